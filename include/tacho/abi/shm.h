@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * abi/shm.h - what traced processes and tools share: files under the run-time
+ * directory, each a fixed layout.  Offsets, never pointers.  Native-endian;
+ * one machine, one boot (a recovered directory is read on the machine's
+ * own architecture, and `signature` refuses any other layout).
+ *
+ *	DIR/registry			struct tacho_registry: session bit -> directory
+ *	DIR/proc/<pid>.<pidns>		struct tacho_proc: one traced process
+ *	DIR/sessions/<name>/control	struct tacho_control, then lanes
+ *	DIR/sessions/<name>/types	struct tacho_types: the event types recorded
+ *	DIR/sessions/<name>/buf.<lane>.<id>	sub-buffers, each a struct tacho_packet
+ *
+ * A session's directory may lie elsewhere (a disk that outlives the machine);
+ * the registry holds its path.
+ *
+ * Who writes what
+ *	Tools change registry, rules and pid lists while they hold flock() on
+ *	DIR/registry, which a kill releases.  Traced processes never lock.
+ *	They write their own proc file, lanes and buffers by the protocol of
+ *	src/ring/ring.h, and the type table by compare-and-swap.
+ *
+ * Trust
+ *	A file is writable by everyone who may trace into the session (mode
+ *	0600: one owner).  Still nobody trusts what he reads: every value is
+ *	copied, checked against the file's size, then used.
+ */
+#ifndef TACHO_ABI_SHM_H
+#define TACHO_ABI_SHM_H
+
+#include "tacho/abi/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TACHO_SESSIONS_MAX	64	/* bits of a state word */
+#define TACHO_LANES_MAX		2048	/* CPUs plus plain lanes */
+#define TACHO_BUFFERS_MAX	64	/* per lane: ids 0..63 */
+#define TACHO_RULES_MAX		512
+#define TACHO_PIDS_MAX		1024
+#define TACHO_TASKS_MAX		4096	/* power of two */
+#define TACHO_NAME_MAX		64	/* session name, NUL included */
+#define TACHO_PATH_MAX		176
+#define TACHO_RULE_MAX		120
+#define TACHO_EVENTS_MAX	65535	/* types of a session, events of a process */
+
+/*
+ * The first 16 bytes of every file.  `magic` is the kind; `signature` is
+ * computed from the sizes of all structs here, so that two builds with
+ * different layouts refuse each other.
+ */
+struct tacho_file_head {
+	uint64_t magic;
+	uint32_t signature;	/* tacho_abi_signature() */
+	uint32_t ready;		/* 1 when the rest is valid; stored last, release */
+};
+
+#define TACHO_MAGIC_REGISTRY	UINT64_C(0x7274734f48434154)	/* "TACHOstr" */
+#define TACHO_MAGIC_PROC	UINT64_C(0x7270704f48434154)
+#define TACHO_MAGIC_CONTROL	UINT64_C(0x6c74634f48434154)
+#define TACHO_MAGIC_TYPES	UINT64_C(0x7079744f48434154)
+
+/* ---- registry ---------------------------------------------------------- */
+
+enum tacho_slot_state {
+	TACHO_SLOT_FREE = 0,
+	TACHO_SLOT_MAKING = 1,	/* a tool creates or destroys it, under flock */
+	TACHO_SLOT_LIVE = 2,
+};
+
+struct tacho_slot {
+	uint32_t state;		/* enum tacho_slot_state; LIVE is stored with release */
+	uint32_t generation;	/* counts the sessions that used this bit */
+	char name[TACHO_NAME_MAX];
+	char path[TACHO_PATH_MAX];	/* the session's directory, absolute */
+	uint64_t pad;
+};
+
+TACHO_ABI_ASSERT(sizeof(struct tacho_slot) == 256, "registry slot");
+
+struct tacho_registry {
+	struct tacho_file_head head;
+	uint64_t pad[30];
+	struct tacho_slot slot[TACHO_SESSIONS_MAX];
+};
+
+/* ---- one traced process ------------------------------------------------- */
+
+/*
+ * A sparse file of fixed size, mapped once at full length; blocks are
+ * allocated (never merely touched) before they are used.  The parts:
+ *
+ *	head	struct tacho_proc, one page
+ *	state	uint64_t [TACHO_EVENTS_MAX + 1]: bit n set: session n wants the event
+ *	entry	struct tacho_proc_event [TACHO_EVENTS_MAX + 1]
+ *	text	type texts (see struct tacho_types), appended
+ *
+ * Index 0 is never used.  nr_events is stored with release after the entry.
+ * Tools set and clear bits in state words, and write nothing else.
+ */
+struct tacho_proc {
+	struct tacho_file_head head;
+	int32_t pid;
+	uint32_t nr_events;	/* entries 1..nr_events are valid */
+	uint64_t start_time;	/* field 22 of /proc/<pid>/stat */
+	uint64_t pidns;		/* inode of /proc/self/ns/pid */
+	uint32_t text_used;
+	uint32_t flags;		/* enum tacho_proc_flag */
+	char comm[16];
+	char exe[256];		/* path of the program, cut if longer */
+	/* what went wrong inside the process, for `tacho status` */
+	uint64_t lost_events;	/* registrations refused: too many, or no memory */
+	uint64_t lost_map;	/* sessions that could not be mapped */
+};
+
+#define TACHO_PROC_STATE_OFF	4096u
+#define TACHO_PROC_ENTRY_OFF	(TACHO_PROC_STATE_OFF + 8u * (TACHO_EVENTS_MAX + 1))
+#define TACHO_PROC_TEXT_OFF	(TACHO_PROC_ENTRY_OFF + 16u * (TACHO_EVENTS_MAX + 1))
+#define TACHO_PROC_TEXT_MAX	(64u << 20)
+#define TACHO_PROC_SIZE		(TACHO_PROC_TEXT_OFF + TACHO_PROC_TEXT_MAX)
+
+enum tacho_proc_flag {
+	TACHO_PROC_SANDBOXED = 1,	/* it had a seccomp filter when it began */
+};
+
+enum tacho_proc_event_flag {
+	TACHO_PROC_EVENT_GONE = 1,	/* its object was dlclose'd; may come back */
+};
+
+struct tacho_proc_event {
+	uint32_t text;		/* offset in the text part */
+	uint32_t text_len;
+	uint32_t flags;		/* enum tacho_proc_event_flag */
+	uint32_t name_len;	/* length of "system:name" at the start of the text */
+};
+
+TACHO_ABI_ASSERT(sizeof(struct tacho_proc) <= 4096, "proc head");
+TACHO_ABI_ASSERT(sizeof(struct tacho_proc_event) == 16, "proc entry");
+
+/* ---- the event types of a session --------------------------------------- */
+
+/*
+ * Append-only, lock-free, and safe against a kill at any instruction:
+ *	1. text_used is advanced with fetch-and-add: the room is mine;
+ *	2. the text is written there;
+ *	3. slots are compared from the start; the first one that is 0 is taken
+ *	   with compare-and-swap.  If another process got it first, its text
+ *	   is compared like the others, and the search goes on.
+ * The slot's index is the event's id (common_type) in this session.  A dead
+ * process leaves at worst a piece of unused text.
+ *
+ * A type text is "system:name\n" and then a kernel `format` file without its
+ * "name:" and "ID:" lines:
+ *
+ *	format:
+ *		field:unsigned short common_type;	offset:0;	size:2;	signed:0;
+ *		...
+ *
+ *	print fmt: "...", REC->...
+ */
+struct tacho_type_slot {
+	uint32_t text;		/* offset in the text part, multiple of 8; 0: free */
+	uint32_t text_len;
+};
+
+struct tacho_types {
+	struct tacho_file_head head;
+	uint64_t text_used;	/* bytes handed out, from 8 on */
+	uint64_t text_ready;	/* bytes whose blocks are allocated */
+	uint64_t lost;		/* types refused: the table or the text is full */
+	uint64_t pad[3];
+	uint64_t slot[TACHO_EVENTS_MAX + 1];	/* struct tacho_type_slot as one word: text | len << 32 */
+};
+
+#define TACHO_TYPES_TEXT_OFF	TACHO_ABI_PAGE_UP(sizeof(struct tacho_types))
+#define TACHO_TYPES_TEXT_MAX	(64u << 20)
+#define TACHO_TYPES_SIZE	(TACHO_TYPES_TEXT_OFF + TACHO_TYPES_TEXT_MAX)
+#define TACHO_ABI_PAGE_UP(x)	(((x) + 4095u) & ~UINT64_C(4095))
+
+/* ---- a session ------------------------------------------------------------ */
+
+enum tacho_session_flag {
+	TACHO_SESSION_OVERWRITE = 1,	/* flight recorder: old sub-buffers go */
+	TACHO_SESSION_FORK = 2,		/* children of listed pids are listed too */
+	TACHO_SESSION_PERSIST = 4,	/* the directory lies on a disk of its own */
+};
+
+enum tacho_session_state {
+	TACHO_STATE_STOPPED = 0,
+	TACHO_STATE_RECORDING = 1,
+	TACHO_STATE_DEAD = 2,		/* destroyed: unmap, forget */
+};
+
+enum tacho_clock {
+	TACHO_CLOCK_TSC = 0,		/* x86 rdtsc, aarch64 cntvct_el0 */
+	TACHO_CLOCK_MONO = 1,		/* CLOCK_MONOTONIC, ns */
+	TACHO_CLOCK_BOOT = 2,		/* CLOCK_BOOTTIME, ns */
+};
+
+/* One moment, read together: to convert and to place a trace in real time. */
+struct tacho_clock_pair {
+	uint64_t ticks;		/* of the session's clock */
+	uint64_t realtime;	/* CLOCK_REALTIME, ns since 1970 */
+};
+
+/* One line of `enable` or `disable`, applied in order; the last match wins. */
+struct tacho_rule {
+	uint32_t enable;	/* 1 or 0 */
+	uint32_t pad;
+	char glob[TACHO_RULE_MAX];	/* "system:event", each part a glob */
+};
+
+/* A thread that recorded: what common_pid means.  Written by itself. */
+struct tacho_task {
+	uint64_t seq;		/* odd while written; even and not 0: valid */
+	int32_t tid;
+	int32_t tgid;
+	char comm[16];
+};
+
+/*
+ * A lane is a ring of rings: the buffers of one CPU (lanes 0..nr_cpus-1,
+ * written by restartable sequences) or of writers without rseq (the plain
+ * lanes after them, written under `lock`).  The protocol is in src/ring/ring.h.
+ */
+struct tacho_lane {
+	uint64_t cursor;	/* committed position, see src/ring/ring.h */
+	uint64_t until;		/* clock value from which on writers go the slow way; 0: stopped */
+	uint64_t lock;		/* plain lanes: tid | pidns << 32; 0: free */
+	uint64_t pad0[5];
+
+	uint64_t lost_full;	/* no room and the lane keeps old data */
+	uint64_t lost_big;	/* the record does not fit in a sub-buffer */
+	uint64_t lost_busy;	/* nested too deep, or a plain lane was taken */
+	uint64_t pad1[5];
+
+	/* the reader's own line; one reader per lane at a time */
+	uint64_t pad2[8];
+	uint64_t pad3[8];
+};
+
+TACHO_ABI_ASSERT(sizeof(struct tacho_lane) == 256, "lane");
+
+enum tacho_buffer_flag {
+	TACHO_BUFFER_MADE = 1,		/* its file exists and is allocated */
+	TACHO_BUFFER_OVERWRITE = 2,	/* else it discards when full */
+	TACHO_BUFFER_FROZEN = 4,	/* shifted out: readable, nobody writes */
+};
+
+/* A buffer of a lane.  LKST's model: an id, the next id, shift and jump. */
+struct tacho_buffer {
+	uint64_t saved;		/* the lane's cursor when it was shifted out */
+	uint32_t flags;		/* enum tacho_buffer_flag */
+	uint32_t next;		/* id to shift to; its own id: stays */
+	uint32_t nr_subs;	/* sub-buffers, a power of two */
+	uint32_t pad0;
+	uint64_t pad1[5];
+
+	uint64_t consumed;	/* sub-buffers [0, consumed) are free again; the reader's */
+	uint64_t pad2[7];
+};
+
+TACHO_ABI_ASSERT(sizeof(struct tacho_buffer) == 128, "buffer");
+
+struct tacho_control {
+	struct tacho_file_head head;
+	char name[TACHO_NAME_MAX];
+	uint8_t uuid[16];
+	uint32_t bit;		/* in state words; index in the registry */
+	uint32_t generation;	/* of the registry slot */
+	uint32_t flags;		/* enum tacho_session_flag */
+	uint32_t clock;		/* enum tacho_clock */
+	uint32_t nr_cpus;	/* lanes 0..nr_cpus-1 */
+	uint32_t nr_plain;	/* lanes nr_cpus..nr_cpus+nr_plain-1 */
+	uint32_t sub_shift;	/* log2 of the sub-buffer's bytes */
+	uint32_t nr_subs;	/* default per buffer, a power of two */
+	uint64_t clock_freq;	/* ticks per second */
+	struct tacho_clock_pair start;
+	int32_t owner;		/* pid of the recorder, 0: none */
+	uint32_t dumps;		/* snapshots a flight recorder has written */
+	uint64_t owner_start;	/* its start time, to tell a reused pid */
+	char output[256];	/* the trace the recorder writes, if any */
+	char kernel_instance[64];	/* its tracefs instance, "" for none */
+
+	/* what the lanes' `until` follow, see src/ring/ring.h step 7 */
+	uint32_t state __attribute__((aligned(64)));	/* enum tacho_session_state */
+	uint32_t wanted;	/* readers waiting: wake them at a sub-buffer change */
+
+	/* wake-up: futex word and counts, written at sub-buffer changes only */
+	uint32_t wake __attribute__((aligned(64)));
+	uint32_t pad1;
+
+	/* rules: a sequence count, odd while a tool edits them */
+	uint32_t rules_seq __attribute__((aligned(64)));
+	uint32_t nr_rules;
+	struct tacho_rule rule[TACHO_RULES_MAX];
+
+	/* process ids to trace; nr_pids 0: all.  Under rules_seq too */
+	uint32_t nr_pids;
+	uint32_t pad2;
+	int32_t pid[TACHO_PIDS_MAX];
+
+	struct tacho_task task[TACHO_TASKS_MAX];
+};
+
+#define TACHO_CONTROL_LANES_OFF	TACHO_ABI_PAGE_UP(sizeof(struct tacho_control))
+/* A lane and its buffers; a power of two, which a writer's shift counts on. */
+#define TACHO_LANE_SHIFT	14
+#define TACHO_LANE_STRIDE	(1u << TACHO_LANE_SHIFT)
+TACHO_ABI_ASSERT(sizeof(struct tacho_lane) + TACHO_BUFFERS_MAX *
+		 sizeof(struct tacho_buffer) <= TACHO_LANE_STRIDE, "lane stride");
+#define TACHO_CONTROL_SIZE(nr_lanes) \
+	(TACHO_CONTROL_LANES_OFF + (uint64_t)(nr_lanes) * TACHO_LANE_STRIDE)
+
+static inline uint32_t tacho_abi_signature(void)
+{
+	uint64_t h = 1;		/* version of the protocol */
+
+	h = h * 31 + sizeof(struct tacho_registry);
+	h = h * 31 + sizeof(struct tacho_proc);
+	h = h * 31 + sizeof(struct tacho_types);
+	h = h * 31 + sizeof(struct tacho_control);
+	h = h * 31 + sizeof(struct tacho_lane);
+	h = h * 31 + sizeof(struct tacho_buffer);
+	h = h * 31 + sizeof(struct tacho_packet);
+	return (uint32_t)(h ^ h >> 32);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

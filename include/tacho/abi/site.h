@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * abi/site.h - what an instrumented object and libtacho say to each other.
+ *
+ * Types and symbols only; the macros of <tacho/tracepoint.h> fill these structs
+ * in.  Every struct begins with its size, new members are added at the end
+ * only, so objects and libraries of different age work together.
+ *
+ * The life of a tracepoint
+ *	off	state points at a constant zero inside the object.  The site
+ *		is two loads, a compare and a branch not taken.
+ *	known	tacho_object_register() moved `state` to a word in the
+ *		process's file DIR/proc/<pid>, where tools set bits.
+ *	hit	the word is not 0: the site's function builds the raw event
+ *		on its stack and calls ops->write().
+ *
+ * Without libtacho at run time (TACHO_OPTIONAL) nothing ever leaves `off`.
+ */
+#ifndef TACHO_ABI_SITE_H
+#define TACHO_ABI_SITE_H
+
+#include "tacho/abi/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One field of an event, as a line of a kernel `format` file. */
+struct tacho_event_field {
+	const char *decl;	/* "int prio", "char comm[16]", "__data_loc char[] path" */
+	uint32_t offset;	/* from the second word of the record on; >= 8 */
+	uint32_t size;		/* bytes; 4 for __data_loc and __rel_loc */
+	uint32_t is_signed;	/* 1 for a signed integer or element */
+	uint32_t align;
+};
+
+/* What TRACE_DEFINE_ENUM and TRACE_DEFINE_SIZEOF say: a name in print fmt. */
+struct tacho_event_eval {
+	const char *system;
+	const char *name;	/* "RED", "sizeof(struct x)" */
+	int64_t value;
+};
+
+struct tacho_event;
+
+/* What libtacho gives to objects.  All calls: any thread, any signal handler. */
+struct tacho_event_ops {
+	uint32_t struct_size;
+	uint32_t pad;
+
+	/*
+	 * Records one raw event of len bytes at raw (8 <= len <=
+	 * TACHO_RAW_MAX, 8-aligned, room for len rounded up to 8), in each session
+	 * that wants it.  The common fields are filled in.  Preserves errno.
+	 * What cannot be recorded is counted.
+	 */
+	void (*write)(const struct tacho_event *ev, void *raw, size_t len);
+
+	/*
+	 * Memory for a raw event that is too large for the stack: len bytes,
+	 * 8-aligned, or NULL (the loss is counted).  Give it back with
+	 * scratch_put() before the thread asks again.  A signal handler that
+	 * interrupts the owner gets NULL.
+	 */
+	void *(*scratch_get)(const struct tacho_event *ev, size_t len);
+	void (*scratch_put)(void *raw);
+};
+
+enum tacho_event_flag {
+	TACHO_EVENT_LIVE = 1,	/* registered: state and ops are set */
+};
+
+/* One tracepoint event.  Static in its object, written by libtacho. */
+struct tacho_event {
+	uint32_t struct_size;
+	uint32_t flags;				/* enum tacho_event_flag */
+	const uint64_t *state;			/* never NULL */
+	const struct tacho_event_ops *ops;	/* set before state leaves zero */
+	uint32_t index;				/* in the process's file */
+	uint32_t nr_fields;
+	const char *system;
+	const char *name;
+	const struct tacho_event_field *fields;	/* common fields not included */
+	const char *print_fmt;			/* all after "print fmt: " */
+};
+
+/* All tracepoints of one object (program or shared library). */
+struct tacho_object {
+	uint32_t struct_size;
+	uint32_t registered;			/* libtacho's */
+	struct tacho_event *const *events;	/* NULL entries are skipped */
+	struct tacho_event *const *events_end;
+	const struct tacho_event_eval *const *evals;
+	const struct tacho_event_eval *const *evals_end;
+};
+
+/*
+ * tacho_object_register - make an object's tracepoints known.
+ *
+ * Called from a constructor of the object.  Registering twice does nothing.  Events
+ * that sessions want already are on when it returns.  The object stays the
+ * caller's and must live until tacho_object_unregister().
+ *
+ * Context: one thread or several, not from signal handlers.
+ *
+ * Returns 0, or a negative errno when tracing is not possible (no run-time
+ * directory, no memory); the sites stay off and nothing is printed.
+ */
+int tacho_object_register(struct tacho_object *object);
+
+/*
+ * tacho_object_unregister - forget an object that goes away.
+ *
+ * Called from its destructor.  No site of the object may be running.
+ */
+void tacho_object_unregister(struct tacho_object *object);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * <tacho/tracepoint.h> - the kernel's TRACE_EVENT family for programs.
+ *
+ * Link with -ltacho.  A trace header is written as for the kernel:
+ *
+ *	#undef TRACE_SYSTEM
+ *	#define TRACE_SYSTEM shop
+ *
+ *	#if !defined(SHOP_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+ *	#define SHOP_TRACE_H
+ *
+ *	#include <tacho/tracepoint.h>
+ *
+ *	TRACE_EVENT(order_done,
+ *		TP_PROTO(int id, const char *customer),
+ *		TP_ARGS(id, customer),
+ *		TP_STRUCT__entry(
+ *			__field(	int,	id		)
+ *			__string(	customer, customer	)
+ *		),
+ *		TP_fast_assign(
+ *			__entry->id = id;
+ *			__assign_str(customer);
+ *		),
+ *		TP_printk("id=%d customer=%s", __entry->id,
+ *			  __get_str(customer))
+ *	);
+ *
+ *	#endif
+ *
+ *	#undef TRACE_INCLUDE_PATH
+ *	#define TRACE_INCLUDE_PATH .
+ *	#undef TRACE_INCLUDE_FILE
+ *	#define TRACE_INCLUDE_FILE shop_trace
+ *	#include <tacho/define_trace.h>
+ *
+ * Files that trace include it and call trace_order_done(id, name).  Exactly one
+ * C or C++ file of each program or library says CREATE_TRACE_POINTS before:
+ *
+ *	#define CREATE_TRACE_POINTS
+ *	#include "shop_trace.h"
+ *
+ * The header is then read eight times, each time with other meanings of the
+ * macros (see tacho/abi/stages.h); the compiler must find it as
+ * <TRACE_INCLUDE_PATH/TRACE_INCLUDE_FILE.h>, so `.` needs -I with its folder.
+ *
+ * A site that is off is a nop (for perf and gdb, see tacho/abi/sdt.h), two loads, a
+ * compare and a branch not taken.  Sites are safe in any thread and, as far as
+ * the TP_fast_assign code is, in any signal handler.
+ *
+ *	TACHO_DISABLE	tracepoints become empty functions.  For all files of
+ *			an object or none.
+ *	TACHO_OPTIONAL	libtacho is looked for at start, not linked.
+ *	TACHO_NO_SDT	no nop, no note for perf, bpftrace and gdb.
+ *	TACHO_NO_KERNEL_TYPES	no u8 ... s64, see <tacho/ktypes.h>.
+ */
+#ifndef TACHO_TRACEPOINT_H
+#define TACHO_TRACEPOINT_H
+
+#include "tacho/abi/macro.h"
+#include "tacho/abi/sdt.h"
+#include "tacho/abi/site.h"
+#include "tacho/ktypes.h"
+
+/* Whether any session wants the event. */
+TACHO_INLINE bool tacho_event_enabled(const struct tacho_event *ev)
+{
+	const uint64_t *state = __atomic_load_n(&ev->state, __ATOMIC_RELAXED);
+
+	return __builtin_expect(__atomic_load_n(state, __ATOMIC_RELAXED) != 0,
+				0);
+}
+
+/*
+ * The parts of an event stay in parentheses on their way through the
+ * macros, so that commas in them do no harm.
+ */
+#define TP_PROTO(...)		(__VA_ARGS__)
+#define TP_ARGS(...)		(__VA_ARGS__)
+#define TP_CONDITION(...)	(__VA_ARGS__)
+#define TP_STRUCT__entry(...)	(__VA_ARGS__)
+#define TP_fast_assign(...)	(__VA_ARGS__)
+#define TP_printk(...)		(__VA_ARGS__)
+
+#ifndef PARAMS
+#define PARAMS(...)		__VA_ARGS__
+#endif
+
+#define TACHO_STAGE 0
+#include "tacho/abi/stages.h"
+#undef TACHO_STAGE
+
+#endif

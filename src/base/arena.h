@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arena.h - memory that is freed all at once.
+ *
+ * For parsers and for type tables: allocate in any order, never free one
+ * piece, release the whole.  An arena has a cap; an allocation beyond it
+ * returns NULL like any other failure.
+ */
+#ifndef TACHO_BASE_ARENA_H
+#define TACHO_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct tacho_arena_block;
+
+struct tacho_arena {
+	struct tacho_arena_block *head;
+	size_t used;	/* bytes handed out or lost to block ends */
+	size_t cap;
+};
+
+/* Makes an empty arena that never takes more than cap bytes. */
+void tacho_arena_init(struct tacho_arena *a, size_t cap);
+
+/* Frees everything that was allocated from it. */
+void tacho_arena_release(struct tacho_arena *a);
+
+/* Zeroed memory, aligned for any type; NULL at the cap or without memory. */
+void *tacho_arena_alloc(struct tacho_arena *a, size_t size);
+
+/* Zeroed array; NULL also when n * size overflows. */
+void *tacho_arena_array(struct tacho_arena *a, size_t n, size_t size);
+
+/* A NUL-terminated copy of len bytes at s. */
+char *tacho_arena_strndup(struct tacho_arena *a, const char *s, size_t len);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * atomic.h - memory accesses shared between threads or processes, with the
+ * order in the name.
+ *
+ * Nothing else in the tree touches a shared word: no _Atomic operators, no
+ * volatile, and no stand-alone fence in portable code (ThreadSanitizer does not
+ * see fences).  Every release names the acquire it pairs with in a comment of
+ * the form [W1] / [R1].  The one place that needs a fence, a reader that
+ * must order a bulk copy before a re-check, has its own call below.
+ */
+#ifndef TACHO_BASE_ATOMIC_H
+#define TACHO_BASE_ATOMIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define tacho_load_relaxed(p)		__atomic_load_n((p), __ATOMIC_RELAXED)
+#define tacho_load_acquire(p)		__atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define tacho_load_seq_cst(p)		__atomic_load_n((p), __ATOMIC_SEQ_CST)
+
+#define tacho_store_relaxed(p, v)	__atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define tacho_store_release(p, v)	__atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define tacho_store_seq_cst(p, v)	__atomic_store_n((p), (v), __ATOMIC_SEQ_CST)
+
+#define tacho_add_relaxed(p, v)		__atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+#define tacho_add_seq_cst(p, v)		__atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)
+#define tacho_or_seq_cst(p, v)		__atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST)
+#define tacho_and_seq_cst(p, v)		__atomic_fetch_and((p), (v), __ATOMIC_SEQ_CST)
+
+/*
+ * Compare and swap: true when *p was *expected and is now v; else *expected
+ * holds what was found.  Acquire-release on success, acquire on failure.
+ */
+#define tacho_cas_acq_rel(p, expected, v) \
+	__atomic_compare_exchange_n((p), (expected), (v), false, \
+				    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+
+/* gcc says that its ThreadSanitizer does not see fences: it need not, what the
+ * two below order are relaxed accesses. */
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
+
+/*
+ * Orders all loads before it with all loads after it: the reader's side of a
+ * "copy, then check that nobody overwrote" protocol.
+ */
+static inline void tacho_fence_acquire(void)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+/*
+ * Orders all stores before it with all stores after it: the writer's side of
+ * the same protocol.  A compiler barrier on x86-64.
+ */
+static inline void tacho_fence_release(void)
+{
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+/*
+ * Copies n words that others may be reading, or writing, at the same time: each word
+ * is whole, the order among them is the caller's business (a fence, or the
+ * release store that follows).
+ */
+static inline void tacho_copy_relaxed(uint64_t *dst, const uint64_t *src,
+				      uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		tacho_store_relaxed(&dst[i], tacho_load_relaxed(&src[i]));
+}
+
+/* Keeps the compiler from moving accesses across, for a signal handler's eyes. */
+static inline void tacho_signal_fence(void)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Tells the core that this is a waiting loop. */
+static inline void tacho_cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ __volatile__("yield");
+#endif
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * diag.h - one error with its place: what, where in the input, and the source
+ * line that noticed.
+ *
+ * Whatever reads foreign input (text or bytes) fills one of these, so that a
+ * person gets one clear sentence and a developer can find the check.  A
+ * struct tacho_diag is plain memory: zero-initialise it, no release needed.
+ * The first error sticks; later ones are ignored until the struct is cleared.
+ */
+#ifndef TACHO_BASE_DIAG_H
+#define TACHO_BASE_DIAG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+struct tacho_diag {
+	int err;		/* negative errno; 0: no error so far */
+	uint32_t line;		/* source line of the check that failed */
+	uint64_t offset;	/* byte offset or column in the input */
+	char text[240];		/* no capital, no full stop, no newline */
+};
+
+/*
+ * Records an error unless one is already recorded.  err is a negative errno,
+ * offset the place in the input (0 where that means nothing), fmt the
+ * sentence.  d may be NULL.  Returns the error recorded first, so that a
+ * caller can write `return tacho_diag(...)`.
+ */
+#define tacho_diag(d, err, offset, ...) \
+	tacho_diag_set((d), (err), (offset), __LINE__, __VA_ARGS__)
+
+int tacho_diag_set(struct tacho_diag *d, int err, uint64_t offset,
+		   unsigned int line, const char *fmt, ...) TACHO_PRINTF(5, 6);
+
+#endif

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include "base/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * One [class] at *pattern (just after '[') against c.  Returns 1 or 0 for
+ * match or not and moves *pattern behind ']'; -1 for a class without end.
+ */
+static int class_match(const char **pattern, unsigned char c)
+{
+	const char *p = *pattern;
+	bool negate = *p == '!' || *p == '^';
+	bool hit = false;
+	bool first = true;
+
+	if (negate)
+		p++;
+	for (; *p && (first || *p != ']'); first = false) {
+		unsigned char lo, hi;
+
+		if (*p == '\\' && p[1])
+			p++;
+		lo = hi = (unsigned char)*p++;
+		if (*p == '-' && p[1] && p[1] != ']') {
+			hi = (unsigned char)p[1];
+			p += 2;
+		}
+		if (lo <= c && c <= hi)
+			hit = true;
+	}
+	if (*p != ']')
+		return -1;
+	*pattern = p + 1;
+	return hit != negate;
+}
+
+/* Matches one pattern element against c and moves *pattern behind it. */
+static bool one_match(const char **pattern, char c)
+{
+	const char *p = *pattern;
+
+	switch (*p) {
+	case '?':
+		*pattern = p + 1;
+		return true;
+	case '[': {
+		const char *rest = p + 1;
+		int hit = class_match(&rest, (unsigned char)c);
+
+		if (hit >= 0) {
+			*pattern = rest;
+			return hit;
+		}
+		break;
+	}
+	case '\\':
+		if (p[1])
+			p++;
+		break;
+	default:
+		break;
+	}
+	*pattern = p + 1;
+	return *p == c;
+}
+
+bool tacho_glob_match(const char *pattern, const char *text)
+{
+	const char *star = NULL;	/* pattern after the last '*' */
+	const char *from = NULL;	/* where in text that '*' ends so far */
+
+	for (;;) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			from = text;
+			continue;
+		}
+		if (!*text && !*pattern)
+			return true;
+		if (*text && *pattern && one_match(&pattern, *text)) {
+			text++;
+			continue;
+		}
+		/* let the last '*' take one character more */
+		if (!star || !*from)
+			return false;
+		pattern = star;
+		text = ++from;
+	}
+}
+
+uint64_t tacho_hash(const void *p, size_t len, uint64_t h)
+{
+	const unsigned char *s = p;
+
+	if (!h)
+		h = 0xcbf29ce484222325ull;
+	while (len--)
+		h = (h ^ *s++) * 0x100000001b3ull;
+	return h ? h : 1;
+}
+
+/* Digits at *s into *v; moves *s.  0, -EINVAL without digits, -ERANGE. */
+static int take_digits(const char **s, uint64_t *v)
+{
+	const char *p = *s;
+
+	*v = 0;
+	for (; *p >= '0' && *p <= '9'; p++)
+		if (__builtin_mul_overflow(*v, 10u, v) ||
+		    __builtin_add_overflow(*v, (uint64_t)(*p - '0'), v))
+			return -ERANGE;
+	if (p == *s)
+		return -EINVAL;
+	*s = p;
+	return 0;
+}
+
+int tacho_parse_size(const char *s, uint64_t *bytes)
+{
+	static const char units[] = "kKmMgGtT";
+	const char *unit;
+	uint64_t v;
+	int shift = 0;
+	int err = take_digits(&s, &v);
+
+	if (err)
+		return err;
+	unit = *s ? strchr(units, *s) : NULL;
+	if (unit) {
+		shift = 10 * (int)((unit - units) / 2 + 1);
+		s++;
+	}
+	if (!strcmp(s, "B") || (shift && !strcmp(s, "iB")))
+		s = "";
+	if (*s)
+		return -EINVAL;
+	if (v > UINT64_MAX >> shift)
+		return -ERANGE;
+	*bytes = v << shift;
+	return 0;
+}
+
+int tacho_parse_time(const char *s, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {
+		{ "", 1000000000 }, { "s", 1000000000 }, { "ms", 1000000 },
+		{ "us", 1000 }, { "ns", 1 }, { "m", 60000000000 },
+		{ "h", 3600000000000 },
+	};
+	uint64_t whole, part = 0, scale = 1;
+	int err = take_digits(&s, &whole);
+
+	if (err)
+		return err;
+	if (*s == '.')
+		for (s++; *s >= '0' && *s <= '9'; s++)
+			if (scale < 1000000000) {
+				part = part * 10 + (uint64_t)(*s - '0');
+				scale *= 10;
+			}
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(s, units[i].name))
+			continue;
+		/* part < scale <= 10^9: the product fits in 128 bits only */
+		part = (uint64_t)((unsigned __int128)part * units[i].ns / scale);
+		if (__builtin_mul_overflow(whole, units[i].ns, &whole) ||
+		    __builtin_add_overflow(whole, part, &whole))
+			return -ERANGE;
+		*ns = whole;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int tacho_parse_u64(const char *s, uint64_t min, uint64_t max, uint64_t *v)
+{
+	uint64_t n;
+	int err = take_digits(&s, &n);
+
+	if (err)
+		return err;
+	if (*s)
+		return -EINVAL;
+	if (n < min || n > max)
+		return -ERANGE;
+	*v = n;
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* text.h - globs, hashes and the numbers people type: sizes, times, counts. */
+#ifndef TACHO_BASE_TEXT_H
+#define TACHO_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Whether text matches the shell-like pattern: * any run, ? one character,
+ * [a-z] and [!a-z] classes, \x the character x.  An unclosed class is an
+ * ordinary '['.  No recursion, no allocation, time bounded by
+ * pattern^2 * text (pattern * text without unclosed classes); callable from
+ * signal handlers.
+ */
+bool tacho_glob_match(const char *pattern, const char *text);
+
+/* 64-bit FNV-1a; h is 0 or the result of a former call to go on with. */
+uint64_t tacho_hash(const void *p, size_t len, uint64_t h);
+
+/*
+ * "4096", "64k", "256K", "16M", "2G" (powers of 1024; an optional B or iB
+ * follows).  Returns 0, or -EINVAL for anything else, -ERANGE on overflow.
+ */
+int tacho_parse_size(const char *s, uint64_t *bytes);
+
+/*
+ * "10" (seconds), "1.5s", "200ms", "50us", "100ns", "5m", "1h" to
+ * nanoseconds.  Returns 0, -EINVAL or -ERANGE.
+ */
+int tacho_parse_time(const char *s, uint64_t *ns);
+
+/* A whole decimal number within [min, max]; 0, -EINVAL or -ERANGE. */
+int tacho_parse_u64(const char *s, uint64_t min, uint64_t max, uint64_t *v);
+
+#endif

@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: MIT
+#include "cli/check.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/trace.h"
+#include "event/type.h"
+#include "fmt/ctf/layout.h"
+#include "fmt/ctf/read.h"
+#include "fmt/ctf/types.h"
+
+/* Of one file no more problems are written down. */
+#define PER_FILE	100u
+#define LOG_MAX		((size_t)256 << 20)
+#define TYPES_ARENA_MAX	((size_t)1 << 30)
+
+static const struct option options[] = {
+	CLI_COMMON_OPTIONS,
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char usage[] =
+	"usage: tacho check [OPTIONS] [TRACE]\n\n"
+	"Reads every byte of a trace and says what is wrong with it, and where.  TRACE is\n"
+	"a directory, or session:NAME; without it, the newest tacho-trace in this\n"
+	"directory.  Exit status: 0 nothing is wrong, 1 something is.\n\n"
+	"  -q, --quiet          only problems, no remarks\n"
+	"      --json           one JSON object\n"
+	"  -h, --help           this text\n";
+
+/* ---- what was found ----------------------------------------------------------- */
+
+static void note_json(struct check_log *log, const char *kind, const char *path,
+		      uint64_t byte, const char *text)
+{
+	struct tacho_json *j = &log->json;
+
+	tacho_json_open(j, '{');
+	tacho_json_pair_str(j, "kind", kind);
+	tacho_json_pair_str(j, "file", path);
+	tacho_json_key(j, "byte");
+	if (byte == CHECK_NO_BYTE)
+		tacho_json_null(j);
+	else
+		tacho_json_u64(j, byte);
+	tacho_json_pair_str(j, "text", text);
+	tacho_json_close(j, '}');
+}
+
+static TACHO_PRINTF(5, 0)
+void note(struct check_trace *t, const char *kind, const char *file,
+	  uint64_t byte, const char *fmt, va_list ap)
+{
+	struct check_log *log = t->log;
+	char path[4096], text[512];
+
+	(void)snprintf(path, sizeof(path), "%s%s%s", t->dir, *file ? "/" : "",
+		       file);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	if (log->as_json) {
+		note_json(log, kind, path, byte, text);
+		return;
+	}
+	tacho_buf_puts(&log->text, path);
+	if (byte != CHECK_NO_BYTE)
+		tacho_buf_printf(&log->text, ": byte %" PRIu64, byte);
+	tacho_buf_printf(&log->text, ": %s%s\n", *kind == 'r' ? "remark: " : "",
+			 text);
+}
+
+void check_problem(struct check_trace *t, const char *file, uint64_t byte,
+		   const char *fmt, ...)
+{
+	va_list ap;
+
+	t->log->problems++;
+	if (++t->log->in_file > PER_FILE)
+		return;
+	va_start(ap, fmt);
+	note(t, "problem", file, byte, fmt, ap);
+	va_end(ap);
+}
+
+void check_remark(struct check_trace *t, const char *file, uint64_t byte,
+		  const char *fmt, ...)
+{
+	va_list ap;
+
+	t->log->remarks++;
+	if (cli_quiet)
+		return;
+	va_start(ap, fmt);
+	note(t, "remark", file, byte, fmt, ap);
+	va_end(ap);
+}
+
+/* ---- metadata and info --------------------------------------------------------- */
+
+static void check_metadata(struct check_trace *t)
+{
+	static const char magic[] = "/* CTF 1.8";
+	char head[sizeof(magic) - 1];
+	int fd = openat(t->dirfd, "metadata", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0) {
+		check_problem(t, "metadata", CHECK_NO_BYTE, "cannot be read: %s; no other CTF reader opens the trace without it",
+			      strerror(errno));
+		return;
+	}
+	n = read(fd, head, sizeof(head));
+	close(fd);
+	if (n != (ssize_t)sizeof(head) || memcmp(head, magic, sizeof(head)))
+		check_problem(t, "metadata", 0, "does not begin with '%s'", magic);
+}
+
+/* The value of a line "key: value", or NULL; *at is its offset. */
+static const char *info_value(const char *text, const char *key, size_t *len,
+			      uint64_t *at)
+{
+	size_t n = strlen(key);
+
+	for (const char *p = text; *p; ) {
+		size_t line = strcspn(p, "\n");
+
+		if (line >= n + 2 && !memcmp(p, key, n) && p[n] == ':' &&
+		    p[n + 1] == ' ') {
+			*len = line - n - 2;
+			*at = (uint64_t)(p + n + 2 - text);
+			return p + n + 2;
+		}
+		p += line + (p[line] == '\n');
+	}
+	return NULL;
+}
+
+static bool hex_bytes(const char *s, size_t len, uint8_t *to, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	if (len != 2 * n)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		const char *d = s[i] ? strchr(digits, s[i]) : NULL;
+
+		if (!d)
+			return false;
+		to[i / 2] = (uint8_t)(to[i / 2] << 4 | (d - digits));
+	}
+	return true;
+}
+
+static void check_info_keys(struct check_trace *t, const char *text)
+{
+	static const char file[] = TACHO_CTF_EXTRAS "/info";
+	static const char *const needed[] = { "uuid", "byte_order", "clock",
+		"freq", "pair", "state", "version" };
+	uint64_t at;
+	size_t len;
+	const char *v;
+
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(needed); i++)
+		if (!info_value(text, needed[i], &len, &at))
+			check_problem(t, file, CHECK_NO_BYTE, "has no line '%s:'",
+				      needed[i]);
+	v = info_value(text, "uuid", &len, &at);
+	t->have_uuid = v && hex_bytes(v, len, t->uuid, 16);
+	if (v && !t->have_uuid)
+		check_problem(t, file, at, "the uuid is not 32 hexadecimal digits");
+	v = info_value(text, "freq", &len, &at);
+	if (v && (*v < '1' || *v > '9'))
+		check_problem(t, file, at, "the clock's frequency is no number");
+	v = info_value(text, "state", &len, &at);
+	if (v && len == 4 && !memcmp(v, "open", 4))
+		check_remark(t, file, at, "the trace was not closed: its recorder runs, or was killed ('tacho recover' completes it)");
+	else if (v && (len != 6 || memcmp(v, "closed", 6)))
+		check_problem(t, file, at, "the state is neither open nor closed");
+}
+
+/* CLI_OK also when it is damaged. */
+static void check_info(struct check_trace *t)
+{
+	static const char file[] = TACHO_CTF_EXTRAS "/info";
+	const char *text;
+	struct tacho_buf b;
+	int err;
+
+	tacho_buf_init(&b, TACHO_CTF_INFO_MAX);
+	err = tacho_buf_read_fileat(&b, t->dirfd, file);
+	if (err) {
+		check_problem(t, file, CHECK_NO_BYTE, "cannot be read: %s",
+			      strerror(-err));
+	} else {
+		text = tacho_buf_str(&b);
+		if (strncmp(text, TACHO_CTF_MAGIC_LINE,
+			    strlen(TACHO_CTF_MAGIC_LINE)))
+			check_problem(t, file, 0, "does not begin with 'tacho-trace: 1'");
+		check_info_keys(t, text);
+	}
+	tacho_buf_release(&b);
+}
+
+/* ---- types --------------------------------------------------------------------- */
+
+static void check_type_text(struct check_trace *t, const char *file,
+			    const struct tacho_ctf_types *types, uint32_t id)
+{
+	const struct tacho_ctf_type_entry *e = &types->entry[id];
+	const char *full = types->names.data + e->name, *colon = strchr(full, ':');
+	char *text = malloc((size_t)e->len + 1), system[256];
+	const struct tacho_type *type = NULL;
+	struct tacho_diag d = { 0 };
+
+	if (!text || !colon) {
+		free(text);
+		return;
+	}
+	(void)snprintf(system, sizeof(system), "%.*s", (int)(colon - full), full);
+	if (pread(types->fd, text, e->len, (off_t)e->text) != (ssize_t)e->len) {
+		check_problem(t, file, e->text, "the format of '%s' is torn", full);
+	} else {
+		type = tacho_type_parse(&t->arena, system, colon + 1, id, text,
+					e->len, &d);
+		if (!type)
+			check_problem(t, file, e->text + d.offset, "the format of '%s' is damaged: %s",
+				      full, d.text);
+	}
+	if (type)
+		t->canon[types->stream_id][id] = tacho_canon_new(&t->arena, type);
+	free(text);
+}
+
+/* Returns the offset behind the last entry. */
+static uint64_t check_entries(struct check_trace *t, const char *file,
+			      const struct tacho_ctf_types *types)
+{
+	uint32_t s = types->stream_id;
+	uint64_t end = 0;
+
+	for (uint32_t id = 0; id < types->nr; id++) {
+		const struct tacho_ctf_type_entry *e = &types->entry[id];
+
+		if (!e->known)
+			continue;
+		t->known[s][id] = true;
+		t->standin[s][id] = e->base != id;
+		if (e->text + e->len > end)
+			end = e->text + e->len;
+		if (e->base == id)
+			check_type_text(t, file, types, id);
+		else if (e->base >= types->nr || !types->entry[e->base].known ||
+			 types->entry[e->base].base != e->base)
+			check_problem(t, file, e->text, "type %u stands in for type %u, which is not there",
+				      id, e->base);
+	}
+	return end;
+}
+
+static int check_types(struct check_trace *t, int extras, uint32_t stream_id)
+{
+	struct tacho_ctf_types types;
+	struct stat st;
+	char file[64];
+	uint64_t end;
+	int err;
+
+	(void)snprintf(file, sizeof(file), TACHO_CTF_EXTRAS "/types.%s",
+		       tacho_ctf_stream_name(stream_id));
+	t->log->in_file = 0;
+	err = tacho_ctf_types_open(&types, extras, stream_id, &t->arena);
+	if (err) {
+		tacho_ctf_types_release(&types);
+		return cli_fail("cannot read '%s/%s': %s", t->dir, file,
+				strerror(-err));
+	}
+	end = check_entries(t, file, &types);
+	if (types.fd >= 0 && !fstat(types.fd, &st) &&
+	    end < (uint64_t)st.st_size)
+		check_problem(t, file, end, "what follows is no event type: the file is torn or damaged here");
+	tacho_ctf_types_release(&types);
+	return CLI_OK;
+}
+
+/* ---- a trace ------------------------------------------------------------------- */
+
+/* "program_3": which stream and instance.  False for other names. */
+static bool stream_name(const char *name, uint32_t *stream_id,
+			uint64_t *instance)
+{
+	for (uint32_t i = 0; i <= TACHO_STREAM_KERNEL; i++) {
+		const char *kind = tacho_ctf_stream_name(i);
+		size_t n = strlen(kind);
+
+		if (strncmp(name, kind, n) || name[n] != '_' ||
+		    tacho_parse_u64(name + n + 1, 0, UINT64_MAX, instance))
+			continue;
+		*stream_id = i;
+		return true;
+	}
+	return false;
+}
+
+static int not_hidden(const struct dirent *e)
+{
+	return e->d_name[0] != '.';
+}
+
+static int check_name(struct check_trace *t, const char *name)
+{
+	uint32_t stream_id;
+	uint64_t instance;
+	int ret = CLI_OK;
+
+	t->log->in_file = 0;
+	if (stream_name(name, &stream_id, &instance))
+		ret = check_file(t, name, stream_id, instance);
+	else if (strcmp(name, "metadata") && strcmp(name, TACHO_CTF_EXTRAS))
+		check_remark(t, name, CHECK_NO_BYTE, "is not a part of the trace; other CTF readers may refuse the directory for it");
+	if (t->log->in_file > PER_FILE)
+		check_remark(t, name, CHECK_NO_BYTE, "%" PRIu64 " more problems are not listed",
+			     t->log->in_file - PER_FILE);
+	return ret;
+}
+
+static int check_files(struct check_trace *t)
+{
+	struct dirent **list = NULL;
+	int n = scandir(t->dir, &list, not_hidden, versionsort), ret = CLI_OK;
+
+	if (n < 0)
+		return cli_fail("cannot read directory '%s': %s", t->dir,
+				strerror(errno));
+	for (int i = 0; i < n; i++) {
+		if (ret == CLI_OK)
+			ret = check_name(t, list[i]->d_name);
+		free(list[i]);
+	}
+	free(list);
+	return ret;
+}
+
+static bool tables_alloc(struct check_trace *t)
+{
+	bool good = true;
+
+	tacho_arena_init(&t->arena, TYPES_ARENA_MAX);
+	for (int i = 0; i < 2; i++) {
+		t->canon[i] = calloc(CHECK_IDS, sizeof(struct tacho_canon *));
+		t->standin[i] = calloc(CHECK_IDS, sizeof(bool));
+		t->known[i] = calloc(CHECK_IDS, sizeof(bool));
+		good = good && t->canon[i] && t->standin[i] && t->known[i];
+	}
+	return good;
+}
+
+static void tables_release(struct check_trace *t)
+{
+	for (int i = 0; i < 2; i++) {
+		free(t->canon[i]);
+		free(t->standin[i]);
+		free(t->known[i]);
+	}
+	tacho_arena_release(&t->arena);
+}
+
+static int check_inside(struct check_trace *t)
+{
+	int extras, ret = CLI_OK;
+
+	check_metadata(t);
+	check_info(t);
+	extras = openat(t->dirfd, TACHO_CTF_EXTRAS,
+			O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (extras < 0) {
+		check_problem(t, TACHO_CTF_EXTRAS, CHECK_NO_BYTE, "cannot be read: %s",
+			      strerror(errno));
+		return CLI_OK;
+	}
+	for (uint32_t i = 0; i < 2 && ret == CLI_OK; i++)
+		ret = check_types(t, extras, i);
+	close(extras);
+	return ret == CLI_OK ? check_files(t) : ret;
+}
+
+struct totals {
+	uint64_t traces, files, packets, events, lost;
+};
+
+static int check_dir(struct check_log *log, const char *dir, struct totals *sum)
+{
+	struct check_trace t = { .log = log, .dir = dir };
+	int ret;
+
+	log->in_file = 0;
+	t.dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (t.dirfd < 0)
+		return cli_fail("cannot open '%s': %s", dir, strerror(errno));
+	ret = tables_alloc(&t) ? check_inside(&t) : cli_fail("out of memory");
+	tables_release(&t);
+	close(t.dirfd);
+	sum->traces++;
+	sum->files += t.files;
+	sum->packets += t.packets;
+	sum->events += t.events;
+	sum->lost += t.lost;
+	return ret;
+}
+
+/* The chunks of a rotated trace; *found: how many there are. */
+static int check_chunks(struct check_log *log, const char *dir,
+			struct totals *sum)
+{
+	struct dirent **list = NULL;
+	int n = scandir(dir, &list, not_hidden, versionsort), ret = CLI_OK;
+
+	for (int i = 0; i < n; i++) {
+		char path[4096];
+
+		(void)snprintf(path, sizeof(path), "%s/%s", dir, list[i]->d_name);
+		if (ret == CLI_OK && tacho_ctf_probe(path))
+			ret = check_dir(log, path, sum);
+		free(list[i]);
+	}
+	free(list);
+	return ret;
+}
+
+/* A session, or a trace of another system: all that can be done is to read it. */
+static int check_by_reading(struct check_log *log, const char *path,
+			    struct totals *sum)
+{
+	struct check_trace t = { .log = log, .dir = path };
+	struct tacho_stream_info info;
+	struct cli_trace trace;
+	struct tacho_record r;
+	uint64_t last = 0;
+	int ret = cli_trace_open(&trace, path, 0), status = TACHO_STREAM_END;
+
+	if (ret != CLI_OK)
+		return ret;
+	while ((status = tacho_stream_next(trace.stream, &r)) == TACHO_STREAM_RECORD) {
+		if (r.time < last)
+			check_problem(&t, "", CHECK_NO_BYTE, "time goes back before event %" PRIu64,
+				      sum->events + 1);
+		last = r.time;
+		sum->lost += r.lost;
+		sum->events++;
+	}
+	if (status == TACHO_STREAM_ERROR)
+		check_problem(&t, "", tacho_stream_error(trace.stream)->offset,
+			      "%s", tacho_stream_error(trace.stream)->text);
+	if (!tacho_stream_get_info(trace.stream, &info)) {
+		sum->packets += info.packets;
+		sum->files += info.parts;
+		if (info.damaged)
+			check_problem(&t, "", CHECK_NO_BYTE, "%" PRIu64 " places hold no records",
+				      info.damaged);
+	}
+	if (sum->lost)
+		check_remark(&t, "", CHECK_NO_BYTE, "%" PRIu64 " events were lost while recording",
+			     sum->lost);
+	sum->traces++;
+	cli_trace_close(&trace);
+	return CLI_OK;
+}
+
+static int check_path(struct check_log *log, const char *path,
+		      struct totals *sum)
+{
+	int ret;
+
+	if (tacho_ctf_probe(path))
+		return check_dir(log, path, sum);
+	ret = check_chunks(log, path, sum);
+	if (ret != CLI_OK || sum->traces)
+		return ret;
+	return check_by_reading(log, path, sum);
+}
+
+/* ---- the verb ------------------------------------------------------------------- */
+
+static void sum_json(struct check_log *log, const char *path,
+		     const struct totals *sum)
+{
+	struct tacho_json *j = &log->json;
+
+	tacho_json_close(j, ']');
+	tacho_json_pair_str(j, "trace", path);
+	tacho_json_pair_bool(j, "good", !log->problems);
+	tacho_json_pair_u64(j, "problems", log->problems);
+	tacho_json_pair_u64(j, "remarks", log->remarks);
+	tacho_json_pair_u64(j, "traces", sum->traces);
+	tacho_json_pair_u64(j, "files", sum->files);
+	tacho_json_pair_u64(j, "packets", sum->packets);
+	tacho_json_pair_u64(j, "events", sum->events);
+	tacho_json_pair_u64(j, "lost", sum->lost);
+	tacho_json_close(j, '}');
+}
+
+static void sum_text(struct check_log *log, const char *path,
+		     const struct totals *sum)
+{
+	if (log->problems)
+		tacho_buf_printf(&log->text, "%s: %" PRIu64 " problem%s", path,
+				 log->problems, log->problems == 1 ? "" : "s");
+	else
+		tacho_buf_printf(&log->text, "%s: good", path);
+	tacho_buf_printf(&log->text, "; %" PRIu64 " events in %" PRIu64
+			 " packets of %" PRIu64 " files, %" PRIu64 " lost\n",
+			 sum->events, sum->packets, sum->files, sum->lost);
+}
+
+static int say(struct check_log *log, const char *path,
+	       const struct totals *sum)
+{
+	int ret;
+
+	if (log->as_json) {
+		sum_json(log, path, sum);
+		ret = cli_write_json(&log->text);
+	} else {
+		sum_text(log, path, sum);
+		ret = tacho_buf_error(&log->text) ? cli_fail("out of memory") :
+						    cli_write(&log->text);
+	}
+	return ret != CLI_OK || log->problems ? CLI_FAILED : CLI_OK;
+}
+
+static int parse(struct check_log *log, int argc, char **argv)
+{
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, "hq", options, NULL)) != -1) {
+		ret = cli_common(opt, &log->as_json);
+		if (ret >= 0)
+			return ret;
+	}
+	if (argc - optind > 1)
+		return cli_usage("one trace at a time: '%s' is too much",
+				 argv[optind + 1]);
+	return -1;
+}
+
+static int check_main(int argc, char **argv)
+{
+	struct check_log log = { 0 };
+	struct totals sum = { 0 };
+	struct cli_trace which;
+	int ret = parse(&log, argc, argv);
+
+	if (ret >= 0)
+		return ret;
+	ret = cli_trace_find(&which, argv[optind]);
+	if (ret != CLI_OK)
+		return ret;
+	tacho_buf_init(&log.text, LOG_MAX);
+	tacho_json_init(&log.json, &log.text);
+	if (log.as_json) {
+		tacho_json_open(&log.json, '{');
+		tacho_json_key(&log.json, "found");
+		tacho_json_open(&log.json, '[');
+	}
+	ret = check_path(&log, which.path, &sum);
+	if (ret == CLI_OK)
+		ret = say(&log, which.path, &sum);
+	tacho_buf_release(&log.text);
+	return ret;
+}
+
+const struct cli_verb cli_check = {
+	.name = "check",
+	.summary = "verify a trace, and say what is wrong where",
+	.usage = usage,
+	.run = check_main,
+};

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/convert.h"
+#include "event/type.h"
+#include "fmt/ctf/layout.h"
+#include "fmt/ctf/write.h"
+
+/* Packets of all lanes together are held in about this much memory. */
+#define LANES_BYTES	((size_t)24 << 20)
+#define PACKET_MAX	((size_t)256 << 10)
+#define PACKET_MIN	((size_t)8 << 10)
+/* A packet must not span more, or its times could not be rebuilt. */
+#define PACKET_TICKS	(UINT64_C(1) << (TACHO_TIME_BITS - 2))
+#define IDS		65536u
+#define FORMAT_MAX	TACHO_CTF_FORMAT_MAX
+
+struct lane {
+	uint32_t stream_id, cpu;
+	struct tacho_buf records;
+	uint64_t begin, last;	/* ticks */
+	uint64_t lost;		/* so far, for events_discarded */
+	uint64_t seq, first;
+	uint32_t events;
+};
+
+/* A type of the input and its id in the output. */
+struct known_type {
+	const struct tacho_type *type;	/* NULL: a free slot */
+	uint32_t id;
+};
+
+struct ctf_out {
+	struct cli_convert *c;
+	struct tacho_ctf_writer *w;
+	struct tacho_diag d;
+	struct lane *lane;
+	size_t nr_lanes;
+	size_t last_lane;
+	struct known_type *known;	/* hash of pointers */
+	uint32_t nr_known, nr_slots;
+	uint64_t *text_hash[TACHO_NR_STREAM_IDS];	/* by id; 0: free */
+	struct tacho_buf format;
+	bool own_clock;		/* ticks are taken over; else ns since 1970 */
+};
+
+/* ---- types ----------------------------------------------------------------- */
+
+static uint32_t known_slot(const struct ctf_out *o, const struct tacho_type *t)
+{
+	uint64_t h = (uint64_t)(uintptr_t)t * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (uint32_t)(h >> 32) & (o->nr_slots - 1);
+}
+
+static int known_grow(struct ctf_out *o)
+{
+	struct known_type *old = o->known;
+	uint32_t nr = o->nr_slots;
+
+	o->known = calloc(nr ? (size_t)nr * 2 : 256, sizeof(*old));
+	if (!o->known) {
+		o->known = old;
+		return -ENOMEM;
+	}
+	o->nr_slots = nr ? nr * 2 : 256;
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t at = known_slot(o, old[i].type);
+
+		if (!old[i].type)
+			continue;
+		while (o->known[at].type)
+			at = (at + 1) & (o->nr_slots - 1);
+		o->known[at] = old[i];
+	}
+	free(old);
+	return 0;
+}
+
+/*
+ * The id for a type whose text has this hash: that of the same text, else its
+ * own if nobody has it, else the lowest free one.
+ */
+static uint32_t pick_id(const uint64_t *hash, const struct tacho_type *type,
+			uint64_t text)
+{
+	uint32_t free_id = IDS;
+
+	if (type->id && type->id < IDS &&
+	    (!hash[type->id] || hash[type->id] == text))
+		return type->id;
+	for (uint32_t id = IDS - 1; id; id--) {
+		if (hash[id] == text)
+			return id;
+		if (!hash[id])
+			free_id = id;
+	}
+	return free_id;
+}
+
+static int enter_type(struct ctf_out *o, const struct tacho_type *type,
+		      uint32_t stream_id, uint32_t *id)
+{
+	uint64_t *hash = o->text_hash[stream_id], text;
+	int err;
+
+	tacho_buf_reset(&o->format);
+	tacho_type_write(type, false, &o->format);
+	if (tacho_buf_error(&o->format))
+		return tacho_diag(&o->d, -ENOMEM, 0, "the format of '%s:%s' is too long",
+				  type->system, type->name);
+	text = tacho_hash(type->system, strlen(type->system) + 1, 0);
+	text = tacho_hash(type->name, strlen(type->name) + 1, text);
+	text = tacho_hash(o->format.data, o->format.len, text);
+	for (;;) {
+		*id = pick_id(hash, type, text);
+		if (*id == IDS)
+			return tacho_diag(&o->d, -ENOSPC, 0, "too many event types");
+		if (hash[*id] == text)
+			return 0;
+		hash[*id] = text;
+		err = tacho_ctf_writer_type(o->w, stream_id, *id, type->system,
+					    type->name, o->format.data,
+					    o->format.len, &o->d);
+		if (err != -ENOSPC)
+			return err;
+		/* the writer took this id for a stand-in: it is gone */
+		hash[*id] = ~text;
+		o->d = (struct tacho_diag){ 0 };
+	}
+}
+
+static int type_id(struct ctf_out *o, const struct tacho_type *type,
+		   uint32_t stream_id, uint32_t *id)
+{
+	uint32_t at;
+	int err = 0;
+
+	if (o->nr_known >= o->nr_slots / 2)
+		err = known_grow(o);
+	if (err)
+		return tacho_diag(&o->d, err, 0, "out of memory");
+	for (at = known_slot(o, type); o->known[at].type; at = (at + 1) & (o->nr_slots - 1))
+		if (o->known[at].type == type) {
+			*id = o->known[at].id;
+			return 0;
+		}
+	err = enter_type(o, type, stream_id, id);
+	if (!err) {
+		o->known[at] = (struct known_type){ type, *id };
+		o->nr_known++;
+	}
+	return err;
+}
+
+/* ---- lanes ----------------------------------------------------------------- */
+
+static struct lane *find_lane(struct ctf_out *o, uint32_t stream_id,
+			      uint32_t cpu)
+{
+	struct lane *l;
+
+	for (size_t n = 0, i = o->last_lane; n < o->nr_lanes; n++, i++) {
+		if (i >= o->nr_lanes)
+			i = 0;
+		if (o->lane[i].cpu == cpu && o->lane[i].stream_id == stream_id) {
+			o->last_lane = i;
+			return &o->lane[i];
+		}
+	}
+	l = reallocarray(o->lane, o->nr_lanes + 1, sizeof(*l));
+	if (!l) {
+		tacho_diag(&o->d, -ENOMEM, 0, "out of memory");
+		return NULL;
+	}
+	o->lane = l;
+	o->last_lane = o->nr_lanes;
+	l = &l[o->nr_lanes++];
+	*l = (struct lane){ .stream_id = stream_id, .cpu = cpu };
+	tacho_buf_init(&l->records, PACKET_MAX + 2 * TACHO_RECORD_MAX);
+	return l;
+}
+
+static int flush(struct ctf_out *o, struct lane *l)
+{
+	struct tacho_packet p = {
+		.stream_id = l->stream_id,
+		.stream_instance_id = l->cpu,
+		.timestamp_begin = l->begin,
+		.timestamp_end = l->last,
+		.packet_seq_num = l->seq++,
+		.events_discarded = l->lost,
+		.cpu_id = l->cpu,
+		.event_first = l->first,
+	};
+	int err = tacho_ctf_writer_packet(o->w, &p, l->records.data,
+					  l->records.len, &o->d);
+
+	l->first += l->events;
+	l->events = 0;
+	tacho_buf_reset(&l->records);
+	return err;
+}
+
+static size_t packet_size(const struct ctf_out *o)
+{
+	size_t size = LANES_BYTES / (o->nr_lanes + 1);
+
+	return size > PACKET_MAX ? PACKET_MAX :
+	       size < PACKET_MIN ? PACKET_MIN : size;
+}
+
+static int lost_before(struct ctf_out *o, struct lane *l, uint64_t lost)
+{
+	/* a packet's count is what was lost until its first record */
+	int err = l->events ? flush(o, l) : 0;
+
+	l->lost += lost;
+	return err;
+}
+
+static int add(struct ctf_out *o, const struct tacho_record *r)
+{
+	uint64_t ticks = o->own_clock ? r->ticks : r->time;
+	struct lane *l = find_lane(o, r->source, r->cpu);
+	uint32_t id = 0, size = r->len + 8;
+	char *to;
+	int err = l ? type_id(o, r->type, r->source, &id) : o->d.err;
+
+	if (err)
+		return err;
+	if (r->lost)
+		err = lost_before(o, l, r->lost);
+	if (!err && l->events && (l->records.len + size > packet_size(o) ||
+				  ticks - l->begin >= PACKET_TICKS))
+		err = flush(o, l);
+	if (err)
+		return err;
+	if (!l->events)
+		l->begin = ticks;
+	to = tacho_buf_reserve(&l->records, size);
+	if (!to)
+		return tacho_diag(&o->d, tacho_buf_error(&l->records), 0,
+				  "out of memory");
+	tacho_put_u64(to, tacho_record_word(ticks, size));
+	memcpy(to + 8, r->raw, r->len);
+	tacho_put_u16(to + 8, (uint16_t)id);
+	tacho_buf_commit(&l->records, size);
+	l->last = ticks;
+	l->events++;
+	o->c->events++;
+	return 0;
+}
+
+/* ---- what is not records ----------------------------------------------------- */
+
+/* One clock for all: else there is no common tick but the nanosecond. */
+static bool same_clock(const struct tacho_stream *s)
+{
+	const struct tacho_source *first = tacho_stream_source(s, 0), *next;
+
+	for (uint32_t i = 1; (next = tacho_stream_source(s, i)); i++)
+		if (next->clock.freq != first->clock.freq ||
+		    next->clock.base != first->clock.base)
+			return false;
+	return first;
+}
+
+/* Facts of the old trace that are the new one's too. */
+static int copy_facts(struct ctf_out *o)
+{
+	static const char *const own[] = { "tacho-trace", "state",
+		"byte_order", "uuid", "clock", "freq", "pair", "session",
+		"tracer_name", "tracer_version", "tracer_major", "tracer_minor",
+		"tracer_patchlevel", "domain", "trace_name" };
+	const struct tacho_source *s = tacho_stream_source(o->c->trace.stream, 0);
+	int err = 0;
+
+	for (const struct tacho_fact *f = s ? s->facts.env : NULL; f && !err;
+	     f = f->next) {
+		bool skip = f->name[strspn(f->name, "abcdefghijklmnopqrstuvwxyz"
+				"ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")];
+
+		for (size_t i = 0; i < TACHO_ARRAY_SIZE(own); i++)
+			skip |= !strcmp(f->name, own[i]);
+		if (!skip)
+			err = tacho_ctf_writer_env(o->w, f->name, f->value, &o->d);
+	}
+	return err;
+}
+
+/* Names of threads, of all sources: where two disagree, the later one's. */
+static int copy_tasks(struct ctf_out *o)
+{
+	const struct tacho_source *s;
+	struct tacho_facts all;
+	struct tacho_buf text;
+	int err = 0;
+
+	tacho_facts_init(&all);
+	tacho_buf_init(&text, (size_t)64 << 20);
+	for (uint32_t i = 0; !err && (s = tacho_stream_source(o->c->trace.stream, i)); i++)
+		for (size_t k = 0; k < s->facts.nr_tasks && !err; k++)
+			err = tacho_facts_add_task(&all, s->facts.task[k].pid,
+						   s->facts.task[k].tgid,
+						   s->facts.task[k].comm, 16);
+	/* a look-up brings them in order and drops what is outdated */
+	(void)tacho_facts_comm(&all, 0, NULL);
+	for (size_t k = 0; k < all.nr_tasks; k++)
+		tacho_buf_printf(&text, "%d %d %.16s\n", all.task[k].pid,
+				 all.task[k].tgid, all.task[k].comm);
+	if (!err)
+		err = tacho_buf_error(&text);
+	if (err)
+		tacho_diag(&o->d, err, 0, "out of memory");
+	else if (text.len)
+		err = tacho_ctf_writer_text(o->w, "cmdlines", text.data, text.len,
+					    &o->d);
+	tacho_buf_release(&text);
+	tacho_facts_release(&all);
+	return err;
+}
+
+static int copy_text(struct ctf_out *o, const char *name)
+{
+	struct tacho_buf text;
+	int err = 0;
+
+	tacho_buf_init(&text, (size_t)64 << 20);
+	if (!tacho_stream_text(o->c->trace.stream, name, &text) && text.len)
+		err = tacho_ctf_writer_text(o->w, name, text.data, text.len, &o->d);
+	tacho_buf_release(&text);
+	return err;
+}
+
+/* ---- all --------------------------------------------------------------------- */
+
+/* What a part lost behind its last record is told by a packet without any. */
+static int finish_lanes(struct ctf_out *o, bool whole)
+{
+	const struct tacho_source *s;
+	int err = 0;
+
+	for (size_t i = 0; i < o->nr_lanes && !err; i++)
+		if (o->lane[i].events)
+			err = flush(o, &o->lane[i]);
+	for (uint32_t i = 0; whole && !err &&
+	     (s = tacho_stream_source(o->c->trace.stream, i)); i++)
+		for (uint32_t j = 0; j < s->nr_parts && !err; j++) {
+			const struct tacho_part *p = s->part[j];
+			struct lane *l;
+
+			if (!p->lost)
+				continue;
+			l = find_lane(o, p->stream_id, p->cpu);
+			if (!l)
+				return o->d.err;
+			if (!l->seq)
+				l->begin = l->last = p->last;
+			l->begin = l->last;
+			l->lost += p->lost;
+			err = flush(o, l);
+		}
+	return err;
+}
+
+/* 0 or -errno with o->d filled in; *whole: to the very end of the input. */
+static int copy_records(struct ctf_out *o, bool *whole)
+{
+	struct tacho_stream *s = o->c->trace.stream;
+	uint64_t left = o->c->filter.max ? o->c->filter.max : UINT64_MAX;
+	struct tacho_record r;
+	int err = 0, status = TACHO_STREAM_END;
+
+	*whole = false;
+	while (left && !err &&
+	       (status = tacho_stream_next(s, &r)) == TACHO_STREAM_RECORD) {
+		enum cli_filter_verdict v = cli_filter_look(&o->c->filter, &r);
+
+		if (v == CLI_FILTER_STOP)
+			return 0;
+		if (v == CLI_FILTER_HIDE && r.lost) {
+			struct lane *l = find_lane(o, r.source, r.cpu);
+
+			err = l ? lost_before(o, l, r.lost) : o->d.err;
+		}
+		if (v != CLI_FILTER_PASS)
+			continue;
+		err = add(o, &r);
+		left--;
+	}
+	if (!err && status == TACHO_STREAM_ERROR)
+		return tacho_diag(&o->d, tacho_stream_error(s)->err, 0, "%s",
+				  tacho_stream_error(s)->text);
+	*whole = left && !err;
+	return err;
+}
+
+static int fill(struct ctf_out *o)
+{
+	bool whole;
+	int err = copy_facts(o);
+
+	if (!err)
+		err = copy_records(o, &whole);
+	if (!err)
+		err = finish_lanes(o, whole);
+	if (!err)
+		err = copy_tasks(o);
+	if (!err)
+		err = copy_text(o, "kallsyms");
+	if (!err)
+		err = copy_text(o, "syscalls");
+	return err;
+}
+
+static int begin(struct ctf_out *o)
+{
+	const struct tacho_stream *s = o->c->trace.stream;
+	const struct tacho_source *source = tacho_stream_source(s, 0);
+	struct tacho_ctf_info info = { .clock = "realtime",
+				       .clock_freq = TACHO_NS_PER_S };
+	const char *clock = tacho_stream_env(s, "clock");
+
+	o->own_clock = same_clock(s);
+	if (o->own_clock) {
+		info.clock = clock ? clock : "unknown";
+		info.clock_freq = source->clock.freq;
+		info.realtime = source->clock.base;
+	}
+	for (int i = 0; i < TACHO_NR_STREAM_IDS; i++) {
+		o->text_hash[i] = calloc(IDS, sizeof(uint64_t));
+		if (!o->text_hash[i])
+			return tacho_diag(&o->d, -ENOMEM, 0, "out of memory");
+	}
+	return tacho_ctf_writer_new(&o->w, o->c->out, &info, &o->d);
+}
+
+static void release(struct ctf_out *o)
+{
+	for (size_t i = 0; i < o->nr_lanes; i++)
+		tacho_buf_release(&o->lane[i].records);
+	free(o->lane);
+	free(o->known);
+	for (int i = 0; i < TACHO_NR_STREAM_IDS; i++)
+		free(o->text_hash[i]);
+	tacho_buf_release(&o->format);
+}
+
+int cli_convert_ctf(struct cli_convert *c)
+{
+	struct ctf_out o = { .c = c };
+	uint64_t left_out = 0;
+	int err;
+
+	tacho_buf_init(&o.format, FORMAT_MAX);
+	err = begin(&o);
+	if (!err)
+		err = fill(&o);
+	if (o.w) {
+		left_out = tacho_ctf_writer_lost(o.w);
+		c->bytes = tacho_ctf_writer_bytes(o.w);
+		if (tacho_ctf_writer_close(o.w, &o.d) && !err)
+			err = o.d.err ? o.d.err : -EIO;
+	}
+	release(&o);
+	if (err)
+		return o.d.text[0] ? cli_fail_diag(&o.d) :
+		       cli_fail("cannot write '%s': %s", c->out, strerror(-err));
+	if (left_out)
+		return cli_fail("%llu events could not be written; they are counted as lost",
+				(unsigned long long)left_out);
+	return CLI_OK;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * job.h - one recording: its session, its kernel instance, its command.
+ *
+ *	prepare		session and instance are made, the command is forked
+ *			and waits
+ *	go		recording begins, the command runs
+ *	(record.c or flight.c pumps, dumps, waits)
+ *	end		everything is taken down again
+ */
+#ifndef TACHO_CLI_JOB_H
+#define TACHO_CLI_JOB_H
+
+#include <sys/types.h>
+
+#include "cli/list_arg.h"
+#include "kernel/instance.h"
+#include "record/recorder.h"
+#include "session/session.h"
+
+struct job_options {
+	const char *output;
+	bool output_given;
+	const char *session;
+	struct cli_list events;		/* of programs */
+	struct cli_list kernel;
+	struct cli_list pids;
+	int clock;			/* enum tacho_clock, -1: best */
+	uint64_t lane_size, sub_size;	/* 0: default */
+	uint64_t kernel_size;
+	uint64_t rotate_bytes, rotate_ns;
+	uint32_t keep;
+	uint64_t duration;		/* ns; 0: until stopped */
+	uint64_t before, after;		/* ns */
+	const char *on;			/* event to keep around */
+	const char *on_kernel;
+	uint64_t dumps;			/* stop after that many; 0: never */
+	bool flight;
+	bool follow;			/* children of -p */
+	bool command_only;		/* kernel events of the command alone */
+	bool no_kallsyms;
+	bool json;
+	char **command;			/* NULL: none */
+};
+
+struct job {
+	const struct job_options *opt;
+	struct tacho_dir dir;
+	struct tacho_session session;
+	bool has_session;
+	struct tacho_kernel *kernel;
+	uint32_t clock;			/* enum tacho_clock */
+	uint64_t clock_freq;
+	struct tacho_clock_pair start;
+	uint64_t began;			/* CLOCK_MONOTONIC, ns */
+	pid_t child;			/* 0: none, or it has ended */
+	int child_status;
+	bool unread;			/* not all could be written: the session stays */
+	int gate;			/* the child waits for a byte from it */
+	char text[512];			/* the command, for the environment */
+	char name[TACHO_NAME_MAX];
+};
+
+/* 0, or the exit status; what was made so far is taken down again. */
+int job_prepare(struct job *job, const struct job_options *opt);
+
+/* Lets the command run.  0 or the exit status. */
+int job_go(struct job *job);
+
+/* Fills in what a recorder needs; `dir` is where it writes. */
+void job_recorder_config(const struct job *job, const char *dir,
+			 struct tacho_recorder_config *cfg);
+
+/* Whether to go on: no signal came, the time is not up, the command runs. */
+bool job_runs(struct job *job);
+
+/* Whether another process asked for a snapshot (SIGUSR1) since the last call. */
+bool job_wants_snapshot(void);
+
+/* Takes everything down; of an unread session says how to get at it. */
+void job_end(struct job *job);
+
+#endif

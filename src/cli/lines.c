@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "cli/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "event/type.h"
+
+static int add_fields(struct cli_lines *l, const char *arg)
+{
+	do {
+		size_t len = strcspn(arg, ",");
+		char **p;
+
+		if (!len)
+			return cli_usage("--fields: an empty name in '%s'", arg);
+		p = reallocarray(l->field, l->nr_fields + 1, sizeof(*p));
+		if (!p)
+			return cli_fail("out of memory");
+		l->field = p;
+		p[l->nr_fields] = strndup(arg, len);
+		if (!p[l->nr_fields])
+			return cli_fail("out of memory");
+		l->nr_fields++;
+		arg += len + (arg[len] == ',');
+	} while (*arg);
+	return CLI_OK;
+}
+
+int cli_lines_option(struct cli_lines *l, int opt, const char *arg)
+{
+	switch (opt) {
+	case 'R':
+		l->config.raw = true;
+		return CLI_OK;
+	case CLI_OPT_FIELDS:
+		return add_fields(l, arg);
+	case CLI_OPT_RELATIVE:
+		l->config.time = TACHO_LINE_RELATIVE;
+		return CLI_OK;
+	case CLI_OPT_UTC:
+		l->config.time = TACHO_LINE_UTC;
+		return CLI_OK;
+	case CLI_OPT_TICKS:
+		l->config.time = TACHO_LINE_TICKS;
+		return CLI_OK;
+	case CLI_OPT_NS:
+		l->config.ns = true;
+		return CLI_OK;
+	case CLI_OPT_DELTA:
+		l->config.delta = true;
+		return CLI_OK;
+	default:
+		return -1;
+	}
+}
+
+int cli_lines_format(struct cli_lines *l, const char *name)
+{
+	if (!strcmp(name, "ftrace"))
+		l->config.format = TACHO_LINE_FTRACE;
+	else if (!strcmp(name, "babeltrace"))
+		l->config.format = TACHO_LINE_BABELTRACE;
+	else if (!strcmp(name, "json"))
+		l->config.format = TACHO_LINE_JSON;
+	else
+		return cli_usage("--format: '%s' is none of ftrace, babeltrace, json",
+				 name);
+	return CLI_OK;
+}
+
+static bool some_type_has(const struct tacho_stream *s, const char *field)
+{
+	const struct tacho_type *type;
+
+	for (uint32_t i = 0; (type = tacho_stream_type(s, i)); i++)
+		if (tacho_type_field(type, field))
+			return true;
+	return false;
+}
+
+int cli_lines_check(struct cli_lines *l, const struct tacho_stream *s,
+		    bool growing)
+{
+	l->config.field = (const char *const *)l->field;
+	l->config.nr_fields = l->nr_fields;
+	for (size_t i = 0; i < l->nr_fields && !growing; i++)
+		if (!some_type_has(s, l->field[i]))
+			return cli_fail("no event of the trace has a field '%s'",
+					l->field[i]);
+	return CLI_OK;
+}
+
+void cli_lines_release(struct cli_lines *l)
+{
+	for (size_t i = 0; i < l->nr_fields; i++)
+		free(l->field[i]);
+	free(l->field);
+}

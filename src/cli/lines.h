@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* lines.h - the options that say how lines look, for report and convert. */
+#ifndef TACHO_CLI_LINES_H
+#define TACHO_CLI_LINES_H
+
+#include <getopt.h>
+
+#include "fmt/text/line.h"
+
+enum {
+	CLI_OPT_FIELDS = 0x300,
+	CLI_OPT_RELATIVE,
+	CLI_OPT_UTC,
+	CLI_OPT_TICKS,
+	CLI_OPT_NS,
+	CLI_OPT_DELTA,
+};
+
+#define CLI_LINES_LETTERS	"R"
+#define CLI_LINES_OPTIONS						\
+	{ "raw", no_argument, NULL, 'R' },				\
+	{ "fields", required_argument, NULL, CLI_OPT_FIELDS },		\
+	{ "relative", no_argument, NULL, CLI_OPT_RELATIVE },		\
+	{ "utc", no_argument, NULL, CLI_OPT_UTC },			\
+	{ "ticks", no_argument, NULL, CLI_OPT_TICKS },			\
+	{ "ns", no_argument, NULL, CLI_OPT_NS },			\
+	{ "delta", no_argument, NULL, CLI_OPT_DELTA }
+
+#define CLI_LINES_HELP \
+	"      --fields LIST    only these fields: a,b\n" \
+	"  -R, --raw            all fields, not the event's own text\n" \
+	"      --relative       time since the first event\n" \
+	"      --utc            date and time\n" \
+	"      --ticks          the clock's value as it was recorded\n" \
+	"      --ns             nanoseconds\n" \
+	"      --delta          and the time since the line before\n"
+
+struct cli_lines {
+	struct tacho_line_config config;
+	char **field;		/* config.field points here */
+	size_t nr_fields;
+};
+
+/* As cli_filter_option(). */
+int cli_lines_option(struct cli_lines *l, int opt, const char *arg);
+
+/* The format's name; CLI_OK or CLI_USAGE with a message. */
+int cli_lines_format(struct cli_lines *l, const char *name);
+
+/*
+ * Whether some event of the stream has each of the fields, unless events may
+ * yet appear; completes the config.  CLI_OK or CLI_FAILED with a message.
+ */
+int cli_lines_check(struct cli_lines *l, const struct tacho_stream *s,
+		    bool growing);
+
+void cli_lines_release(struct cli_lines *l);
+
+#endif

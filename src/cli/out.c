@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "cli/out.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+/* A line may be long (64 KiB of data, each byte escaped), but not longer. */
+#define OUT_MAX		(CLI_OUT_PIECE + ((size_t)4 << 20))
+
+void cli_out_init(struct cli_out *o, int fd, const char *name)
+{
+	*o = (struct cli_out){ .fd = fd, .name = name };
+	tacho_buf_init(&o->buf, OUT_MAX);
+}
+
+void cli_out_release(struct cli_out *o)
+{
+	tacho_buf_release(&o->buf);
+}
+
+int cli_out_flush(struct cli_out *o)
+{
+	const char *p = o->buf.data;
+	size_t left = o->buf.len;
+	int err = tacho_buf_error(&o->buf);
+
+	while (left && !o->closed) {
+		ssize_t n = write(o->fd, p, left);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EPIPE) {
+			o->closed = true;
+		} else if (n < 0) {
+			err = -errno;
+			break;
+		} else {
+			p += n;
+			left -= (size_t)n;
+		}
+	}
+	tacho_buf_reset(&o->buf);
+	return err ? cli_fail("cannot write to %s: %s", o->name, strerror(-err))
+		   : CLI_OK;
+}

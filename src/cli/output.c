@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "cli/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+/* Whether the directory is there and holds anything. */
+static bool occupied(const char *path)
+{
+	DIR *list = opendir(path);
+	const struct dirent *e;
+	bool any = false;
+
+	if (!list)
+		return errno != ENOENT;
+	while (!any && (e = readdir(list)))
+		any = strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+	closedir(list);
+	return any;
+}
+
+/* Whether it is a trace of ours, or rotated ones: nothing else is touched. */
+static bool is_trace(const char *path)
+{
+	static const char *const marks[] = { "tacho/info", "0001/tacho/info" };
+	char file[4200];
+
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(marks); i++) {
+		(void)snprintf(file, sizeof(file), "%.4096s/%s", path, marks[i]);
+		if (!access(file, F_OK))
+			return true;
+	}
+	return false;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type,
+		      struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+int cli_output_ready(const char *path, bool given)
+{
+	char old[4200];
+
+	if (!occupied(path))
+		return CLI_OK;
+	if (given || !is_trace(path))
+		return cli_fail("'%s' exists and is not empty; name another directory "
+				"with -o", path);
+	(void)snprintf(old, sizeof(old), "%.4096s.old", path);
+	if (is_trace(old) && nftw(old, remove_one, 16, FTW_DEPTH | FTW_PHYS) < 0)
+		return cli_fail("cannot remove '%s': %s", old, strerror(errno));
+	if (rename(path, old) < 0)
+		return cli_fail("cannot rename '%s' to '%s': %s", path, old,
+				strerror(errno));
+	return CLI_OK;
+}

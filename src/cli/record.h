@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* record.h - what the two halves of the verb record share. */
+#ifndef TACHO_CLI_RECORD_H
+#define TACHO_CLI_RECORD_H
+
+#include "cli/job.h"
+
+/* flight.c: waits, and writes the newest at the end and when asked. */
+int flight_run(struct job *job);
+
+/* One line (or JSON) on what was written to dir. */
+void record_summary(const struct job *job, const char *dir,
+		    const struct tacho_recorder_stats *s);
+
+/* Says how the command ended, when not well. */
+void record_child_note(const struct job *job);
+
+#endif

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+/* tacho report: the records of a trace as text. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/filter.h"
+#include "cli/lines.h"
+#include "cli/out.h"
+#include "cli/term.h"
+#include "cli/trace.h"
+
+enum {
+	OPT_NO_PAGER = CLI_OPT_FIRST,
+	OPT_COLOUR,
+	OPT_FOLLOW,
+	OPT_CONSUME,
+	OPT_HEADER,
+};
+
+struct report {
+	struct cli_lines lines;
+	struct cli_filter filter;
+	enum cli_colour colour;
+	bool no_pager, follow, consume, header, json;
+	struct cli_trace trace;
+	struct cli_out out;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	interrupted = 1;
+}
+
+static const struct option options[] = {
+	CLI_COMMON_OPTIONS,
+	CLI_FILTER_OPTIONS,
+	CLI_LINES_OPTIONS,
+	{ "format", required_argument, NULL, 'F' },
+	{ "follow", no_argument, NULL, OPT_FOLLOW },
+	{ "consume", no_argument, NULL, OPT_CONSUME },
+	{ "header", no_argument, NULL, OPT_HEADER },
+	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
+	{ "color", optional_argument, NULL, OPT_COLOUR },
+	{ "colour", optional_argument, NULL, OPT_COLOUR },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char usage[] =
+	"usage: tacho report [OPTIONS] [TRACE]\n\n"
+	"Prints the events of a trace in the order of time.  TRACE is a directory, or\n"
+	"session:NAME for a session that is there now; without it, the newest\n"
+	"tacho-trace in this directory.\n\n"
+	CLI_FILTER_HELP
+	"How:\n"
+	"  -F, --format FORMAT  'ftrace' (as the kernel's trace file), 'babeltrace', 'json'\n"
+	CLI_LINES_HELP
+	"      --header         the kernel's comment lines first (ftrace)\n"
+	"      --follow         of a session: wait for more, until Ctrl-C\n"
+	"      --consume        of a session: give the room of what was read back to it\n"
+	"      --color=WHEN     'auto' (on a terminal), 'always', 'never'\n"
+	"      --no-pager       no pager, also on a terminal\n"
+	"  -q, --quiet          no remarks on stderr\n"
+	"      --json           the same as --format json\n"
+	"  -h, --help           this text\n";
+
+static int take_option(struct report *r, int opt)
+{
+	int ret = cli_filter_option(&r->filter, opt, optarg);
+
+	if (ret < 0)
+		ret = cli_lines_option(&r->lines, opt, optarg);
+	if (ret >= 0)
+		return ret;
+	switch (opt) {
+	case 'F':
+		return cli_lines_format(&r->lines, optarg);
+	case OPT_FOLLOW:
+		r->follow = true;
+		return CLI_OK;
+	case OPT_CONSUME:
+		r->consume = true;
+		return CLI_OK;
+	case OPT_HEADER:
+		r->header = true;
+		return CLI_OK;
+	case OPT_NO_PAGER:
+		r->no_pager = true;
+		return CLI_OK;
+	case OPT_COLOUR:
+		if (!cli_colour_parse(optarg ? optarg : "always", &r->colour))
+			return cli_usage("--color: '%s' is none of auto, always, never",
+					 optarg);
+		return CLI_OK;
+	default:
+		return -1;
+	}
+}
+
+/* -1: go on; else the exit status. */
+static int parse(struct report *r, int argc, char **argv)
+{
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv,
+				  "hqF:" CLI_FILTER_LETTERS CLI_LINES_LETTERS,
+				  options, NULL)) != -1) {
+		ret = take_option(r, opt);
+		if (ret < 0)
+			ret = cli_common(opt, &r->json);
+		else if (ret == CLI_OK)
+			ret = -1;
+		if (ret >= 0)
+			return ret;
+	}
+	if (argc - optind > 1)
+		return cli_usage("one trace at a time: '%s' is too much",
+				 argv[optind + 1]);
+	if (r->json)
+		r->lines.config.format = TACHO_LINE_JSON;
+	return -1;
+}
+
+/* Nothing now: write what there is and wait.  False: that was all. */
+static bool wait_for_more(struct report *r, int *ret)
+{
+	const struct timespec pause = { .tv_nsec = 50000000 };
+
+	*ret = cli_out_flush(&r->out);
+	if (!r->follow || interrupted || *ret != CLI_OK || r->out.closed)
+		return false;
+	(void)nanosleep(&pause, NULL);
+	return !interrupted;
+}
+
+static int print_all(struct report *r, struct tacho_line *line)
+{
+	struct tacho_stream *s = r->trace.stream;
+	uint64_t left = r->filter.max ? r->filter.max : UINT64_MAX;
+	struct tacho_record rec;
+	int ret = CLI_OK;
+
+	while (left && ret == CLI_OK && !r->out.closed && !interrupted) {
+		int status = tacho_stream_next(s, &rec);
+		enum cli_filter_verdict v;
+
+		if (status == TACHO_STREAM_AGAIN && wait_for_more(r, &ret))
+			continue;
+		if (status == TACHO_STREAM_ERROR)
+			ret = cli_fail("%s", tacho_stream_error(s)->text);
+		if (status != TACHO_STREAM_RECORD)
+			break;
+		v = cli_filter_look(&r->filter, &rec);
+		if (v == CLI_FILTER_STOP)
+			break;
+		if (tacho_unlikely(rec.lost) && v != CLI_FILTER_DROP)
+			tacho_line_lost(line, &rec, &r->out.buf);
+		if (v != CLI_FILTER_PASS)
+			continue;
+		tacho_line_put(line, &rec, &r->out.buf);
+		left--;
+		ret = cli_out_more(&r->out);
+	}
+	if (cli_out_flush(&r->out) != CLI_OK)
+		ret = CLI_FAILED;
+	return ret;
+}
+
+static int print(struct report *r)
+{
+	struct tacho_line *line;
+	int ret = cli_lines_check(&r->lines, r->trace.stream,
+				  r->filter.growing);
+
+	if (ret != CLI_OK)
+		return ret;
+	line = tacho_line_new(r->trace.stream, &r->lines.config);
+	if (!line)
+		return cli_fail("out of memory");
+	if (r->filter.first)
+		tacho_line_zero(line, r->filter.first);
+	cli_out_init(&r->out, STDOUT_FILENO, "stdout");
+	if (r->header)
+		tacho_line_head(line, &r->out.buf);
+	ret = print_all(r, line);
+	cli_out_release(&r->out);
+	tacho_line_free(line);
+	return ret;
+}
+
+static int run(struct report *r, const char *path)
+{
+	const struct tacho_source *source;
+	int ret = cli_trace_open(&r->trace, path,
+				 r->consume ? TACHO_STREAM_CONSUME : 0);
+
+	if (ret != CLI_OK)
+		return ret;
+	source = tacho_stream_source(r->trace.stream, 0);
+	r->filter.growing = r->follow && source && source->ops->live;
+	ret = cli_filter_open(&r->filter, r->trace.stream);
+	if (ret == CLI_OK) {
+		r->lines.config.colour = cli_colour_wanted(r->colour);
+		r->lines.config.tame = isatty(STDOUT_FILENO);
+		if (!r->no_pager && !r->follow)
+			cli_pager_begin();
+		ret = print(r);
+		cli_pager_end();
+	}
+	if (ret == CLI_OK)
+		cli_trace_remarks(&r->trace);
+	cli_trace_close(&r->trace);
+	return ret;
+}
+
+static int report_main(int argc, char **argv)
+{
+	struct report r = { .colour = CLI_COLOUR_AUTO };
+	int ret;
+
+	cli_filter_init(&r.filter);
+	ret = parse(&r, argc, argv);
+	if (ret < 0) {
+		if (r.follow) {
+			struct sigaction sa = { .sa_handler = on_signal };
+
+			(void)sigaction(SIGINT, &sa, NULL);
+			(void)sigaction(SIGTERM, &sa, NULL);
+		}
+		ret = run(&r, argv[optind]);
+	}
+	cli_filter_release(&r.filter);
+	cli_lines_release(&r.lines);
+	return ret;
+}
+
+const struct cli_verb cli_report = {
+	.name = "report",
+	.summary = "print the events of a trace",
+	.usage = usage,
+	.run = report_main,
+};

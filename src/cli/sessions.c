@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: MIT
+/* create start stop enable disable destroy snapshot: one session, one change. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/list_arg.h"
+#include "cli/output.h"
+#include "record/recorder.h"
+#include "session/session.h"
+#include "sys/clock.h"
+
+/* Most time that a flight recorder gets to write a snapshot. */
+#define SNAPSHOT_WAIT_NS	UINT64_C(60000000000)
+
+/* Opens a session by name; CLI_OK, or a message was printed. */
+static int open_session(struct tacho_dir *dir, struct tacho_session *s,
+			const char *name)
+{
+	struct tacho_diag d = { 0 };
+
+	if (tacho_dir_open(dir, false, &d))
+		return cli_fail_diag(&d);
+	if (tacho_session_open(s, dir, name, &d)) {
+		tacho_dir_close(dir);
+		return cli_fail_diag(&d);
+	}
+	return CLI_OK;
+}
+
+static void close_session(struct tacho_dir *dir, struct tacho_session *s)
+{
+	tacho_session_close(s);
+	tacho_dir_close(dir);
+}
+
+/* {"session": NAME, KEY: value} for those who asked. */
+static void say_json(const char *name, const char *key, uint64_t value)
+{
+	struct tacho_buf b;
+	struct tacho_json j;
+
+	tacho_buf_init(&b, 1 << 16);
+	tacho_json_init(&j, &b);
+	tacho_json_open(&j, '{');
+	tacho_json_pair_str(&j, "session", name);
+	tacho_json_pair_u64(&j, key, value);
+	tacho_json_close(&j, '}');
+	(void)cli_write_json(&b);
+	tacho_buf_release(&b);
+}
+
+/* ---- create ---- */
+
+enum { OPT_SUBBUF = CLI_OPT_FIRST, OPT_FLIGHT, OPT_CLOCK, OPT_DIR, OPT_STOPPED,
+       OPT_FOLLOW };
+
+static const struct option create_options[] = {
+	CLI_COMMON_OPTIONS,
+	{ "events", required_argument, NULL, 'e' },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "buffer", required_argument, NULL, 'b' },
+	{ "subbuf", required_argument, NULL, OPT_SUBBUF },
+	{ "flight", no_argument, NULL, OPT_FLIGHT },
+	{ "clock", required_argument, NULL, OPT_CLOCK },
+	{ "dir", required_argument, NULL, OPT_DIR },
+	{ "stopped", no_argument, NULL, OPT_STOPPED },
+	{ "follow", no_argument, NULL, OPT_FOLLOW },
+	{ NULL, 0, NULL, 0 },
+};
+
+struct create {
+	struct tacho_session_config cfg;
+	struct cli_list events, pids;
+	bool follow, json;
+};
+
+static int create_one(struct create *c, int opt, char *arg)
+{
+	enum tacho_clock clock;
+	uint64_t *size;
+
+	switch (opt) {
+	case 'e':
+		if (cli_list_add(&c->events, arg))
+			return cli_usage("too many events");
+		return -1;
+	case 'p':
+		if (cli_list_add(&c->pids, arg))
+			return cli_usage("too many process ids");
+		return -1;
+	case 'b':
+	case OPT_SUBBUF:
+		size = opt == 'b' ? &c->cfg.lane_size : &c->cfg.sub_size;
+		if (tacho_parse_size(arg, size) || !*size)
+			return cli_usage("'%s' is not a size (64K, 16M, ...)", arg);
+		return -1;
+	case OPT_CLOCK:
+		if (tacho_clock_by_name(arg, &clock))
+			return cli_usage("there is no clock '%s'", arg);
+		c->cfg.clock = (int)clock;
+		return -1;
+	case OPT_FLIGHT:
+		c->cfg.flags |= TACHO_SESSION_OVERWRITE;
+		return -1;
+	case OPT_DIR:
+		c->cfg.path = arg;
+		c->cfg.flags |= TACHO_SESSION_PERSIST;
+		return -1;
+	case OPT_STOPPED:
+		c->cfg.stopped = true;
+		return -1;
+	case OPT_FOLLOW:
+		c->follow = true;
+		return -1;
+	default:
+		return cli_common(opt, &c->json);
+	}
+}
+
+/* Pids and rules of a new session; CLI_OK or a message was printed. */
+static int create_fill(struct tacho_session *s, const struct create *c)
+{
+	struct tacho_diag d = { 0 };
+	int32_t pids[CLI_LIST_MAX];
+	const char *bad;
+
+	if (cli_list_pids(&c->pids, pids, &bad))
+		return cli_usage("'%s' is not a process id", bad);
+	for (size_t i = 0; i < c->pids.nr; i++)
+		if (kill(pids[i], 0) < 0 && errno == ESRCH)
+			return cli_fail("there is no process %d", pids[i]);
+	if (c->events.nr && c->events.item[0][0] == '!' &&
+	    tacho_session_rule(s, true, "*:*", NULL, &d))
+		return cli_fail_diag(&d);
+	if (c->pids.nr && tacho_session_pids(s, pids, (uint32_t)c->pids.nr,
+					     c->follow, &d))
+		return cli_fail_diag(&d);
+	for (size_t i = 0; i < c->events.nr; i++) {
+		const char *glob = c->events.item[i];
+
+		if (tacho_session_rule(s, glob[0] != '!', glob + (glob[0] == '!'),
+				       NULL, &d))
+			return cli_fail_diag(&d);
+	}
+	return CLI_OK;
+}
+
+static int create_run(int argc, char **argv)
+{
+	struct create c = { .cfg = { .clock = -1 } };
+	struct tacho_session s;
+	struct tacho_dir dir;
+	struct tacho_diag d = { 0 };
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, "hqe:p:b:", create_options,
+				  NULL)) != -1) {
+		ret = create_one(&c, opt, optarg);
+		if (ret >= 0)
+			return ret;
+	}
+	if (optind + 1 != argc)
+		return cli_usage("name one session");
+	c.cfg.name = argv[optind];
+	if (tacho_dir_open(&dir, true, &d))
+		return cli_fail_diag(&d);
+	if (tacho_session_create(&s, &dir, &c.cfg, &d)) {
+		tacho_dir_close(&dir);
+		return cli_fail_diag(&d);
+	}
+	ret = create_fill(&s, &c);
+	if (ret)
+		(void)tacho_session_destroy(&s, NULL);
+	else if (c.json)
+		say_json(c.cfg.name, "bit", s.bit);
+	close_session(&dir, &s);
+	return ret;
+}
+
+const struct cli_verb cli_create = {
+	.name = "create",
+	.summary = "make a session that records without a recorder",
+	.usage =
+"usage: tacho create [OPTIONS] NAME\n"
+"\n"
+"Makes a session: rules and buffers in shared memory, which programs record\n"
+"into until it is destroyed.  Nothing is written to disk; see 'tacho snapshot\n"
+"NAME', 'tacho report session:NAME'.\n"
+"\n"
+"  -e, --events SYS:EV,...  events to record; globs; !SYS:EV takes some away\n"
+"  -p, --pid PID,...        these processes only\n"
+"      --follow             and the children they fork\n"
+"      --flight             keep the newest (else the oldest) when full\n"
+"  -b, --buffer SIZE        memory per CPU (default: 16M)\n"
+"      --subbuf SIZE        sub-buffers of it (default: 256K)\n"
+"      --clock NAME         x86-tsc, mono or boot\n"
+"      --dir DIR            keep its files there, on a disk that outlives the\n"
+"                           machine: 'tacho recover DIR' reads them\n"
+"      --stopped            do not record until 'tacho start NAME'\n"
+"      --json               what was made, as JSON\n"
+"  -h, --help               this text\n",
+	.run = create_run,
+};
+
+/* ---- start, stop, destroy ---- */
+
+static const struct option plain_options[] = {
+	CLI_COMMON_OPTIONS,
+	{ NULL, 0, NULL, 0 },
+};
+
+/* Options of a verb that takes names only; -1, or the exit status. */
+static int plain_parse(int argc, char **argv, bool *json)
+{
+	int opt, ret;
+
+	*json = false;
+	while ((opt = getopt_long(argc, argv, "hq", plain_options, NULL)) != -1) {
+		ret = cli_common(opt, json);
+		if (ret >= 0)
+			return ret;
+	}
+	return optind < argc ? -1 : cli_usage("name a session");
+}
+
+/* Does one thing to each session named. */
+static int for_each_name(int argc, char **argv,
+			 int (*fn)(struct tacho_session *s, bool json))
+{
+	bool json;
+	int ret = plain_parse(argc, argv, &json);
+
+	if (ret >= 0)
+		return ret;
+	ret = CLI_OK;
+	for (int i = optind; i < argc; i++) {
+		struct tacho_session s;
+		struct tacho_dir dir;
+		int one = open_session(&dir, &s, argv[i]);
+
+		if (!one) {
+			one = fn(&s, json);
+			close_session(&dir, &s);
+		}
+		ret = ret ? ret : one;
+	}
+	return ret;
+}
+
+static int run_session(struct tacho_session *s, bool json, bool recording)
+{
+	int err = tacho_session_run(s, recording);
+
+	if (err)
+		return cli_fail("cannot change session '%s': %s", s->name,
+				strerror(-err));
+	if (json)
+		say_json(s->name, "recording", recording);
+	return CLI_OK;
+}
+
+static int start_one(struct tacho_session *s, bool json)
+{
+	return run_session(s, json, true);
+}
+
+static int stop_one(struct tacho_session *s, bool json)
+{
+	return run_session(s, json, false);
+}
+
+static int destroy_one(struct tacho_session *s, bool json)
+{
+	struct tacho_diag d = { 0 };
+	char name[TACHO_NAME_MAX];
+
+	memcpy(name, s->name, sizeof(name));
+	if (tacho_session_destroy(s, &d))
+		return cli_fail_diag(&d);
+	if (json)
+		say_json(name, "destroyed", 1);
+	return CLI_OK;
+}
+
+static int start_run(int argc, char **argv)
+{
+	return for_each_name(argc, argv, start_one);
+}
+
+static int stop_run(int argc, char **argv)
+{
+	return for_each_name(argc, argv, stop_one);
+}
+
+static int destroy_run(int argc, char **argv)
+{
+	return for_each_name(argc, argv, destroy_one);
+}
+
+const struct cli_verb cli_start = {
+	.name = "start",
+	.summary = "let a session record",
+	.usage = "usage: tacho start [--json] NAME...\n\n"
+		 "Lets stopped sessions record again.\n",
+	.run = start_run,
+};
+
+const struct cli_verb cli_stop = {
+	.name = "stop",
+	.summary = "keep a session from recording",
+	.usage = "usage: tacho stop [--json] NAME...\n\n"
+		 "Stops recording into sessions; their events stay enabled, what was\n"
+		 "recorded stays there.\n",
+	.run = stop_run,
+};
+
+const struct cli_verb cli_destroy = {
+	.name = "destroy",
+	.summary = "end a session and free its memory",
+	.usage = "usage: tacho destroy [--json] NAME...\n\n"
+		 "Ends sessions.  What was recorded and not written is gone.\n",
+	.run = destroy_run,
+};
+
+/* ---- enable, disable ---- */
+
+static const struct option rule_options[] = {
+	CLI_COMMON_OPTIONS,
+	{ "session", required_argument, NULL, 's' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int rule_run(int argc, char **argv, bool enable)
+{
+	const char *name = NULL;
+	struct tacho_session s;
+	struct tacho_dir dir;
+	struct tacho_diag d = { 0 };
+	bool json = false;
+	uint32_t sum = 0;
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, "hqs:", rule_options, NULL)) != -1) {
+		if (opt == 's') {
+			name = optarg;
+			continue;
+		}
+		ret = cli_common(opt, &json);
+		if (ret >= 0)
+			return ret;
+	}
+	if (!name || optind == argc)
+		return cli_usage("name a session (-s NAME) and events (SYS:EV)");
+	ret = open_session(&dir, &s, name);
+	if (ret)
+		return ret;
+	for (int i = optind; !ret && i < argc; i++) {
+		uint32_t matched;
+
+		if (tacho_session_rule(&s, enable, argv[i], &matched, &d))
+			ret = cli_fail_diag(&d);
+		else if (!matched)
+			cli_note("no event of the running programs matches '%s'; it "
+				 "is kept for programs that start later", argv[i]);
+		sum += matched;
+	}
+	if (!ret && json)
+		say_json(name, "matched", sum);
+	close_session(&dir, &s);
+	return ret;
+}
+
+static int enable_run(int argc, char **argv)
+{
+	return rule_run(argc, argv, true);
+}
+
+static int disable_run(int argc, char **argv)
+{
+	return rule_run(argc, argv, false);
+}
+
+const struct cli_verb cli_enable = {
+	.name = "enable",
+	.summary = "switch events on, in running programs and later ones",
+	.usage = "usage: tacho enable -s NAME SYS:EV...\n\n"
+		 "Switches events on in a session: in programs that run, at once, and in\n"
+		 "those that start later.  Globs are allowed; a word without ':' names a\n"
+		 "system or an event; later rules win.\n",
+	.run = enable_run,
+};
+
+const struct cli_verb cli_disable = {
+	.name = "disable",
+	.summary = "switch events off",
+	.usage = "usage: tacho disable -s NAME SYS:EV...\n\n"
+		 "Switches events off in a session, now and in programs that start later.\n",
+	.run = disable_run,
+};
+
+/* ---- snapshot ---- */
+
+static const struct option snapshot_options[] = {
+	CLI_COMMON_OPTIONS,
+	{ "output", required_argument, NULL, 'o' },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* A recorder holds the session: it writes, next to what it wrote before. */
+static int snapshot_by_owner(struct tacho_session *s)
+{
+	struct tacho_control *c = s->view.ctl;
+	uint32_t before = tacho_load_seq_cst(&c->dumps);
+	uint64_t end = tacho_now_ns(CLOCK_MONOTONIC) + SNAPSHOT_WAIT_NS;
+
+	if (!(c->flags & TACHO_SESSION_OVERWRITE))
+		return cli_fail("session '%s' is being recorded to '%s'; read that",
+				s->name, c->output);
+	if (kill(c->owner, SIGUSR1) < 0)
+		return cli_fail("cannot ask the recorder (pid %d) for a snapshot: %s",
+				c->owner, strerror(errno));
+	while (tacho_load_seq_cst(&c->dumps) == before) {
+		if (tacho_now_ns(CLOCK_MONOTONIC) > end)
+			return cli_fail("the recorder (pid %d) does not answer",
+					c->owner);
+		usleep(10000);
+	}
+	cli_note("snapshot %u is in '%s'", before + 1, c->output);
+	return CLI_OK;
+}
+
+static int snapshot_here(struct tacho_session *s, const char *output, bool json)
+{
+	const struct tacho_control *c = s->view.ctl;
+	struct tacho_recorder_config cfg = {
+		.dir = output, .session = s, .clock = c->clock,
+		.clock_freq = c->clock_freq, .start = c->start, .uuid = c->uuid,
+		.snapshot = true, .flight = true,
+	};
+	struct tacho_recorder_stats st;
+	struct tacho_recorder *rec;
+	struct tacho_diag d = { 0 };
+
+	if (tacho_session_snapshot(s, &d) < 0 ||
+	    tacho_recorder_new(&rec, &cfg, &d) ||
+	    tacho_recorder_finish(rec, &st, &d))
+		return cli_fail_diag(&d);
+	cli_note("%ju events in %s", (uintmax_t)st.events, output);
+	if (json)
+		say_json(s->name, "events", st.events);
+	return CLI_OK;
+}
+
+/* Whether the process that made the session for its recording still runs. */
+static bool owner_lives(const struct tacho_control *c)
+{
+	return c->owner && tacho_start_time(c->owner) == c->owner_start;
+}
+
+static int snapshot_run(int argc, char **argv)
+{
+	const char *output = CLI_DEFAULT_TRACE;
+	struct tacho_session s;
+	struct tacho_dir dir;
+	bool json = false, given = false;
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, "hqo:", snapshot_options,
+				  NULL)) != -1) {
+		if (opt == 'o') {
+			output = optarg;
+			given = true;
+			continue;
+		}
+		ret = cli_common(opt, &json);
+		if (ret >= 0)
+			return ret;
+	}
+	if (optind + 1 != argc)
+		return cli_usage("name one session");
+	ret = open_session(&dir, &s, argv[optind]);
+	if (ret)
+		return ret;
+	if (owner_lives(s.view.ctl))
+		ret = snapshot_by_owner(&s);
+	else
+		ret = cli_output_ready(output, given);
+	if (!ret && !owner_lives(s.view.ctl))
+		ret = snapshot_here(&s, output, json);
+	close_session(&dir, &s);
+	return ret;
+}
+
+const struct cli_verb cli_snapshot = {
+	.name = "snapshot",
+	.summary = "write what a session holds, while it goes on",
+	.usage = "usage: tacho snapshot [-o DIR] NAME\n\n"
+		 "Writes what a session holds now to a trace (default: tacho-trace), while\n"
+		 "programs go on recording into it.  Each snapshot holds what came since the\n"
+		 "last one, as far back as the buffers reach.  A session that 'tacho record\n"
+		 "--flight' holds is written by that recorder, into its own directory.\n"
+		 "\n"
+		 "  -o, --output DIR  where to; must be empty or absent\n"
+		 "      --json        how many events, as JSON\n",
+	.run = snapshot_run,
+};

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+/* status: sessions, what they hold and lost, and who traces into them. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "cli/cli.h"
+#include "session/session.h"
+#include "sys/clock.h"
+
+struct status {
+	struct tacho_dir dir;
+	struct tacho_buf out;
+	struct tacho_json j;
+	bool json;
+	uint32_t sessions;
+	uint32_t processes;
+};
+
+static const char *state_name(uint32_t state)
+{
+	return state == TACHO_STATE_RECORDING ? "recording"
+	     : state == TACHO_STATE_STOPPED   ? "stopped"
+					      : "dead";
+}
+
+/* "recorder 12 runs", "its recorder (12) died", ... */
+static const char *owner_state(const struct tacho_control *c)
+{
+	if (!c->owner)
+		return "none";
+	return tacho_start_time(c->owner) == c->owner_start ? "runs" : "died";
+}
+
+static uint64_t session_bytes(const struct tacho_session *s)
+{
+	const struct tacho_ring *r = &s->view.ring;
+	uint64_t bytes = 0;
+
+	for (uint32_t nr = 0; nr < tacho_ring_nr_lanes(r); nr++)
+		for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++) {
+			const struct tacho_buffer *b =
+				tacho_lane_buffer(tacho_ring_lane(r, nr), id);
+
+			if (b->flags & TACHO_BUFFER_MADE)
+				bytes += (uint64_t)b->nr_subs << r->sub_shift;
+		}
+	return bytes;
+}
+
+static void session_text(struct status *st, struct tacho_session *s,
+			 const struct tacho_session_counts *n)
+{
+	const struct tacho_control *c = s->view.ctl;
+	struct tacho_buf *b = &st->out;
+
+	tacho_buf_printf(b, "%s: %s, %s\n", s->name, state_name(c->state),
+			 c->flags & TACHO_SESSION_OVERWRITE ?
+			 "keeps the newest" : "keeps the oldest");
+	tacho_buf_printf(b, "  events    %ju written, %ju lost (%ju full, %ju too "
+			 "large, %ju busy)\n", (uintmax_t)n->written,
+			 (uintmax_t)(n->lost_full + n->lost_big + n->lost_busy),
+			 (uintmax_t)n->lost_full, (uintmax_t)n->lost_big,
+			 (uintmax_t)n->lost_busy);
+	tacho_buf_printf(b, "  buffers   %.1f MiB, sub-buffers of %u KiB, clock %s\n",
+			 (double)session_bytes(s) / (1 << 20),
+			 (1u << c->sub_shift) >> 10, tacho_clock_name(c->clock));
+	for (uint32_t i = 0; i < c->nr_rules && i < TACHO_RULES_MAX; i++)
+		tacho_buf_printf(b, "  rule      %s %.*s\n",
+				 c->rule[i].enable ? "enable " : "disable",
+				 TACHO_RULE_MAX, c->rule[i].glob);
+	if (c->nr_pids) {
+		tacho_buf_puts(b, "  processes");
+		for (uint32_t i = 0; i < c->nr_pids && i < TACHO_PIDS_MAX; i++)
+			tacho_buf_printf(b, " %d", c->pid[i]);
+		tacho_buf_puts(b, c->flags & TACHO_SESSION_FORK ?
+			       " and their children\n" : "\n");
+	}
+	if (c->kernel_instance[0])
+		tacho_buf_printf(b, "  kernel    instance %.*s\n",
+				 (int)sizeof(c->kernel_instance), c->kernel_instance);
+	if (c->owner)
+		tacho_buf_printf(b, "  recorder  %d %s, writes to %.*s\n", c->owner,
+				 owner_state(c), (int)sizeof(c->output), c->output);
+	tacho_buf_printf(b, "  directory %s\n", s->path);
+}
+
+static void session_json(struct status *st, struct tacho_session *s,
+			 const struct tacho_session_counts *n)
+{
+	const struct tacho_control *c = s->view.ctl;
+	struct tacho_json *j = &st->j;
+
+	tacho_json_open(j, '{');
+	tacho_json_pair_str(j, "name", s->name);
+	tacho_json_pair_str(j, "state", state_name(c->state));
+	tacho_json_pair_bool(j, "overwrite", c->flags & TACHO_SESSION_OVERWRITE);
+	tacho_json_pair_u64(j, "written", n->written);
+	tacho_json_pair_u64(j, "lost_full", n->lost_full);
+	tacho_json_pair_u64(j, "lost_big", n->lost_big);
+	tacho_json_pair_u64(j, "lost_busy", n->lost_busy);
+	tacho_json_pair_u64(j, "buffer_bytes", session_bytes(s));
+	tacho_json_pair_str(j, "clock", tacho_clock_name(c->clock));
+	tacho_json_key(j, "rules");
+	tacho_json_open(j, '[');
+	for (uint32_t i = 0; i < c->nr_rules && i < TACHO_RULES_MAX; i++) {
+		tacho_json_open(j, '{');
+		tacho_json_pair_bool(j, "enable", c->rule[i].enable);
+		tacho_json_key(j, "events");
+		tacho_json_strn(j, c->rule[i].glob,
+				strnlen(c->rule[i].glob, TACHO_RULE_MAX));
+		tacho_json_close(j, '}');
+	}
+	tacho_json_close(j, ']');
+	tacho_json_key(j, "pids");
+	tacho_json_open(j, '[');
+	for (uint32_t i = 0; i < c->nr_pids && i < TACHO_PIDS_MAX; i++)
+		tacho_json_s64(j, c->pid[i]);
+	tacho_json_close(j, ']');
+	tacho_json_pair_s64(j, "recorder", c->owner);
+	tacho_json_pair_str(j, "recorder_state", owner_state(c));
+	tacho_json_key(j, "output");
+	tacho_json_strn(j, c->output, strnlen(c->output, sizeof(c->output)));
+	tacho_json_pair_str(j, "directory", s->path);
+	tacho_json_close(j, '}');
+}
+
+static int one_session(const char *name, const char *path, void *arg)
+{
+	struct status *st = arg;
+	struct tacho_session_counts n;
+	struct tacho_session s;
+	struct tacho_diag d = { 0 };
+
+	(void)path;
+	if (tacho_session_open(&s, &st->dir, name, &d)) {
+		(void)cli_fail_diag(&d);
+		return 0;
+	}
+	tacho_session_count(&s, &n);
+	if (st->json)
+		session_json(st, &s, &n);
+	else
+		session_text(st, &s, &n);
+	st->sessions++;
+	tacho_session_close(&s);
+	return 0;
+}
+
+/* How many events of a process are on, in any session. */
+static uint32_t events_on(const struct tacho_procfile *p)
+{
+	uint32_t n = tacho_procfile_nr_events(p), on = 0;
+
+	for (uint32_t i = 1; i <= n; i++)
+		on += tacho_load_relaxed(&p->state[i]) != 0;
+	return on;
+}
+
+static int one_process(struct tacho_procfile *p, void *arg)
+{
+	struct status *st = arg;
+	char comm[17];
+
+	memcpy(comm, p->head->comm, 16);
+	comm[16] = '\0';
+	st->processes++;
+	if (st->json) {
+		tacho_json_open(&st->j, '{');
+		tacho_json_pair_s64(&st->j, "pid", p->pid);
+		tacho_json_pair_str(&st->j, "comm", comm);
+		tacho_json_pair_u64(&st->j, "events", tacho_procfile_nr_events(p));
+		tacho_json_pair_u64(&st->j, "enabled", events_on(p));
+		tacho_json_pair_u64(&st->j, "lost_events", p->head->lost_events);
+		tacho_json_pair_u64(&st->j, "lost_sessions", p->head->lost_map);
+		tacho_json_close(&st->j, '}');
+		return 0;
+	}
+	tacho_buf_printf(&st->out, "process %d (%s): %u events, %u enabled%s\n",
+			 p->pid, comm, tacho_procfile_nr_events(p), events_on(p),
+			 p->foreign ? ", in another pid name space" : "");
+	if (p->head->lost_events || p->head->lost_map)
+		tacho_buf_printf(&st->out, "  %ju events could not be registered, "
+				 "%ju times a session could not be mapped\n",
+				 (uintmax_t)p->head->lost_events,
+				 (uintmax_t)p->head->lost_map);
+	return 0;
+}
+
+static void all(struct status *st)
+{
+	if (st->json) {
+		tacho_json_open(&st->j, '{');
+		tacho_json_pair_str(&st->j, "directory", st->dir.path);
+		tacho_json_key(&st->j, "sessions");
+		tacho_json_open(&st->j, '[');
+	}
+	(void)tacho_sessions_each(&st->dir, one_session, st);
+	if (st->json) {
+		tacho_json_close(&st->j, ']');
+		tacho_json_key(&st->j, "processes");
+		tacho_json_open(&st->j, '[');
+	}
+	(void)tacho_procs_each(&st->dir, one_process, st);
+	if (st->json) {
+		tacho_json_close(&st->j, ']');
+		tacho_json_close(&st->j, '}');
+	} else if (!st->sessions && !st->processes) {
+		tacho_buf_printf(&st->out, "no sessions, no traced programs (in %s)\n",
+				 st->dir.path);
+	}
+}
+
+static int status_run(int argc, char **argv)
+{
+	static const struct option options[] = {
+		CLI_COMMON_OPTIONS,
+		{ NULL, 0, NULL, 0 },
+	};
+	struct status st = { .json = false };
+	struct tacho_diag d = { 0 };
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, "hq", options, NULL)) != -1) {
+		ret = cli_common(opt, &st.json);
+		if (ret >= 0)
+			return ret;
+	}
+	if (optind + 1 < argc)
+		return cli_usage("name one session, or none for all");
+	if (tacho_dir_open(&st.dir, optind == argc, &d))
+		return cli_fail_diag(&d);
+	tacho_buf_init(&st.out, 64u << 20);
+	tacho_json_init(&st.j, &st.out);
+	if (optind == argc) {
+		all(&st);
+	} else {
+		struct tacho_session s;
+
+		if (tacho_session_open(&s, &st.dir, argv[optind], &d)) {
+			tacho_dir_close(&st.dir);
+			return cli_fail_diag(&d);
+		}
+		tacho_session_close(&s);
+		(void)one_session(argv[optind], "", &st);
+	}
+	tacho_dir_close(&st.dir);
+	ret = st.json ? cli_write_json(&st.out) : cli_write(&st.out);
+	tacho_buf_release(&st.out);
+	return ret;
+}
+
+const struct cli_verb cli_status = {
+	.name = "status",
+	.summary = "sessions and traced programs, what they recorded and lost",
+	.usage = "usage: tacho status [--json] [NAME]\n\n"
+		 "Shows the sessions (or one) with their rules, buffers and losses, and\n"
+		 "the programs that can be traced.\n",
+	.run = status_run,
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* trace.h - which trace a reading verb reads. */
+#ifndef TACHO_CLI_TRACE_H
+#define TACHO_CLI_TRACE_H
+
+#include <limits.h>
+
+#include "stream/stream.h"
+
+struct cli_trace {
+	struct tacho_stream *stream;
+	const char *path;	/* as the user says it */
+	char found[NAME_MAX + 1];	/* the path, when the user said none */
+};
+
+/*
+ * The trace that the user named (path), or the newest of tacho-trace,
+ * tacho-trace-* and tacho-trace.* in this directory (path NULL): the names
+ * that `tacho record` gives.  CLI_OK, or an exit status with a message.
+ */
+int cli_trace_find(struct cli_trace *t, const char *path);
+
+/* The same, opened.  flags: enum tacho_stream_flag. */
+int cli_trace_open(struct cli_trace *t, const char *path, unsigned int flags);
+void cli_trace_close(struct cli_trace *t);
+
+/*
+ * "N events were lost ...": what stderr says after reading.  Nothing when
+ * there is nothing to say.
+ */
+void cli_trace_remarks(struct cli_trace *t);
+
+#endif

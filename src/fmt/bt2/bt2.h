@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bt2.h - CTF traces that tacho did not write, through libbabeltrace2.
+ *
+ * libbabeltrace2 is loaded only when such a trace is opened: the reader is
+ * a module, libtacho-bt2.so, looked for in $TACHO_MODULE_DIR and then in the
+ * directory it was installed to.
+ *
+ * The module turns every event class into a type (format text made from the
+ * field class, so that filters, histograms and printing work as for any
+ * other event) and every event into a record of that type.
+ */
+#ifndef TACHO_FMT_BT2_BT2_H
+#define TACHO_FMT_BT2_BT2_H
+
+#include "stream/source.h"
+
+/* Whether there is a `metadata` file in the directory or below it. */
+bool tacho_bt2_probe(const char *dir);
+
+/* Calls fn for each directory at or below dir that has one, in order of names. */
+int tacho_bt2_find(const char *dir, int (*fn)(void *arg, const char *dir),
+		   void *arg);
+
+/* Opens all traces at or below dir as one source.  -ENOTSUP: no module. */
+int tacho_bt2_open(struct tacho_source **source, const char *dir,
+		   unsigned int flags, struct tacho_diag *d);
+
+/* What the module exports under the name "tacho_bt2_module". */
+struct tacho_bt2_module {
+	char version[32];	/* TACHO_VERSION, and ... */
+	uint32_t source_size;	/* ... sizeof: both must be ours */
+	uint32_t type_size;
+	int (*open)(struct tacho_source **source, const char *dir,
+		    unsigned int flags, struct tacho_diag *d);
+};
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/* tacho_stream_open(): which format is it, and of how many traces. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fmt/bt2/bt2.h"
+#include "fmt/ctf/read.h"
+#include "fmt/fmt.h"
+#include "stream/live.h"
+#include "stream/stream.h"
+
+/* Traces below one directory; each costs three descriptors. */
+#define CHUNKS_MAX	4096u
+
+static bool ctf_probe(const char *path, const struct stat *st)
+{
+	return st && S_ISDIR(st->st_mode) && tacho_ctf_probe(path);
+}
+
+static bool bt2_probe(const char *path, const struct stat *st)
+{
+	return st && S_ISDIR(st->st_mode) && tacho_bt2_probe(path);
+}
+
+/* "session:NAME": a session that lives. */
+#define SESSION_PREFIX "session:"
+
+static bool live_probe(const char *path, const struct stat *st)
+{
+	(void)st;
+	return !strncmp(path, SESSION_PREFIX, strlen(SESSION_PREFIX));
+}
+
+static int live_open(struct tacho_source **source, const char *path,
+		     unsigned int flags, struct tacho_diag *d)
+{
+	return tacho_live_open(source, path + strlen(SESSION_PREFIX), flags, d);
+}
+
+const struct tacho_format tacho_formats[] = {
+	{ .name = "session", .probe = live_probe, .open = live_open },
+	{ .name = "tacho", .probe = ctf_probe, .open = tacho_ctf_open,
+	  .rotates = true },
+	{ .name = "ctf", .probe = bt2_probe, .open = tacho_bt2_open },
+	{ .name = NULL },
+};
+
+static const struct tacho_format *find_format(const char *path, bool rotates)
+{
+	struct stat st;
+	bool there = !stat(path, &st);
+
+	for (const struct tacho_format *f = tacho_formats; f->name; f++)
+		if ((!rotates || f->rotates) && f->probe(path, there ? &st : NULL))
+			return f;
+	return NULL;
+}
+
+static int add(struct tacho_stream *s, const struct tacho_format *f,
+	       const char *path, unsigned int flags, struct tacho_diag *d)
+{
+	struct tacho_source *source;
+	int err = f->open(&source, path, flags, d);
+
+	if (!err && tacho_stream_add_take(s, source))
+		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
+	return err;
+}
+
+static int not_hidden(const struct dirent *e)
+{
+	return e->d_name[0] != '.';
+}
+
+/*
+ * The traces in a directory, by name: the parts of a rotated one.  *found says
+ * how many there are.
+ */
+static int add_chunks(struct tacho_stream *s, const char *dir,
+		      unsigned int flags, uint32_t *found, struct tacho_diag *d)
+{
+	struct dirent **list = NULL;
+	int n = scandir(dir, &list, not_hidden, versionsort), err = 0;
+
+	*found = 0;
+	for (int i = 0; i < n; i++) {
+		const struct tacho_format *f;
+		char path[4096];
+
+		(void)snprintf(path, sizeof(path), "%s/%s", dir, list[i]->d_name);
+		free(list[i]);
+		if (err || *found == CHUNKS_MAX)
+			continue;
+		f = find_format(path, true);
+		if (!f)
+			continue;
+		err = add(s, f, path, flags, d);
+		++*found;
+	}
+	free(list);
+	return err;
+}
+
+static int open_path(struct tacho_stream *s, const char *path,
+		     unsigned int flags, struct tacho_diag *d)
+{
+	const struct tacho_format *f = find_format(path, false);
+	struct stat st;
+	uint32_t found;
+	int err;
+
+	/* a rotated trace is also a directory with metadata below it */
+	if (f && f->rotates)
+		return add(s, f, path, flags, d);
+	if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
+		err = add_chunks(s, path, flags, &found, d);
+		if (err || found)
+			return err;
+	}
+	if (f)
+		return add(s, f, path, flags, d);
+	if (access(path, R_OK))
+		return tacho_diag(d, -errno, 0, "cannot open '%s': %s", path,
+				  strerror(errno));
+	return tacho_diag(d, -EINVAL, 0, "'%s' is not a trace", path);
+}
+
+int tacho_stream_open(struct tacho_stream **stream, const char *path,
+		      unsigned int flags, struct tacho_error *error)
+{
+	struct tacho_stream *s = tacho_stream_new(flags);
+	struct tacho_diag d = { 0 };
+	int err;
+
+	*stream = NULL;
+	if (!s)
+		err = tacho_diag(&d, -ENOMEM, 0, "out of memory");
+	else
+		err = open_path(s, path, flags, &d);
+	if (err) {
+		tacho_stream_close(s);
+		if (!d.err)
+			tacho_diag(&d, err, 0, "cannot open '%s': %s", path,
+				   strerror(-err));
+		tacho_error_from(error, &d);
+		return err;
+	}
+	*stream = s;
+	return 0;
+}

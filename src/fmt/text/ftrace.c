@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+/* The kernel's own line (trace_print_context(), trace_print_lat_fmt()). */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "fmt/text/line_priv.h"
+
+enum {
+	IRQS_OFF = 0x01,
+	NEED_RESCHED_LAZY = 0x02,
+	NEED_RESCHED = 0x04,
+	HARDIRQ = 0x08,
+	SOFTIRQ = 0x10,
+	PREEMPT_RESCHED = 0x20,
+	NMI = 0x40,
+	BH_OFF = 0x80,
+};
+
+static char resched_letter(unsigned int flags)
+{
+	static const char letter[8] = ".nlbpNLB";
+
+	return letter[(flags & NEED_RESCHED ? 1 : 0) |
+		      (flags & NEED_RESCHED_LAZY ? 2 : 0) |
+		      (flags & PREEMPT_RESCHED ? 4 : 0)];
+}
+
+static char irq_letter(unsigned int flags)
+{
+	if (flags & NMI)
+		return flags & HARDIRQ ? 'Z' : 'z';
+	if (flags & HARDIRQ)
+		return flags & SOFTIRQ ? 'H' : 'h';
+	return flags & SOFTIRQ ? 's' : '.';
+}
+
+static char *put_flags(char *o, unsigned int flags, unsigned int count)
+{
+	static const char hex[] = ".123456789abcdef";
+
+	if (tacho_likely(!flags && !count))
+		return line_copy(o, ".....", 5);
+	*o++ = flags & IRQS_OFF ? (flags & BH_OFF ? 'D' : 'd') :
+	       flags & BH_OFF ? 'b' : '.';
+	*o++ = resched_letter(flags);
+	*o++ = irq_letter(flags);
+	*o++ = hex[count & 0xf];
+	*o++ = hex[count >> 4];
+	return o;
+}
+
+static uint32_t task_text(const struct tacho_line *l, int32_t pid,
+			  const char *comm, char *text, size_t size)
+{
+	int n;
+
+	if (!comm)
+		comm = pid ? "<...>" : "<idle>";
+	if (l->config.colour)
+		n = snprintf(text, size, "%*s" LINE_COLOUR_COMM "%.16s"
+			     LINE_COLOUR_OFF "-%-7d ",
+			     (int)(16 - strnlen(comm, 16)), "", comm, pid);
+	else
+		n = snprintf(text, size, "%16.16s-%-7d ", comm, pid);
+	return n > 0 ? (uint32_t)n : 0;
+}
+
+static void type_text(const struct tacho_line *l, const struct tacho_type *type,
+		      uint32_t source, struct tacho_buf *head)
+{
+	(void)source;
+	tacho_buf_puts(head, ": ");
+	if (l->config.colour)
+		tacho_buf_puts(head, LINE_COLOUR_EVENT);
+	tacho_buf_puts(head, type->name);
+	if (l->config.colour)
+		tacho_buf_puts(head, LINE_COLOUR_OFF);
+	tacho_buf_puts(head, ": ");
+}
+
+static void key_text(const struct tacho_field *f, struct tacho_buf *key)
+{
+	tacho_buf_putc(key, ' ');
+	tacho_buf_puts(key, f->name);
+	tacho_buf_putc(key, '=');
+}
+
+/* " 4713." */
+static uint32_t seconds_text(uint64_t second, char text[48])
+{
+	char digits[20];
+	size_t n = (size_t)(tacho_line_u64(digits, second) - digits);
+	char *o = text;
+
+	*o++ = ' ';
+	for (size_t i = n; i < 5; i++)
+		*o++ = ' ';
+	o = line_copy(o, digits, n);
+	*o++ = '.';
+	return (uint32_t)(o - text);
+}
+
+/* " 2026-11-20T14:36:36." */
+static uint32_t utc_text(uint64_t second, char text[48])
+{
+	time_t t = (time_t)second;
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm))
+		return seconds_text(second, text);
+	return (uint32_t)strftime(text, 48, " %Y-%m-%dT%H:%M:%S.", &tm);
+}
+
+/* Rounded to microseconds, as the kernel does. */
+static char *put_time(struct tacho_line *l, const struct tacho_record *r, char *o)
+{
+	bool utc = l->config.time == TACHO_LINE_UTC;
+	uint64_t t = r->time - l->base;
+	const struct line_second *s;
+
+	if (l->config.time == TACHO_LINE_TICKS) {
+		char digits[20];
+		size_t n = (size_t)(tacho_line_u64(digits, r->ticks) - digits);
+
+		*o++ = ' ';
+		for (size_t i = n; i < 12; i++)
+			*o++ = ' ';
+		return line_copy(o, digits, n);
+	}
+	if (!l->config.ns)
+		t += 500;
+	s = &l->second;
+	if (tacho_unlikely(!s->len || t / TACHO_NS_PER_S != s->second))
+		s = line_second(l, t / TACHO_NS_PER_S,
+				utc ? utc_text : seconds_text);
+	o = line_copy(o, s->text, s->len);
+	t -= s->second * TACHO_NS_PER_S;
+	o = l->config.ns ? line_nine(o, (uint32_t)t) :
+			   line_six(o, (uint32_t)t / 1000);
+	if (utc)
+		*o++ = 'Z';
+	return o;
+}
+
+static char *put_delta(struct tacho_line *l, const struct tacho_record *r, char *o)
+{
+	uint64_t d = line_delta(l, r);
+
+	if (!l->config.ns)
+		d += 500;
+	o = line_copy(o, " (+", 3);
+	o = tacho_line_u64(o, d / TACHO_NS_PER_S);
+	*o++ = '.';
+	o = l->config.ns ? line_nine(o, (uint32_t)(d % TACHO_NS_PER_S)) :
+			   line_six(o, (uint32_t)(d % TACHO_NS_PER_S) / 1000);
+	*o++ = ')';
+	return o;
+}
+
+static char *put_cpu(char *o, uint32_t cpu)
+{
+	if (tacho_unlikely(cpu == UINT32_MAX))
+		return line_copy(o, "[---] ", 6);
+	*o++ = '[';
+	if (tacho_likely(cpu < 1000)) {
+		*o++ = (char)('0' + cpu / 100);
+		o = line_two(o, cpu % 100);
+	} else {
+		o = tacho_line_u64(o, cpu);
+	}
+	*o++ = ']';
+	*o++ = ' ';
+	return o;
+}
+
+static void put(struct tacho_line *l, const struct tacho_record *r,
+		const struct line_type *type, const struct line_task *task,
+		struct tacho_buf *out)
+{
+	const unsigned char *raw = r->raw;
+	char *o = tacho_buf_reserve(out, LINE_PREFIX + type->head_len);
+	char *from = o;
+
+	if (!o)
+		return;
+	o = line_copy(o, task->text, task->len);
+	o = put_cpu(o, r->cpu);
+	o = put_flags(o, raw[2], raw[3]);
+	o = put_time(l, r, o);
+	if (l->config.delta)
+		o = put_delta(l, r, o);
+	o = line_copy(o, type->head, type->head_len);
+	tacho_buf_commit(out, (size_t)(o - from));
+	tacho_line_text(l, r, type, out);
+	tacho_buf_putc(out, '\n');
+}
+
+static void lost(struct tacho_line *l, const struct tacho_record *r,
+		 struct tacho_buf *out)
+{
+	if (l->config.colour)
+		tacho_buf_puts(out, LINE_COLOUR_LOST);
+	if (r->cpu == UINT32_MAX)
+		tacho_buf_puts(out, "CPU:-");
+	else
+		tacho_buf_printf(out, "CPU:%u", r->cpu);
+	tacho_buf_puts(out, " [LOST ");
+	tacho_buf_put_u64(out, r->lost);
+	tacho_buf_puts(out, " EVENTS]");
+	if (l->config.colour)
+		tacho_buf_puts(out, LINE_COLOUR_OFF);
+	tacho_buf_putc(out, '\n');
+}
+
+const struct line_ops tacho_line_ftrace = {
+	.task = task_text, .type = type_text, .key = key_text,
+	.put = put, .lost = lost,
+};

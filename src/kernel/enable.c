@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * enable.c - from globs to the fewest writes that switch the events on.
+ *
+ * The kernel's set_event knows "system:*" but no other glob, so globs are
+ * matched here.  A system that is chosen whole takes one write, everything at
+ * once takes one, each other event one.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "kernel/instance_priv.h"
+
+#define GLOB_MAX	200
+#define NEAR_MAX	3	/* suggestions */
+#define EVENT_MAX	160	/* "system:event" */
+
+struct choice {
+	struct tacho_kernel_event *ev;	/* all that exist, sorted */
+	bool *on;
+	size_t nr;
+};
+
+/* "system:event", cut to EVENT_MAX - 1 bytes. */
+static void full_name(const struct tacho_kernel_event *ev, char *to)
+{
+	snprintf(to, EVENT_MAX, "%s:%s", ev->system, ev->name);
+}
+
+static bool matches(const struct tacho_kernel_event *ev, const char *system,
+		    const char *name)
+{
+	if (system)
+		return tacho_glob_match(system, ev->system) &&
+		       tacho_glob_match(name, ev->name);
+	return tacho_glob_match(name, ev->name) ||
+	       tacho_glob_match(name, ev->system);
+}
+
+/* How many single-character changes lead from a to b; at most 32 of b count. */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int row[33], diag, up, best;
+	size_t len = strnlen(b, 32), j;
+	unsigned int i;
+
+	for (j = 0; j <= len; j++)
+		row[j] = (unsigned int)j;
+	for (i = 1; *a && i < 64; a++, i++) {
+		diag = row[0];
+		row[0] = i;
+		for (j = 1; j <= len; j++) {
+			up = row[j];
+			best = diag + (*a != b[j - 1]);
+			if (up + 1 < best)
+				best = up + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+			diag = up;
+		}
+	}
+	return row[len];
+}
+
+/*
+ * How far an event is from what somebody typed: the letters that differ,
+ * where a part that contains the word or is contained by it counts as one.
+ * A right system makes it nearer.
+ */
+static unsigned int farness(const struct tacho_kernel_event *ev,
+			    const char *system, const char *name)
+{
+	unsigned int d = distance(name, ev->name);
+
+	if (d > 1 && strlen(name) >= 4 &&
+	    (strstr(ev->name, name) || strstr(name, ev->name)))
+		d = 1;
+	return 2 * d + (system && strcmp(system, ev->system) != 0 ? 1 : 0);
+}
+
+static int nothing_matches(const struct choice *c, const char *glob,
+			   const char *system, const char *name,
+			   struct tacho_diag *d)
+{
+	size_t best[NEAR_MAX], n = 0, i, j;
+	unsigned int far[NEAR_MAX], f;
+	char text[EVENT_MAX];
+	struct tacho_buf near;
+	int ret;
+
+	for (i = 0; i < c->nr; i++) {
+		f = farness(&c->ev[i], system, name);
+		if (f > 7 || (n == NEAR_MAX && f >= far[n - 1]))
+			continue;
+		if (n < NEAR_MAX)
+			n++;
+		for (j = n - 1; j > 0 && f < far[j - 1]; j--) {
+			far[j] = far[j - 1];
+			best[j] = best[j - 1];
+		}
+		far[j] = f;
+		best[j] = i;
+	}
+	tacho_buf_init(&near, 4096);
+	for (i = 0; i < n; i++) {
+		full_name(&c->ev[best[i]], text);
+		tacho_buf_printf(&near, "%s'%s'",
+				 !i ? "; near: " : i + 1 < n ? ", " : " and ",
+				 text);
+	}
+	ret = tacho_diag(d, -ENOENT, 0, "no kernel event matches '%s'%s", glob,
+			 tacho_buf_str(&near));
+	tacho_buf_release(&near);
+	return ret;
+}
+
+static int choose(const struct choice *c, const char *glob,
+		  struct tacho_diag *d)
+{
+	bool on = glob[0] != '!', any = false;
+	char copy[GLOB_MAX], *system = NULL, *name = copy;
+	size_t len, i;
+
+	len = strlen(glob + !on);
+	if (!len || len >= sizeof(copy))
+		return tacho_diag(d, -EINVAL, 0, "'%.100s' names no event",
+				  glob);
+	memcpy(copy, glob + !on, len + 1);
+	name = strchr(copy, ':');
+	if (name) {
+		*name++ = '\0';
+		system = copy[0] ? copy : NULL;
+		if (!*name)
+			name = memcpy(copy + GLOB_MAX - 2, "*", 2);
+	} else {
+		name = copy;
+	}
+	for (i = 0; i < c->nr; i++) {
+		if (!matches(&c->ev[i], system, name))
+			continue;
+		c->on[i] = on;
+		any = true;
+	}
+	return any ? 0 : nothing_matches(c, glob, system, name, d);
+}
+
+/* The end of the run of events whose system is that of `from`. */
+static size_t system_end(const struct choice *c, size_t from)
+{
+	size_t i = from;
+
+	while (i < c->nr && !strcmp(c->ev[i].system, c->ev[from].system))
+		i++;
+	return i;
+}
+
+static size_t count_on(const struct choice *c, size_t from, size_t to)
+{
+	size_t n = 0;
+
+	while (from < to)
+		n += c->on[from++];
+	return n;
+}
+
+static int switch_system(struct tacho_kernel *k, const struct choice *c,
+			 size_t from, size_t to, struct tacho_diag *d)
+{
+	char text[EVENT_MAX];
+	size_t n = count_on(c, from, to);
+	int ret;
+
+	if (n == to - from) {
+		snprintf(text, sizeof(text), "%s:*", c->ev[from].system);
+		return tacho_tracefs_write(k->dirfd, "set_event", text, true,
+					   d);
+	}
+	for (; n && from < to; from++) {
+		if (!c->on[from])
+			continue;
+		full_name(&c->ev[from], text);
+		ret = tacho_tracefs_write(k->dirfd, "set_event", text, true,
+					  d);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int switch_all(struct tacho_kernel *k, const struct choice *c,
+		      struct tacho_diag *d)
+{
+	size_t from, to;
+	int ret;
+
+	if (count_on(c, 0, c->nr) == c->nr)
+		return tacho_tracefs_write(k->dirfd, "events/enable", "1",
+					   false, d);
+	for (from = 0; from < c->nr; from = to) {
+		to = system_end(c, from);
+		ret = switch_system(k, c, from, to, d);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int order(const struct tacho_kernel_event *a,
+		 const struct tacho_kernel_event *b)
+{
+	int r = strcmp(a->system, b->system);
+
+	return r ? r : strcmp(a->name, b->name);
+}
+
+/* Makes k->enabled the union of itself and the choice; both are sorted. */
+static int remember(struct tacho_kernel *k, const struct choice *c)
+{
+	size_t old = k->info.nr_enabled, i = 0, j, n = 0;
+	struct tacho_kernel_event *list;
+	int r;
+
+	list = calloc(old + c->nr, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (j = 0; j < c->nr; j++) {
+		if (!c->on[j])
+			continue;
+		while (i < old && (r = order(&k->enabled[i], &c->ev[j])) <= 0) {
+			if (r < 0)
+				list[n++] = k->enabled[i];
+			i++;
+		}
+		list[n].system = tacho_arena_strndup(&k->arena, c->ev[j].system,
+						     strlen(c->ev[j].system));
+		list[n].name = tacho_arena_strndup(&k->arena, c->ev[j].name,
+						   strlen(c->ev[j].name));
+		if (!list[n].system || !list[n].name) {
+			free(list);
+			return -ENOMEM;
+		}
+		n++;
+	}
+	while (i < old)
+		list[n++] = k->enabled[i++];
+	free(k->enabled);
+	k->enabled = list;
+	k->info.nr_enabled = n;
+	return 0;
+}
+
+int tacho_kernel_enable(struct tacho_kernel *k, const char *const *globs,
+			size_t n, struct tacho_diag *d)
+{
+	struct tacho_arena arena;
+	struct choice c = { 0 };
+	size_t i;
+	int ret;
+
+	tacho_arena_init(&arena, (size_t)64 << 20);
+	ret = tacho_tracefs_events(&k->tracefs, &arena, &c.ev, &c.nr, d);
+	if (ret < 0)
+		goto out;
+	c.on = tacho_arena_array(&arena, c.nr + 1, sizeof(*c.on));
+	if (!c.on) {
+		ret = tacho_diag(d, -ENOMEM, 0, "no memory");
+		goto out;
+	}
+	for (i = 0; i < n; i++) {
+		ret = choose(&c, globs[i], d);
+		if (ret < 0)
+			goto out;
+	}
+	ret = switch_all(k, &c, d);
+	if (ret < 0)
+		goto out;
+	ret = remember(k, &c);
+	if (ret < 0)
+		tacho_diag(d, ret, 0, "no memory");
+out:
+	tacho_arena_release(&arena);
+	return ret;
+}

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/instance.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "kernel/instance_priv.h"
+
+#define PREFIX		"tacho-"
+#define NAME_SHOWN	24	/* longer session names are cut and hashed */
+#define SMALL_FILE	((size_t)64 << 10)
+
+/*
+ * The start time of a process in clock ticks since boot: field 22 of its stat
+ * line, counted from behind the command, which may hold anything but ends at
+ * the last ')'.
+ */
+static int start_time(long pid, uint64_t *start)
+{
+	char path[64], *at, *end;
+	struct tacho_buf text;
+	int ret, field;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	tacho_buf_init(&text, SMALL_FILE);
+	ret = tacho_buf_read_file(&text, path);
+	if (ret < 0)
+		goto out;
+	ret = -EBADMSG;
+	at = text.len ? memrchr(text.data, ')', text.len) : NULL;
+	if (!at)
+		goto out;
+	end = text.data + text.len;
+	for (field = 2; at < end && field < 22; at++)
+		field += *at == ' ';
+	for (*start = 0; at < end && *at >= '0' && *at <= '9'; at++) {
+		*start = *start * 10 + (uint64_t)(*at - '0');
+		ret = 0;
+	}
+out:
+	tacho_buf_release(&text);
+	return ret;
+}
+
+/* ---- sweep ----------------------------------------------------------------- */
+
+/* The number that ends at *end and begins behind a '-'; *end moves to the '-'. */
+static bool number_before(const char *s, const char **end, uint64_t *v)
+{
+	const char *at = *end;
+	char digits[24];
+	size_t len;
+
+	while (at > s && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	len = (size_t)(*end - at);
+	if (!len || len >= sizeof(digits) || at == s || at[-1] != '-')
+		return false;
+	memcpy(digits, at, len);
+	digits[len] = '\0';
+	*end = at - 1;
+	return !tacho_parse_u64(digits, 0, UINT64_MAX, v);
+}
+
+/* Whether `name` is an instance of ours whose maker is gone. */
+static bool is_orphan(const char *name)
+{
+	const char *end = name + strlen(name);
+	uint64_t pid, start, now;
+	int ret;
+
+	if (strncmp(name, PREFIX, strlen(PREFIX)) != 0 ||
+	    !number_before(name, &end, &start) ||
+	    !number_before(name, &end, &pid) || pid > INT32_MAX)
+		return false;
+	ret = start_time((long)pid, &now);
+	if (ret == -ENOENT || ret == -ESRCH)
+		return true;
+	return !ret && now != start;
+}
+
+int tacho_kernel_sweep(const struct tacho_tracefs *t, struct tacho_diag *d)
+{
+	struct dirent *e;
+	int fd, n = 0;
+	DIR *dir;
+
+	fd = openat(t->dirfd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return tacho_diag(d, -errno, 0,
+				  "cannot open 'instances' in tracefs: %s",
+				  strerror(errno));
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return tacho_diag(d, -ENOMEM, 0, "no memory");
+	}
+	while ((e = readdir(dir)))
+		if (is_orphan(e->d_name) &&
+		    !unlinkat(fd, e->d_name, AT_REMOVEDIR))
+			n++;
+	closedir(dir);
+	return n;
+}
+
+/* ---- create ------------------------------------------------------------------ */
+
+static int make_name(struct tacho_kernel *k, const char *name,
+		     struct tacho_diag *d)
+{
+	size_t len = name ? strlen(name) : 0;
+	char shown[NAME_SHOWN + 1];
+	uint64_t start;
+	int ret;
+
+	if (!len || strchr(name, '/') || strchr(name, '\n'))
+		return tacho_diag(d, -EINVAL, 0,
+				  "'%s' cannot be the name of an instance",
+				  name ? name : "");
+	if (len <= NAME_SHOWN)
+		memcpy(shown, name, len + 1);
+	else
+		snprintf(shown, sizeof(shown), "%.15s.%08x", name,
+			 (unsigned int)tacho_hash(name, len, 0));
+	ret = start_time((long)getpid(), &start);
+	if (ret < 0)
+		return tacho_diag(d, ret, 0, "cannot read '/proc/self/stat'");
+	snprintf(k->info.instance, sizeof(k->info.instance),
+		 PREFIX "%s-%d-%llu", shown, (int)getpid(),
+		 (unsigned long long)start);
+	return 0;
+}
+
+static int make_directory(struct tacho_kernel *k, struct tacho_diag *d)
+{
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof(path), "instances/%s", k->info.instance);
+	if (mkdirat(k->tracefs.dirfd, path, 0700) < 0) {
+		if (errno == EACCES || errno == EPERM)
+			return tacho_diag(d, -errno, 0,
+				"cannot make an instance in '%s': run as root",
+				k->tracefs.path);
+		return tacho_diag(d, -errno, 0,
+				  "cannot make '%s' in tracefs: %s", path,
+				  strerror(errno));
+	}
+	k->made = true;
+	fd = openat(k->tracefs.dirfd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return tacho_diag(d, -errno, 0, "cannot open '%s': %s", path,
+				  strerror(errno));
+	k->dirfd = fd;
+	/* Kept open: it is what stops sweepers. */
+	k->on_fd = openat(fd, "tracing_on", O_WRONLY | O_CLOEXEC);
+	if (k->on_fd < 0)
+		return tacho_diag(d, -errno, 0,
+				  "cannot open 'tracing_on' in '%s': %s", path,
+				  strerror(errno));
+	return 0;
+}
+
+/* The word that is chosen in "a b [c] d", and whether `wish` is a choice. */
+static bool offers(const char *text, const char *wish)
+{
+	size_t len = strlen(wish);
+	const char *at;
+
+	for (at = text; (at = strstr(at, wish)); at += len)
+		if ((at == text || strchr(" [", at[-1])) &&
+		    strchr(" ]\n", at[len]))
+			return true;
+	return false;
+}
+
+static int set_clock(struct tacho_kernel *k, struct tacho_diag *d)
+{
+	const char *clock = "mono";
+	struct tacho_buf text;
+	int ret;
+
+	tacho_buf_init(&text, SMALL_FILE);
+	ret = tacho_tracefs_read(k->dirfd, "trace_clock", &text, d);
+	if (!ret && offers(tacho_buf_str(&text), "x86-tsc"))
+		clock = "x86-tsc";
+	tacho_buf_release(&text);
+	if (ret < 0)
+		return ret;
+	ret = tacho_tracefs_write(k->dirfd, "trace_clock", clock, false, d);
+	if (ret < 0)
+		return ret;
+	snprintf(k->info.clock, sizeof(k->info.clock), "%s", clock);
+	k->info.clock_is_tsc = clock[0] == 'x';
+	return 0;
+}
+
+static int write_number(int dirfd, const char *path, uint64_t v,
+			struct tacho_diag *d)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
+	return tacho_tracefs_write(dirfd, path, text, false, d);
+}
+
+static int read_number(int dirfd, const char *path, uint64_t *v)
+{
+	struct tacho_buf text;
+	int ret;
+
+	tacho_buf_init(&text, SMALL_FILE);
+	ret = tacho_buf_read_fileat(&text, dirfd, path);
+	if (!ret)
+		*v = strtoull(tacho_buf_str(&text), NULL, 10);
+	tacho_buf_release(&text);
+	return ret;
+}
+
+/*
+ * Large sub-buffers mean fewer calls and fewer packets.  Kernels before 6.8
+ * have pages only.
+ */
+static int set_buffer(struct tacho_kernel *k,
+		      const struct tacho_kernel_config *c, struct tacho_diag *d)
+{
+	uint64_t sub = c->subbuf_size ? c->subbuf_size : 64 << 10;
+	uint64_t size = c->buffer_size ? c->buffer_size : 4 << 20;
+	uint64_t kb = 0;
+	int ret;
+
+	k->info.subbuf_size = (uint32_t)sysconf(_SC_PAGESIZE);
+	if (sub > 64 << 10)
+		sub = 64 << 10;
+	write_number(k->dirfd, "buffer_subbuf_size_kb",
+		     sub < 1024 ? 1 : sub >> 10, NULL);
+	if (!read_number(k->dirfd, "buffer_subbuf_size_kb", &kb) && kb &&
+	    kb <= 1024)
+		k->info.subbuf_size = (uint32_t)kb << 10;
+	ret = write_number(k->dirfd, "buffer_size_kb",
+			   size < 1024 ? 1 : size >> 10, d);
+	if (ret < 0)
+		return ret;
+	k->info.buffer_size = size;
+	if (!read_number(k->dirfd, "per_cpu/cpu0/buffer_size_kb", &kb) && kb)
+		k->info.buffer_size = kb << 10;
+	write_number(k->dirfd, "buffer_percent",
+		     c->wake_percent ? c->wake_percent : 25, NULL);
+	ret = tacho_kernel_set_option(k, "overwrite", c->overwrite, d);
+	k->info.overwrite = c->overwrite;
+	return ret;
+}
+
+static int read_layout(struct tacho_kernel *k, struct tacho_diag *d)
+{
+	struct tacho_buf text;
+	int ret;
+
+	tacho_buf_init(&text, SMALL_FILE);
+	ret = tacho_tracefs_read(k->dirfd, "events/header_page", &text, d);
+	if (!ret)
+		ret = tacho_kpage_layout_parse(&k->info.layout, text.data,
+					       text.len, d);
+	tacho_buf_release(&text);
+	return ret;
+}
+
+static int count_cpus(struct tacho_kernel *k, struct tacho_diag *d)
+{
+	char path[48];
+	uint32_t n;
+
+	for (n = 0; n < 8192; n++) {
+		snprintf(path, sizeof(path), "per_cpu/cpu%u", n);
+		if (faccessat(k->dirfd, path, F_OK, 0) < 0)
+			break;
+	}
+	k->info.nr_cpus = n;
+	return n ? 0 : tacho_diag(d, -ENODEV, 0,
+				  "'per_cpu' in tracefs has no buffers");
+}
+
+static int set_up(struct tacho_kernel *k, const struct tacho_kernel_config *c,
+		  struct tacho_diag *d)
+{
+	int ret;
+
+	ret = make_name(k, c->name, d);
+	if (ret < 0)
+		return ret;
+	ret = make_directory(k, d);
+	if (ret < 0)
+		return ret;
+	ret = tacho_kernel_stop(k, d);
+	if (ret < 0)
+		return ret;
+	ret = set_clock(k, d);
+	if (ret < 0)
+		return ret;
+	ret = set_buffer(k, c, d);
+	if (ret < 0)
+		return ret;
+	ret = read_layout(k, d);
+	if (ret < 0)
+		return ret;
+	/* Not in every kernel; /proc tells the same of those who live. */
+	tacho_kernel_set_option(k, "record-tgid", true, NULL);
+	return count_cpus(k, d);
+}
+
+int tacho_kernel_create(struct tacho_kernel **kp,
+			const struct tacho_kernel_config *config,
+			struct tacho_diag *d)
+{
+	struct tacho_kernel *k = calloc(1, sizeof(*k));
+	int ret;
+
+	*kp = NULL;
+	if (!k)
+		return tacho_diag(d, -ENOMEM, 0, "no memory");
+	k->dirfd = -1;
+	k->on_fd = -1;
+	tacho_arena_init(&k->arena, (size_t)64 << 20);
+	ret = tacho_tracefs_open(&k->tracefs, TACHO_TRACEFS_MOUNT, d);
+	if (ret < 0)
+		goto fail;
+	tacho_kernel_sweep(&k->tracefs, NULL);
+	ret = set_up(k, config, d);
+	if (ret < 0)
+		goto fail;
+	*kp = k;
+	return 0;
+fail:
+	tacho_kernel_destroy(k);
+	return ret;
+}
+
+/* ---- the rest of its life ----------------------------------------------------- */
+
+static int remove_directory(struct tacho_kernel *k)
+{
+	char path[96];
+	int try;
+
+	snprintf(path, sizeof(path), "instances/%s", k->info.instance);
+	/* A file that was closed just now may still be on its way out. */
+	for (try = 0; unlinkat(k->tracefs.dirfd, path, AT_REMOVEDIR) < 0; try++) {
+		if (errno != EBUSY || try == 100)
+			return -errno;
+		usleep(1000);
+	}
+	return 0;
+}
+
+int tacho_kernel_destroy(struct tacho_kernel *k)
+{
+	int ret = 0;
+
+	if (!k)
+		return 0;
+	if (k->on_fd >= 0) {
+		tacho_kernel_stop(k, NULL);
+		close(k->on_fd);
+	}
+	if (k->dirfd >= 0)
+		close(k->dirfd);
+	if (k->made)
+		ret = remove_directory(k);
+	tacho_tracefs_close(&k->tracefs);
+	tacho_arena_release(&k->arena);
+	free(k->enabled);
+	free(k);
+	return ret;
+}
+
+const struct tacho_kernel_info *tacho_kernel_info(const struct tacho_kernel *k)
+{
+	return &k->info;
+}
+
+int tacho_kernel_dirfd(const struct tacho_kernel *k)
+{
+	return k->dirfd;
+}
+
+const struct tacho_tracefs *tacho_kernel_tracefs(const struct tacho_kernel *k)
+{
+	return &k->tracefs;
+}
+
+const struct tacho_kernel_event *tacho_kernel_enabled(const struct tacho_kernel *k,
+						      size_t i)
+{
+	return i < k->info.nr_enabled ? &k->enabled[i] : NULL;
+}
+
+static int switch_on(struct tacho_kernel *k, const char *digit,
+		     struct tacho_diag *d)
+{
+	if (write(k->on_fd, digit, 1) == 1) {
+		k->on = digit[0] == '1';
+		return 0;
+	}
+	return tacho_diag(d, -errno, 0, "cannot write 'tracing_on' of '%s': %s",
+			  k->info.instance, strerror(errno));
+}
+
+int tacho_kernel_start(struct tacho_kernel *k, struct tacho_diag *d)
+{
+	return switch_on(k, "1", d);
+}
+
+int tacho_kernel_stop(struct tacho_kernel *k, struct tacho_diag *d)
+{
+	return switch_on(k, "0", d);
+}
+
+int tacho_kernel_set_option(struct tacho_kernel *k, const char *name, bool on,
+			    struct tacho_diag *d)
+{
+	char path[80];
+
+	if (strchr(name, '/') || strlen(name) > 64)
+		return tacho_diag(d, -EINVAL, 0, "'%s' is no trace option",
+				  name);
+	snprintf(path, sizeof(path), "options/%s", name);
+	return tacho_tracefs_write(k->dirfd, path, on ? "1" : "0", false, d);
+}
+
+/* All threads of a process, each behind a blank. */
+static int put_threads(struct tacho_buf *list, int32_t pid)
+{
+	struct dirent *e;
+	char path[48];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while ((e = readdir(dir))) {
+		if (e->d_name[0] < '0' || e->d_name[0] > '9')
+			continue;
+		tacho_buf_puts(list, e->d_name);
+		tacho_buf_putc(list, ' ');
+	}
+	closedir(dir);
+	return 0;
+}
+
+/*
+ * Opening the file empties the list, and an empty list means everybody: so
+ * nothing is recorded between that and the new list.
+ */
+static int replace_list(struct tacho_kernel *k, const char *path,
+			const char *list, struct tacho_diag *d)
+{
+	bool on = k->on;
+	int ret = 0, err;
+
+	if (on)
+		ret = tacho_kernel_stop(k, d);
+	if (ret < 0)
+		return ret;
+	ret = tacho_tracefs_write(k->dirfd, path, list, false, d);
+	if (on) {
+		err = tacho_kernel_start(k, d);
+		ret = ret < 0 ? ret : err;
+	}
+	return ret;
+}
+
+static int write_pids(struct tacho_kernel *k, const char *path,
+		      const int32_t *pids, size_t n, struct tacho_diag *d)
+{
+	struct tacho_buf list;
+	int ret = 0;
+	size_t i;
+
+	tacho_buf_init(&list, (size_t)16 << 20);
+	for (i = 0; i < n; i++) {
+		ret = put_threads(&list, pids[i]);
+		if (ret < 0) {
+			tacho_diag(d, ret, 0, "no process %d: %s",
+				   (int)pids[i], strerror(-ret));
+			goto out;
+		}
+	}
+	ret = tacho_buf_error(&list);
+	if (ret < 0)
+		tacho_diag(d, ret, 0, "too many processes");
+	else
+		ret = replace_list(k, path, tacho_buf_str(&list), d);
+out:
+	tacho_buf_release(&list);
+	return ret;
+}
+
+int tacho_kernel_set_pids(struct tacho_kernel *k, const int32_t *pids, size_t n,
+			  bool follow, struct tacho_diag *d)
+{
+	int ret;
+
+	/* First, so that a thread made while the list is read is not missed. */
+	ret = tacho_kernel_set_option(k, "event-fork", n && follow, d);
+	if (ret < 0)
+		return ret;
+	return write_pids(k, "set_event_pid", pids, n, d);
+}
+
+int tacho_kernel_set_not_pids(struct tacho_kernel *k, const int32_t *pids,
+			      size_t n, struct tacho_diag *d)
+{
+	return write_pids(k, "set_event_notrace_pid", pids, n, d);
+}

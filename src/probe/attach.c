@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/inject.h"
+#include "probe/probe.h"
+#include "session/proc.h"
+#include "sys/mapping.h"
+
+/* One rule set is read at most this often while tools keep changing it. */
+#define RULE_TRIES	1000
+
+int tacho_attach_registry(void)
+{
+	char path[TACHO_PATH_MAX + 16];
+	struct tacho_registry *none = NULL;
+	struct tacho_registry *reg;
+	size_t n = strlen(tacho_probe.dir);
+	void *map;
+	int fd, err;
+
+	if (tacho_load_acquire(&tacho_probe.reg))
+		return 0;
+	memcpy(path, tacho_probe.dir, n);
+	memcpy(path + n, "/registry", sizeof("/registry"));
+	fd = tacho_shm_open(AT_FDCWD, path);
+	if (fd < 0)
+		return fd;
+	err = tacho_shm_map(fd, sizeof(struct tacho_registry), true, false, &map);
+	close(fd);
+	if (err)
+		return err;
+	reg = map;
+	if (tacho_load_acquire(&reg->head.ready) != 1 ||
+	    reg->head.magic != TACHO_MAGIC_REGISTRY ||
+	    reg->head.signature != tacho_abi_signature()) {
+		tacho_shm_unmap(map, sizeof(struct tacho_registry));
+		return -EPROTO;
+	}
+	if (!tacho_cas_acq_rel(&tacho_probe.reg, &none, reg))
+		tacho_shm_unmap(map, sizeof(struct tacho_registry));
+	return 0;
+}
+
+/*
+ * Whether system calls that a sandbox may forbid are fine: as long as no
+ * seccomp filter was added since the start.
+ */
+static bool may_map(void)
+{
+	int saved = errno;
+	int now = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
+
+	errno = saved;
+	return now == tacho_probe.seccomp;
+}
+
+/* Reads where the session behind a bit lives; false when there is none. */
+static bool slot_path(uint32_t bit, char *path)
+{
+	const struct tacho_slot *slot = &tacho_probe.reg->slot[bit];
+
+	if (tacho_load_acquire(&slot->state) != TACHO_SLOT_LIVE)
+		return false;
+	memcpy(path, slot->path, TACHO_PATH_MAX);
+	path[TACHO_PATH_MAX - 1] = '\0';
+	return path[0] == '/';
+}
+
+struct probe_session *tacho_attach(uint32_t bit)
+{
+	struct probe_session *s = tacho_load_acquire(&tacho_probe.session[bit]);
+	struct probe_session *none = NULL;
+	char path[TACHO_PATH_MAX];
+	struct tacho_proc *proc = tacho_load_acquire(&tacho_probe.proc);
+	int err;
+
+	if (s)
+		return s;
+	if (!proc || !may_map() || tacho_attach_registry() ||
+	    !slot_path(bit, path))
+		return NULL;
+	s = tacho_shm_private(sizeof(*s));
+	if (!s)
+		return NULL;
+	err = tacho_view_map(&s->view, path, false);
+	if (!err && s->view.ctl->bit != bit) {
+		tacho_view_unmap(&s->view);
+		err = -ESTALE;
+	}
+	if (err) {
+		(void)tacho_add_relaxed(&proc->lost_map, 1);
+		tacho_shm_unmap(s, sizeof(*s));
+		return NULL;
+	}
+	s->mask = UINT64_C(1) << bit;
+	s->serial = (uint16_t)(tacho_add_relaxed(&tacho_probe.serials, 1) %
+			       UINT16_MAX + 1);
+	TACHO_INJECT(attach_mapped);
+	/* [W7] pairs with [R7] in emit.c */
+	if (tacho_cas_acq_rel(&tacho_probe.session[bit], &none, s))
+		return s;
+	/* another thread, or a signal handler of this one, was first */
+	tacho_view_unmap(&s->view);
+	tacho_shm_unmap(s, sizeof(*s));
+	return none;
+}
+
+void tacho_attach_drop(uint32_t bit, struct probe_session *s)
+{
+	/* one of us takes it down; stragglers keep valid, empty memory */
+	if (tacho_cas_acq_rel(&tacho_probe.session[bit], &s, NULL))
+		tacho_view_retire(&s->view);
+}
+
+/* Copies an event's "system:name". */
+static void event_name(uint32_t index, char *name, size_t size)
+{
+	uint32_t len;
+	const char *text = tacho_procmap_text(index, &len);
+
+	tacho_type_text_name(text, len, name, size);
+}
+
+/* P2 for one session, given as a view; true when any event is wanted. */
+static bool apply_view(const struct tacho_view *v, uint32_t bit, uint32_t first,
+		       uint32_t last)
+{
+	char name[TACHO_RULE_MAX];
+	bool any = false;
+
+	for (uint32_t i = first; i <= last; i++) {
+		bool wanted;
+
+		event_name(i, name, sizeof(name));
+		wanted = tacho_view_wants(v, name, tacho_probe.pid);
+		any |= wanted;
+		if (wanted)
+			(void)tacho_or_seq_cst(tacho_procmap_state(i),
+					       UINT64_C(1) << bit);
+		else
+			(void)tacho_and_seq_cst(tacho_procmap_state(i),
+						~(UINT64_C(1) << bit));
+	}
+	return any;
+}
+
+struct probe_session *tacho_attach_live(uint32_t bit)
+{
+	struct probe_session *s;
+
+	if (tacho_attach_registry() ||
+	    tacho_load_seq_cst(&tacho_probe.reg->slot[bit].state) !=
+	    TACHO_SLOT_LIVE)
+		return NULL;
+	s = tacho_attach(bit);
+	if (s && tacho_load_relaxed(&s->view.ctl->state) == TACHO_STATE_DEAD) {
+		tacho_attach_drop(bit, s);
+		s = tacho_attach(bit);
+	}
+	return s;
+}
+
+/* P2 and P3 for one session. */
+static void apply_session(uint32_t bit, uint32_t first, uint32_t last)
+{
+	struct probe_session *s = tacho_attach_live(bit);
+	bool any = false;
+	uint32_t seq;
+
+	if (!s)
+		return;
+	for (int i = 0; i < RULE_TRIES; i++) {
+		seq = tacho_view_rules_seq(&s->view);
+		any = apply_view(&s->view, bit, first, last);
+		if (!(seq & 1) && tacho_view_rules_seq(&s->view) == seq)
+			break;
+	}
+	/* before the program locks itself up, and off the first event's bill */
+	for (uint32_t lane = 0; any && lane < s->view.ring.nr_cpus; lane++)
+		(void)tacho_ring_map(&s->view.ring, lane, 0);
+}
+
+void tacho_attach_apply(uint32_t first, uint32_t last)
+{
+	for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++)
+		apply_session(bit, first, last);
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+/* The life of the runtime: start, the boot option, fork, exit. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "probe/probe.h"
+#include "session/session.h"
+
+struct probe tacho_probe = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* Why a start failed, for those that try again. */
+static int begin_error;
+
+/*
+ * TACHO_EVENTS=sys:ev,...: this process records from its first event on, into
+ * session $TACHO_SESSION ("boot"), which is made if it is not there: a
+ * flight recorder for this process and its children.
+ */
+static void boot_option(struct tacho_dir *dir)
+{
+	const char *events = secure_getenv("TACHO_EVENTS");
+	const char *name = secure_getenv("TACHO_SESSION");
+	struct tacho_session_config cfg = {
+		.name = name ? name : "boot",
+		.flags = TACHO_SESSION_OVERWRITE,
+		.clock = -1,
+	};
+	struct tacho_session s;
+	char glob[TACHO_RULE_MAX];
+
+	if (!events || !*events)
+		return;
+	if (!tacho_session_create(&s, dir, &cfg, NULL))
+		(void)tacho_session_pids(&s, &tacho_probe.pid, 1, true, NULL);
+	else if (tacho_session_open(&s, dir, cfg.name, NULL))
+		return;
+	else if (s.view.ctl->nr_pids)
+		(void)tacho_pids_add(s.view.ctl, tacho_probe.pid);
+	while (*events) {
+		size_t len = strcspn(events, ",");
+
+		if (len && len < sizeof(glob)) {
+			memcpy(glob, events, len);
+			glob[len] = '\0';
+			(void)tacho_session_rule(&s, true, glob, NULL, NULL);
+		}
+		events += len + (events[len] == ',');
+	}
+	tacho_session_close(&s);
+}
+
+/* How many generations between a listed process and one that we are started by. */
+#define ANCESTORS_MAX	64
+
+/* $TACHO_FOLLOW is the uuid of a session whose command we descend from. */
+static bool told_to_follow(const struct tacho_control *c)
+{
+	const char *text = secure_getenv("TACHO_FOLLOW");
+	char uuid[2 * sizeof(c->uuid) + 1];
+
+	for (size_t i = 0; i < sizeof(c->uuid); i++)
+		(void)snprintf(uuid + 2 * i, 3, "%02x", c->uuid[i]);
+	return text && !strcmp(text, uuid);
+}
+
+static bool has_ancestor(const struct tacho_control *c)
+{
+	int32_t pid = tacho_probe.pid;
+
+	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
+		pid = tacho_parent_pid(pid);
+		if (pid > 1 && tacho_pids_has(c, pid))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Between a process that is followed and us there may be others that know
+ * nothing of tacho (a shell), or a fork without handlers (vfork).
+ */
+static void join_followers(void)
+{
+	for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
+		struct probe_session *s = tacho_attach_live(bit);
+		struct tacho_control *c = s ? s->view.ctl : NULL;
+
+		if (!c || !tacho_load_relaxed(&c->nr_pids) ||
+		    !(tacho_load_relaxed(&c->flags) & TACHO_SESSION_FORK) ||
+		    tacho_pids_has(c, tacho_probe.pid))
+			continue;
+		if (told_to_follow(c) || has_ancestor(c))
+			(void)tacho_pids_add(c, tacho_probe.pid);
+	}
+}
+
+static int begin(void)
+{
+	struct tacho_dir dir;
+	int err = tacho_dir_open(&dir, true, NULL);
+
+	if (err)
+		return err;
+	(void)snprintf(tacho_probe.dir, sizeof(tacho_probe.dir), "%s", dir.path);
+	tacho_probe.pid = getpid();
+	tacho_probe.seccomp = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
+	err = tacho_procmap_create();
+	if (!err)
+		err = tacho_attach_registry();
+	if (!err) {
+		join_followers();
+		boot_option(&dir);
+	}
+	tacho_dir_close(&dir);
+	return err;
+}
+
+/* The fork handlers hold the mutex over the fork, so the child has it whole. */
+static void before_fork(void)
+{
+	pthread_mutex_lock(&tacho_probe.lock);
+}
+
+static void after_fork_parent(void)
+{
+	pthread_mutex_unlock(&tacho_probe.lock);
+}
+
+/* Adds the child to the pid list of a session that follows forks. */
+static void follow_fork(struct tacho_control *c, int32_t parent, int32_t child)
+{
+	if (tacho_load_relaxed(&c->flags) & TACHO_SESSION_FORK &&
+	    tacho_pids_has(c, parent))
+		(void)tacho_pids_add(c, child);
+}
+
+static void after_fork_child(void)
+{
+	int32_t parent = tacho_probe.pid;
+	int saved = errno;
+
+	tacho_emit_fork();
+	if (tacho_probe.proc) {
+		tacho_probe.pid = getpid();
+		for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
+			struct probe_session *s = tacho_attach_live(bit);
+
+			if (s)
+				follow_fork(s->view.ctl, parent, tacho_probe.pid);
+		}
+		tacho_procmap_fork();
+		if (tacho_probe.proc->nr_events)
+			tacho_attach_apply(1, tacho_probe.proc->nr_events);
+	}
+	pthread_mutex_unlock(&tacho_probe.lock);
+	errno = saved;
+}
+
+int tacho_life_begin(void)
+{
+	if (tacho_probe.begun)
+		return begin_error;
+	tacho_probe.begun = true;
+	begin_error = begin();
+	if (!begin_error)
+		begin_error = -pthread_atfork(before_fork, after_fork_parent,
+					      after_fork_child);
+	return begin_error;
+}
+
+/* At exit the file goes; the mapping stays for sites that still run. */
+__attribute__((destructor)) static void life_end(void)
+{
+	if (tacho_probe.proc && getpid() == tacho_probe.pid)
+		(void)unlink(tacho_probe.file);
+}

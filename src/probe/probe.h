@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe.h - the runtime inside a traced process.
+ *
+ *	object.c	objects and their events -> the process's file
+ *	procmap.c	that file: creating, growing, copying at fork
+ *	attach.c	sessions this process records into; ids of types
+ *	emit.c		one hit of a tracepoint
+ *	life.c		constructor, fork, exit, the boot option
+ *
+ * The rules of this folder
+ *
+ *	Nothing here may hurt the program: no abort, no exit, no print, no
+ *	thread, no signal handler, no descriptor left open, no lock that a
+ *	signal handler could meet.  What cannot be recorded is counted.
+ *
+ *	emit.c and attach.c run in any thread and any signal handler, also one that
+ *	interrupted themselves: they use atomics and system calls only, and
+ *	preserve errno.  object.c and life.c run in constructors, destructors and fork
+ *	handlers and take the mutex.
+ *
+ * What is shared between threads
+ *
+ *	probe.proc	set once, before the first site is given a state
+ *			word; its mapping stays at the same address until the process
+ *			ends (a fork's child maps its own file there)
+ *	probe.session[]	pointers, set by compare-and-swap from NULL to a
+ *			session, and from a dead session to NULL; what they point to is
+ *			never freed (a few pages for each session ever met)
+ *	self		thread-local; a signal handler sees its thread's
+ */
+#ifndef TACHO_PROBE_PROBE_H
+#define TACHO_PROBE_PROBE_H
+
+#include <pthread.h>
+
+#include "session/view.h"
+#include "tacho/abi/site.h"
+
+/* A session that this process records into. */
+struct probe_session {
+	struct tacho_view view;
+	uint64_t mask;		/* its bit in state words */
+	uint16_t serial;	/* differs from that of every session before; not 0 */
+	uint16_t ids[TACHO_EVENTS_MAX + 1];	/* by event index; 0: not known yet */
+};
+
+struct probe {
+	pthread_mutex_t lock;		/* object.c, life.c */
+	struct tacho_proc *proc;	/* mapped file; NULL: tracing is not possible */
+	struct tacho_registry *reg;	/* mapped */
+	struct probe_session *session[TACHO_SESSIONS_MAX];
+	uint32_t serials;		/* sessions met so far */
+	int32_t pid;
+	int seccomp;			/* PR_GET_SECCOMP when we began */
+	bool begun;			/* life.c tried to start */
+	char dir[TACHO_PATH_MAX];
+	char file[TACHO_PATH_MAX + 48];	/* path of the process's file */
+};
+
+extern struct probe tacho_probe;
+
+/* What a thread knows of itself. */
+struct probe_self {
+	int32_t tid;				/* 0: not asked yet */
+	struct probe_session *session;	/* written to last, and alone; or NULL */
+	uint64_t common;			/* common fields without the type */
+	uint16_t serial[TACHO_SESSIONS_MAX];	/* sessions told who we are */
+};
+
+/* Thread-local without a call: the library is loaded at program start or
+ * fits into the C library's reserve. */
+extern __thread struct probe_self tacho_self
+	__attribute__((tls_model("initial-exec")));
+
+/* ---- procmap.c ---- */
+
+/* Creates this process's file; 0 or -errno.  Under the mutex. */
+int tacho_procmap_create(void);
+
+/*
+ * Adds an event with this text, or finds one that is gone and has the same;
+ * its index, or -ENOSPC.  Under the mutex.
+ */
+int tacho_procmap_add(const char *text, uint32_t len, uint32_t name_len);
+
+/* Marks an event as gone and switches it off. */
+void tacho_procmap_remove(uint32_t index);
+
+/* After fork, in the child: a file of its own in the same place. */
+void tacho_procmap_fork(void);
+
+uint64_t *tacho_procmap_state(uint32_t index);
+const char *tacho_procmap_text(uint32_t index, uint32_t *len);
+
+/* ---- attach.c ---- */
+
+/* The session behind a bit, mapped now if need be; NULL: not possible. */
+struct probe_session *tacho_attach(uint32_t bit);
+
+/*
+ * The session that lives behind a bit now: as tacho_attach(), but NULL for a free
+ * bit, and a dead session met on the way is replaced.
+ */
+struct probe_session *tacho_attach_live(uint32_t bit);
+
+/* Forgets a session that has died. */
+void tacho_attach_drop(uint32_t bit, struct probe_session *s);
+
+/*
+ * Sets the bits of events [first, last] as the rules of all sessions say
+ * (session/proc.h, P2 and P3).  Maps the sessions that want any.
+ */
+void tacho_attach_apply(uint32_t first, uint32_t last);
+
+/* Maps the registry; 0 or -errno. */
+int tacho_attach_registry(void);
+
+/* ---- emit.c ---- */
+
+extern const struct tacho_event_ops tacho_emit_ops;
+
+/* After fork, in the child: this thread is a new one, and alone. */
+void tacho_emit_fork(void);
+
+/* ---- life.c ---- */
+
+/* Starts the runtime once; 0 or why it is not possible.  Under the mutex. */
+int tacho_life_begin(void);
+
+#endif

@@ -1,0 +1,718 @@
+// SPDX-License-Identifier: MIT
+#include "record/recorder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/bytes.h"
+#include "base/inject.h"
+#include "fmt/ctf/layout.h"
+#include "kernel/pump.h"
+#include "kernel/symbols.h"
+#include "kernel/syscalls.h"
+#include "ring/read.h"
+#include "sys/clock.h"
+
+/* With a kernel to poll, writers of programs are looked after this often. */
+#define MIXED_WAIT_MS	10
+/* New threads looked up in /proc per step. */
+#define LOOK_PER_STEP	64
+
+struct lane {
+	struct tacho_ring_reader rd;
+	bool open;
+	bool past_frozen;	/* the frozen buffer is read, the current one follows */
+	uint64_t lost;		/* reported in packets so far */
+	uint64_t lost_before;	/* reported by the recorder before this one */
+};
+
+struct tacho_recorder {
+	struct tacho_recorder_config cfg;
+	struct tacho_ctf_writer *w;
+	char dir[4096];		/* as asked */
+	char chunk[4200];	/* being written */
+	uint32_t nr_chunk;
+	uint32_t first_chunk;	/* oldest that is kept */
+	uint64_t chunk_began;	/* CLOCK_MONOTONIC, ns */
+	uint32_t nr_types;	/* program types announced */
+	struct lane *lane;
+	uint32_t nr_lanes;
+	struct tacho_ktypes ktypes;
+	struct tacho_ktasks tasks;
+	struct tacho_kernel_pump *pump;
+	uint64_t kseq[TACHO_LANES_MAX];		/* packets per CPU */
+	uint64_t kfirst[TACHO_LANES_MAX];	/* records per CPU */
+	uint64_t klost[TACHO_LANES_MAX];
+	struct tacho_recorder_stats st;
+	int failed;		/* why a packet of a lane could not be written */
+	struct tacho_diag *d;	/* of the step that runs, for the kernel's sink */
+};
+
+static bool rotates(const struct tacho_recorder *rec)
+{
+	return rec->cfg.rotate_bytes || rec->cfg.rotate_ns || rec->cfg.keep;
+}
+
+static uint64_t now_ns(void)
+{
+	return tacho_now_ns(CLOCK_MONOTONIC);
+}
+
+/* ---- tables of the trace ---- */
+
+/* Announces the program types that appeared since the last time. */
+static int write_types(struct tacho_recorder *rec, struct tacho_diag *d)
+{
+	const struct tacho_view *v = &rec->cfg.session->view;
+	char full[TACHO_RULE_MAX * 2];
+	const char *text, *line;
+	uint32_t len;
+
+	while ((text = tacho_types_text(v, rec->nr_types + 1, &len))) {
+		char *colon;
+		int err;
+
+		rec->nr_types++;
+		tacho_type_text_name(text, len, full, sizeof(full));
+		colon = strchr(full, ':');
+		line = memchr(text, '\n', len);
+		if (!colon || !line)
+			continue;
+		*colon = '\0';
+		line++;
+		err = tacho_ctf_writer_type(rec->w, TACHO_STREAM_PROGRAM,
+					    rec->nr_types, full, colon + 1, line,
+					    len - (size_t)(line - text), d);
+		/* one bad type of a broken program costs only its own events */
+		if (err && err != -EINVAL)
+			return err;
+		if (err && d)
+			*d = (struct tacho_diag){ 0 };
+	}
+	return 0;
+}
+
+static int write_kernel_types(struct tacho_recorder *rec, struct tacho_diag *d)
+{
+	const struct tacho_ktypes *t = &rec->ktypes;
+
+	for (uint32_t i = 0; i < t->nr; i++) {
+		const struct tacho_type *type = t->list[i].type;
+		int err = tacho_ctf_writer_type(rec->w, TACHO_STREAM_KERNEL,
+						type->id, type->system, type->name,
+						t->list[i].text,
+						t->list[i].text_len, d);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Names of threads: the session's own table, the kernel's, and /proc. */
+static int write_tasks(struct tacho_recorder *rec, struct tacho_diag *d)
+{
+	struct tacho_buf b;
+	struct tacho_task task;
+	int err;
+
+	for (uint32_t i = 0; rec->cfg.session && i < TACHO_TASKS_MAX; i++) {
+		struct tacho_ktask *t;
+
+		if (!tacho_tasks_get(rec->cfg.session->view.ctl, i, &task))
+			continue;
+		tacho_ktasks_add(&rec->tasks, task.tid);
+		t = tacho_ktasks_find(&rec->tasks, task.tid);
+		if (!t)
+			continue;
+		t->tgid = task.tgid;
+		if (!t->comm[0])
+			tacho_ktasks_name(&rec->tasks, task.tid, task.comm,
+					  sizeof(task.comm));
+	}
+	tacho_buf_init(&b, (size_t)1 << 28);
+	for (uint32_t i = 0; i < rec->tasks.nr; i++) {
+		const struct tacho_ktask *t = &rec->tasks.list[i];
+
+		if (t->comm[0])
+			tacho_buf_printf(&b, "%d %d %.*s\n", t->pid, t->tgid,
+					 TACHO_KTASK_COMM, t->comm);
+	}
+	err = tacho_buf_error(&b);
+	if (err)
+		(void)tacho_diag(d, err, 0, "no memory for the names of threads");
+	else
+		err = tacho_ctf_writer_text(rec->w, "cmdlines", b.data, b.len, d);
+	tacho_buf_release(&b);
+	return err;
+}
+
+static int write_kernel_tables(struct tacho_recorder *rec, struct tacho_diag *d)
+{
+	struct tacho_buf b;
+	int err = 0;
+
+	tacho_buf_init(&b, (size_t)1 << 28);
+	/* hidden addresses are no reason not to record */
+	if (!rec->cfg.no_kallsyms && !tacho_symbols_snapshot(&b, NULL))
+		err = tacho_ctf_writer_text(rec->w, "kallsyms", b.data, b.len, d);
+	tacho_buf_reset(&b);
+	tacho_syscalls_text(&b);
+	if (!err)
+		err = tacho_ctf_writer_text(rec->w, "syscalls", b.data, b.len, d);
+	tacho_buf_release(&b);
+	return err;
+}
+
+/* ---- program lanes ---- */
+
+/* The buffer that lane nr is read from; TACHO_BUFFERS_MAX: none yet. */
+static uint32_t buffer_of(const struct tacho_recorder *rec, uint32_t nr,
+			  bool *frozen)
+{
+	const struct tacho_ring *r = &rec->cfg.session->view.ring;
+	struct tacho_lane *lane = tacho_ring_lane(r, nr);
+	uint64_t c = tacho_load_acquire(&lane->cursor);
+
+	*frozen = false;
+	if (!c || c == TACHO_CURSOR_DEAD)
+		return TACHO_BUFFERS_MAX;
+	if (rec->lane[nr].past_frozen ||
+	    !(rec->cfg.snapshot || rec->cfg.everything))
+		return tacho_cursor_id(c);
+	for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++) {
+		uint32_t flags = tacho_load_acquire(
+			&tacho_lane_buffer(lane, id)->flags);
+
+		*frozen = flags & TACHO_BUFFER_FROZEN;
+		if (*frozen)
+			return id;
+	}
+	return tacho_cursor_id(c);
+}
+
+/* Opens a lane's reader once there is something to read. */
+static int open_lane(struct tacho_recorder *rec, uint32_t nr)
+{
+	struct tacho_ring *r = &rec->cfg.session->view.ring;
+	struct lane *l = &rec->lane[nr];
+	uint64_t from = 0;
+	bool frozen;
+	uint32_t id;
+	int err;
+
+	if (l->open)
+		return 0;
+	id = buffer_of(rec, nr, &frozen);
+	if (id >= TACHO_BUFFERS_MAX)
+		return -ENOENT;
+	if (nr < rec->cfg.nr_resume)
+		from = rec->cfg.resume[nr];
+	else if (r->ctl->flags & TACHO_SESSION_OVERWRITE)
+		from = TACHO_READ_OLDEST;
+	err = tacho_ring_reader_init(&l->rd, r, nr, id,
+				     !rec->cfg.snapshot && !rec->cfg.everything,
+				     from);
+	l->open = !err;
+	l->past_frozen = !frozen;
+	return err;
+}
+
+/* A dead session's lane: from its frozen buffer on to the current one. */
+static bool next_buffer(struct tacho_recorder *rec, struct lane *l)
+{
+	if (!rec->cfg.everything || !l->open || l->past_frozen)
+		return false;
+	tacho_ring_reader_release(&l->rd);
+	l->open = false;
+	l->past_frozen = true;
+	return true;
+}
+
+/* ---- the window of time ---- */
+
+/* A run of records, and its packet's header. */
+struct run {
+	struct tacho_packet head;
+	const unsigned char *data;
+	size_t len;
+};
+
+/* Leaves out the records outside [from, to]; false when none is left. */
+static bool cut_run(const struct tacho_recorder *rec, struct run *run)
+{
+	const unsigned char *p = run->data, *end = p + run->len;
+	const unsigned char *first = NULL, *last = p;
+	uint64_t time = run->head.timestamp_begin, begin = time, final = time;
+	uint32_t n = 0;
+
+	if (!rec->cfg.from && !rec->cfg.to)
+		return true;
+	while (p < end) {
+		uint64_t word = tacho_load_u64(p);
+
+		time = tacho_record_time(word, time);
+		if (rec->cfg.to && time > rec->cfg.to)
+			break;
+		p += tacho_record_size(word);
+		if (time < rec->cfg.from)
+			continue;
+		if (!first) {
+			first = p - tacho_record_size(word);
+			begin = time;
+		}
+		last = p;
+		final = time;
+		n++;
+	}
+	if (!first)
+		return false;
+	run->head.timestamp_begin = begin;
+	run->head.timestamp_end = final;
+	run->head.events = n;
+	run->data = first;
+	run->len = (size_t)(last - first);
+	return true;
+}
+
+/* a - b, and 0 when a trace told of more loss than the session knows. */
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static int write_chunk(struct tacho_recorder *rec, struct lane *l,
+		       const struct tacho_chunk *chunk, struct tacho_diag *d)
+{
+	struct run run = { chunk->head, chunk->data, chunk->len };
+	int err;
+
+	if (!cut_run(rec, &run))
+		return 0;
+	run.head.events_discarded = less(run.head.events_discarded,
+					 l->lost_before);
+	/* the types first: whoever reads the packet must find them */
+	err = write_types(rec, d);
+	if (!err)
+		err = tacho_ctf_writer_packet(rec->w, &run.head, run.data,
+					      run.len, d);
+	TACHO_INJECT(recorder_packet);
+	/* no later one either: who resumes goes on where the trace ends */
+	rec->failed = err;
+	if (err)
+		return err;
+	l->lost = run.head.events_discarded;
+	rec->st.events += run.head.events;
+	return 0;
+}
+
+/* Reads a lane until it is empty; 1 when there was anything. */
+static int step_lane(struct tacho_recorder *rec, uint32_t nr, struct tacho_diag *d)
+{
+	struct lane *l = &rec->lane[nr];
+	struct tacho_chunk chunk;
+	int any = 0;
+
+	if (rec->failed)
+		return rec->failed;
+	if (open_lane(rec, nr))
+		return 0;
+	/* bounded, so that one busy lane does not starve the others */
+	for (int i = 0; i < 64; i++) {
+		int got = tacho_ring_read(&l->rd, &chunk);
+		int err;
+
+		if (got <= 0)
+			return next_buffer(rec, l) ? 1 : any;
+		any = 1;
+		err = write_chunk(rec, l, &chunk, d);
+		if (err)
+			return err;
+	}
+	return any;
+}
+
+/*
+ * At the end: losses that came after a lane's last packet are told by a packet
+ * without records.
+ */
+static int settle_lane(struct tacho_recorder *rec, uint32_t nr,
+		       struct tacho_diag *d)
+{
+	struct tacho_ring *r = &rec->cfg.session->view.ring;
+	struct lane *l = &rec->lane[nr];
+	uint64_t lost = less(tacho_ring_lost(r, nr), l->lost_before);
+	struct tacho_packet head = {
+		.stream_id = TACHO_STREAM_PROGRAM,
+		.stream_instance_id = nr,
+		.cpu_id = nr < r->nr_cpus ? nr : UINT32_MAX,
+	};
+
+	if (l->open) {
+		lost += l->rd.overwritten;
+		head.packet_seq_num = l->rd.seq;
+		head.event_first = l->rd.next_event == TACHO_READ_OLDEST ?
+				   0 : l->rd.next_event;
+		rec->st.damaged += l->rd.damaged;
+	}
+	rec->st.lost += lost;
+	if (lost == l->lost)
+		return 0;
+	head.events_discarded = lost;
+	head.timestamp_begin = tacho_clock_read(r->clock);
+	head.timestamp_end = head.timestamp_begin;
+	return tacho_ctf_writer_packet(rec->w, &head, NULL, 0, d);
+}
+
+/* ---- the kernel ---- */
+
+static int kernel_sink(void *arg, const struct tacho_kernel_batch *b)
+{
+	struct tacho_recorder *rec = arg;
+	uint32_t cpu = b->cpu < TACHO_LANES_MAX ? b->cpu : TACHO_LANES_MAX - 1;
+	struct run run = {
+		.head = {
+			.stream_id = TACHO_STREAM_KERNEL,
+			.stream_instance_id = b->cpu,
+			.cpu_id = b->cpu,
+			.timestamp_begin = b->time_begin,
+			.timestamp_end = b->time_end,
+			.packet_seq_num = rec->kseq[cpu],
+			.event_first = rec->kfirst[cpu],
+			.events = b->events,
+		},
+		.data = b->records,
+		.len = b->len,
+	};
+	int err;
+
+	if (!rec->cfg.flight)
+		rec->klost[cpu] += b->lost;
+	run.head.events_discarded = rec->klost[cpu];
+	if (b->events && !cut_run(rec, &run))
+		return 0;
+	err = tacho_ctf_writer_packet(rec->w, &run.head, run.data, run.len,
+				      rec->d);
+	if (err)
+		return err;
+	rec->kseq[cpu]++;
+	rec->kfirst[cpu] += run.head.events;
+	rec->st.events += run.head.events;
+	rec->st.kernel_events += run.head.events;
+	return 0;
+}
+
+static int begin_kernel(struct tacho_recorder *rec, struct tacho_diag *d)
+{
+	struct tacho_kernel_pump_config c = {
+		.sink = kernel_sink, .arg = rec, .tasks = &rec->tasks,
+	};
+	int err;
+
+	tacho_ktasks_scan(&rec->tasks);
+	err = tacho_ktypes_load(&rec->ktypes, rec->cfg.kernel, d);
+	if (!err)
+		err = write_kernel_types(rec, d);
+	if (!err)
+		err = write_kernel_tables(rec, d);
+	if (!err)
+		err = tacho_kernel_pump_new(&rec->pump, rec->cfg.kernel,
+					    &rec->ktypes, &c, d);
+	if (!err)
+		err = tacho_kernel_start(rec->cfg.kernel, d);
+	return err;
+}
+
+/* ---- chunks ---- */
+
+static void chunk_path(const struct tacho_recorder *rec, uint32_t nr, char *path,
+		       size_t size)
+{
+	(void)snprintf(path, size, "%s/%04u", rec->dir, nr);
+}
+
+static void remove_files(const char *path)
+{
+	DIR *list = opendir(path);
+	const struct dirent *e;
+
+	while (list && (e = readdir(list)))
+		if (e->d_name[0] != '.')
+			(void)unlinkat(dirfd(list), e->d_name, 0);
+	if (list)
+		closedir(list);
+}
+
+/* Removes a whole chunk: the files of a trace, nothing else. */
+static void remove_chunk(const char *path)
+{
+	char extras[4300];
+
+	(void)snprintf(extras, sizeof(extras), "%s/%s", path, TACHO_CTF_EXTRAS);
+	remove_files(extras);
+	(void)rmdir(extras);
+	remove_files(path);
+	(void)rmdir(path);
+}
+
+static int rotate(struct tacho_recorder *rec, struct tacho_diag *d)
+{
+	char next[sizeof(rec->chunk)];
+	int err;
+
+	err = write_tasks(rec, d);
+	if (err)
+		return err;
+	chunk_path(rec, rec->nr_chunk + 1, next, sizeof(next));
+	rec->st.bytes += tacho_ctf_writer_bytes(rec->w);
+	err = tacho_ctf_writer_rotate(rec->w, next, d);
+	if (err)
+		return err;
+	memcpy(rec->chunk, next, sizeof(next));
+	rec->nr_chunk++;
+	rec->st.chunks++;
+	rec->chunk_began = now_ns();
+	while (rec->cfg.keep && rec->nr_chunk - rec->first_chunk >= rec->cfg.keep) {
+		chunk_path(rec, rec->first_chunk++, next, sizeof(next));
+		remove_chunk(next);
+	}
+	return 0;
+}
+
+static int rotate_if_due(struct tacho_recorder *rec, struct tacho_diag *d)
+{
+	const struct tacho_recorder_config *c = &rec->cfg;
+
+	if ((c->rotate_bytes &&
+	     tacho_ctf_writer_bytes(rec->w) >= c->rotate_bytes) ||
+	    (c->rotate_ns && now_ns() - rec->chunk_began >= c->rotate_ns))
+		return rotate(rec, d);
+	return 0;
+}
+
+/* ---- begin, step, finish ---- */
+
+static int begin_writer(struct tacho_recorder *rec, struct tacho_diag *d)
+{
+	const struct tacho_recorder_config *c = &rec->cfg;
+	struct tacho_ctf_info info = {
+		.clock = tacho_clock_name(c->clock),
+		.clock_freq = c->clock_freq,
+		.ticks = c->start.ticks,
+		.realtime = c->start.realtime,
+		.session = c->session ? c->session->path : NULL,
+	};
+	int err;
+
+	if (c->uuid)
+		memcpy(info.uuid, c->uuid, sizeof(info.uuid));
+	if (rotates(rec)) {
+		if (mkdir(rec->dir, 0777) < 0 && errno != EEXIST)
+			return tacho_diag(d, -errno, 0, "cannot make '%s': %s",
+					  rec->dir, strerror(errno));
+		rec->nr_chunk = rec->first_chunk = 1;
+		chunk_path(rec, 1, rec->chunk, sizeof(rec->chunk));
+	} else {
+		(void)snprintf(rec->chunk, sizeof(rec->chunk), "%s", rec->dir);
+	}
+	rec->chunk_began = now_ns();
+	rec->st.chunks = 1;
+	err = tacho_ctf_writer_new(&rec->w, rec->chunk, &info, d);
+	if (!err && c->command)
+		err = tacho_ctf_writer_env(rec->w, "command", c->command, d);
+	if (!err && c->session)
+		err = tacho_ctf_writer_env(rec->w, "session", c->session->name, d);
+	return err;
+}
+
+static void release(struct tacho_recorder *rec)
+{
+	tacho_kernel_pump_free(rec->pump);
+	for (uint32_t i = 0; i < rec->nr_lanes; i++)
+		if (rec->lane[i].open)
+			tacho_ring_reader_release(&rec->lane[i].rd);
+	free(rec->lane);
+	tacho_ktypes_release(&rec->ktypes);
+	tacho_ktasks_release(&rec->tasks);
+	free(rec);
+}
+
+int tacho_recorder_new(struct tacho_recorder **out,
+		       const struct tacho_recorder_config *cfg,
+		       struct tacho_diag *d)
+{
+	struct tacho_recorder *rec = calloc(1, sizeof(*rec));
+	int err = 0;
+
+	if (!rec)
+		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+	rec->cfg = *cfg;
+	tacho_ktypes_init(&rec->ktypes);
+	if (strlen(cfg->dir) >= sizeof(rec->dir))
+		err = tacho_diag(d, -ENAMETOOLONG, 0, "the trace's path is longer "
+				 "than %zu bytes", sizeof(rec->dir) - 1);
+	(void)snprintf(rec->dir, sizeof(rec->dir), "%s", cfg->dir);
+	if (cfg->session) {
+		rec->nr_lanes = tacho_ring_nr_lanes(&cfg->session->view.ring);
+		rec->lane = calloc(rec->nr_lanes, sizeof(*rec->lane));
+	}
+	if (tacho_ktasks_init(&rec->tasks) || (cfg->session && !rec->lane))
+		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
+	if (!err)
+		err = begin_writer(rec, d);
+	for (uint32_t i = 0; cfg->resume_lost && i < cfg->nr_resume &&
+	     i < rec->nr_lanes; i++)
+		rec->lane[i].lost_before = cfg->resume_lost[i];
+	if (!err && cfg->kernel)
+		err = begin_kernel(rec, d);
+	if (err) {
+		bool made = rec->w;
+
+		(void)tacho_ctf_writer_close(rec->w, NULL);
+		if (made)
+			remove_chunk(rec->chunk);
+		if (made && rotates(rec))
+			(void)rmdir(rec->dir);
+		release(rec);
+		return err;
+	}
+	*out = rec;
+	return 0;
+}
+
+/* All lanes once; 1 when there was anything. */
+static int step_lanes(struct tacho_recorder *rec, struct tacho_diag *d)
+{
+	int any = 0;
+
+	for (uint32_t nr = 0; nr < rec->nr_lanes; nr++) {
+		int got = step_lane(rec, nr, d);
+
+		if (got < 0)
+			return got;
+		any |= got;
+	}
+	return any;
+}
+
+/* Nothing was there: sleep until something is, or for timeout_ms. */
+static int wait_for_more(struct tacho_recorder *rec, int timeout_ms)
+{
+	struct tacho_control *ctl;
+
+	if (rec->pump) {
+		if (rec->cfg.session && timeout_ms > MIXED_WAIT_MS)
+			timeout_ms = MIXED_WAIT_MS;
+		return tacho_kernel_pump_step(rec->pump, timeout_ms);
+	}
+	ctl = rec->cfg.session->view.ctl;
+	tacho_store_seq_cst(&ctl->wanted, 1);
+	tacho_ring_wait(&rec->cfg.session->view.ring,
+			(uint64_t)timeout_ms * 1000000);
+	tacho_store_relaxed(&ctl->wanted, 0);
+	return 0;
+}
+
+int tacho_recorder_step(struct tacho_recorder *rec, int timeout_ms,
+			struct tacho_diag *d)
+{
+	int any = step_lanes(rec, d);
+	int kernel = 0;
+
+	rec->d = d;
+	if (any >= 0 && rec->pump)
+		kernel = tacho_kernel_pump_step(rec->pump, 0);
+	if (any >= 0 && kernel >= 0 && !any && !kernel && timeout_ms)
+		kernel = wait_for_more(rec, timeout_ms);
+	if (any < 0 || kernel < 0) {
+		int err = any < 0 ? any : kernel;
+
+		return tacho_diag(d, err, 0, "cannot record: %s", strerror(-err));
+	}
+	tacho_ktasks_look(&rec->tasks, LOOK_PER_STEP);
+	if (rotates(rec)) {
+		int err = rotate_if_due(rec, d);
+
+		if (err)
+			return err;
+	}
+	return any || kernel;
+}
+
+void tacho_recorder_stats(const struct tacho_recorder *rec,
+			  struct tacho_recorder_stats *s)
+{
+	*s = rec->st;
+	s->bytes += tacho_ctf_writer_bytes(rec->w);
+	s->lost += tacho_ctf_writer_lost(rec->w);
+	for (uint32_t i = 0; i < rec->nr_lanes; i++) {
+		s->lost += tacho_ring_lost(&rec->cfg.session->view.ring, i);
+		s->lost += rec->lane[i].rd.overwritten;
+	}
+	for (uint32_t i = 0; rec->pump && i < TACHO_LANES_MAX; i++)
+		s->lost += rec->klost[i];
+}
+
+const char *tacho_recorder_dir(const struct tacho_recorder *rec)
+{
+	return rec->chunk;
+}
+
+static int drain(struct tacho_recorder *rec, struct tacho_diag *d)
+{
+	int err = 0, got;
+
+	do
+		got = rec->failed ? rec->failed : step_lanes(rec, d);
+	while (got > 0);
+	err = got;
+	for (uint32_t nr = 0; !err && nr < rec->nr_lanes; nr++)
+		err = settle_lane(rec, nr, d);
+	rec->d = d;
+	if (rec->pump) {
+		int stop = tacho_kernel_stop(rec->cfg.kernel, d);
+
+		err = err ? err : stop;
+		got = tacho_kernel_pump_drain(rec->pump);
+		err = err ? err : got;
+		tacho_ktasks_finish(&rec->tasks,
+				    tacho_kernel_tracefs(rec->cfg.kernel));
+	}
+	return err;
+}
+
+int tacho_recorder_finish(struct tacho_recorder *rec,
+			  struct tacho_recorder_stats *s, struct tacho_diag *d)
+{
+	struct tacho_clock_pair end = tacho_clock_pair(rec->cfg.clock);
+	int err = drain(rec, d);
+	int one;
+
+	one = write_tasks(rec, d);
+	err = err ? err : one;
+	if (rec->cfg.session) {
+		one = write_types(rec, d);
+		err = err ? err : one;
+	}
+	one = tacho_ctf_writer_pair(rec->w, end.ticks, end.realtime, d);
+	err = err ? err : one;
+	for (uint32_t i = 0; rec->pump && i < TACHO_LANES_MAX; i++)
+		rec->st.lost += rec->klost[i];
+	rec->st.bytes += tacho_ctf_writer_bytes(rec->w);
+	/* what a lane's packet had is still in the session */
+	if (!rec->failed || rec->pump)
+		rec->st.lost += tacho_ctf_writer_lost(rec->w);
+	if (s)
+		*s = rec->st;
+	one = tacho_ctf_writer_close(rec->w, d);
+	err = err ? err : one;
+	release(rec);
+	return err;
+}

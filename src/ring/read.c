@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: MIT
+#include "ring/read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "ring/write.h"
+#include "sys/futex.h"
+
+int tacho_ring_reader_init(struct tacho_ring_reader *rd, struct tacho_ring *r,
+			   uint32_t lane, uint32_t id, bool consume,
+			   uint64_t start_event)
+{
+	*rd = (struct tacho_ring_reader){
+		.r = r, .lane = lane, .id = id, .consume = consume,
+		.next_event = start_event,
+	};
+	if (!tacho_ring_map(r, lane, id))
+		return -ENOENT;
+	rd->copy = malloc((size_t)1 << r->sub_shift);
+	return rd->copy ? 0 : -ENOMEM;
+}
+
+void tacho_ring_reader_release(struct tacho_ring_reader *rd)
+{
+	free(rd->copy);
+	rd->copy = NULL;
+}
+
+/* R1: how far the buffer goes now; 0 when it has not begun. */
+static uint64_t committed(struct tacho_ring *r, uint32_t lane, uint32_t id)
+{
+	struct tacho_lane *l = tacho_ring_lane(r, lane);
+	/* [R1] pairs with the writers' commit */
+	uint64_t c = tacho_load_acquire(&l->cursor);
+
+	if (c == TACHO_CURSOR_DEAD || tacho_cursor_id(c) != id)
+		c = tacho_load_acquire(&tacho_lane_buffer(l, id)->saved);
+	return c;
+}
+
+/* The full number of the sub-buffer that c is in, near `near`. */
+static uint64_t full_seq(uint64_t c, uint64_t near)
+{
+	uint32_t ahead = (tacho_cursor_seq(c) - (uint32_t)near) &
+			 TACHO_CURSOR_SEQ_MASK;
+
+	/* behind rather than ahead: a stale cursor, never a real one */
+	if (ahead > TACHO_CURSOR_SEQ_MASK / 2)
+		return near;
+	return near + ahead;
+}
+
+/*
+ * The oldest sub-buffer that can still be read, given that the writer is in
+ * `seq`: in overwrite mode the one after it may be under its pen (R3).
+ */
+static uint64_t oldest(uint64_t seq, uint32_t nr_subs, bool overwrite)
+{
+	uint64_t room = overwrite ? nr_subs - 2 : nr_subs - 1;
+
+	return seq > room ? seq - room : 0;
+}
+
+static bool overwrites(struct tacho_ring *r, uint32_t lane, uint32_t id)
+{
+	struct tacho_lane *l = tacho_ring_lane(r, lane);
+
+	return tacho_load_relaxed(&tacho_lane_buffer(l, id)->flags) &
+	       TACHO_BUFFER_OVERWRITE;
+}
+
+/* Sub-buffers before this one were given back, by us or another reader. */
+static uint64_t consumed_of(const struct tacho_ring_reader *rd)
+{
+	struct tacho_lane *l = tacho_ring_lane(rd->r, rd->lane);
+
+	return tacho_load_acquire(&tacho_lane_buffer(l, rd->id)->consumed);
+}
+
+/*
+ * For ThreadSanitizer: reads words as if nobody could be writing them, which holds
+ * for all that a cursor covers and the writer has not got back.  Where a
+ * commit or give-back does not order them, this is the race that it reports.
+ */
+static void assert_ours(const uint64_t *words, uint64_t n)
+{
+#ifdef __SANITIZE_THREAD__
+	const volatile uint64_t *w = words;
+
+	while (n--)
+		(void)*w++;
+#else
+	(void)words;
+	(void)n;
+#endif
+}
+
+/*
+ * Copies words [0, end) of sub-buffer seq.  False when a writer may have been
+ * in it meanwhile.
+ */
+static bool copy_sub(struct tacho_ring_reader *rd,
+		     const struct tacho_ring_buf *b, uint64_t seq,
+		     uint32_t from, uint32_t end)
+{
+	const uint64_t *sub = (const void *)
+		tacho_ring_sub(rd->r, b, tacho_cursor_make(rd->id, seq, 0, 0));
+	uint64_t c;
+
+	tacho_copy_relaxed(rd->copy, sub, TACHO_PACKET_WORDS);	/* R2 */
+	if (end > from)
+		tacho_copy_relaxed(rd->copy + from, sub + from, end - from);
+	tacho_fence_acquire();					/* R3 */
+	if (rd->consume && !overwrites(rd->r, rd->lane, rd->id)) {
+		/* nobody writes to what we have not given back */
+		assert_ours(sub + from, end > from ? end - from : 0);
+		return true;
+	}
+	if (!overwrites(rd->r, rd->lane, rd->id))
+		return seq >= consumed_of(rd);
+	c = committed(rd->r, rd->lane, rd->id);
+	return seq >= oldest(full_seq(c, seq), tacho_ring_subs(rd->r, b), true);
+}
+
+/*
+ * Checks the records in words [from, end) of the copy.  Returns the word behind the
+ * last good one; counts them; last becomes the time of the last.
+ */
+static uint32_t check_records(struct tacho_ring_reader *rd, uint32_t from,
+			      uint32_t end, uint32_t *events)
+{
+	uint32_t at = from;
+
+	*events = 0;
+	while (at < end) {
+		uint64_t word = rd->copy[at];
+		uint32_t size = tacho_record_size(word);
+
+		if (size < TACHO_RECORD_HEAD || size % 8 ||
+		    size / 8 > end - at)
+			break;
+		rd->last = tacho_record_time(word, rd->last);
+		at += size / 8;
+		++*events;
+	}
+	return at;
+}
+
+/* First read: where the buffer's oldest sub-buffer is. */
+static bool begin(struct tacho_ring_reader *rd, const struct tacho_ring_buf *b,
+		  uint64_t c)
+{
+	bool over = overwrites(rd->r, rd->lane, rd->id);
+	const struct tacho_packet *now;
+	uint64_t seq, consumed;
+
+	now = tacho_ring_sub(rd->r, b, c);
+	seq = tacho_load_relaxed(&now->packet_seq_num);
+	/* a header under the writer's pen, or junk: look again later */
+	if ((seq & TACHO_CURSOR_SEQ_MASK) != tacho_cursor_seq(c))
+		return false;
+	rd->seq = oldest(seq, tacho_ring_subs(rd->r, b), over);
+	consumed = consumed_of(rd);
+	if (consumed > rd->seq && consumed <= seq)
+		rd->seq = consumed;
+	rd->given = rd->seq;
+	rd->words = TACHO_PACKET_WORDS;
+	rd->begun = true;
+	return true;
+}
+
+/* The reader is behind what is left: jump there. */
+static void jump(struct tacho_ring_reader *rd, uint64_t seq)
+{
+	rd->seq = seq;
+	rd->words = TACHO_PACKET_WORDS;
+}
+
+/*
+ * The writer may have back what the caller has dealt with: all before rd->seq,
+ * once he comes for more.  A reader that is killed with a chunk in its hands
+ * has not taken it away from the next one.
+ */
+static void give_back(struct tacho_ring_reader *rd)
+{
+	struct tacho_lane *l = tacho_ring_lane(rd->r, rd->lane);
+
+	if (!rd->consume || !rd->begun || rd->seq <= rd->given)
+		return;
+	/* [W4] pairs with [R4] in write.c */
+	tacho_store_release(&tacho_lane_buffer(l, rd->id)->consumed, rd->seq);
+	rd->given = rd->seq;
+}
+
+/* Fills in the chunk for words [from, to) of the copy, `events` records. */
+static void make_chunk(struct tacho_ring_reader *rd, struct tacho_chunk *chunk,
+		       uint64_t first_event, uint32_t from, uint32_t to,
+		       uint32_t events, uint64_t begin_time)
+{
+	const struct tacho_packet *src = (const void *)rd->copy;
+	struct tacho_packet *h = &chunk->head;
+
+	*h = *src;
+	h->magic = TACHO_PACKET_MAGIC;
+	memcpy(h->uuid, rd->r->uuid, sizeof(h->uuid));
+	h->stream_id = rd->r->stream_id;
+	h->stream_instance_id = rd->lane;
+	h->cpu_id = rd->lane < rd->r->nr_cpus ? rd->lane : UINT32_MAX;
+	h->timestamp_begin = begin_time;
+	h->timestamp_end = rd->last;
+	h->events = events;
+	h->event_first = first_event;
+	h->content_size = (TACHO_PACKET_WORDS + (uint64_t)(to - from)) * 64;
+	h->packet_size = h->content_size;
+	h->packet_seq_num = rd->seq;
+	chunk->data = rd->copy + from;
+	chunk->len = (to - from) * 8;
+	chunk->lost = 0;
+	if (first_event > rd->next_event)
+		chunk->lost = first_event - rd->next_event;
+	rd->overwritten += chunk->lost;
+	h->events_discarded = tacho_ring_lost(rd->r, rd->lane) + rd->overwritten;
+	rd->next_event = first_event + events;
+}
+
+/* Skips records that the caller has already: returns the new start. */
+static uint32_t skip_known(struct tacho_ring_reader *rd, uint32_t from,
+			   uint32_t end, uint64_t *first_event)
+{
+	while (from < end && *first_event < rd->next_event) {
+		uint64_t word = rd->copy[from];
+		uint32_t size = tacho_record_size(word);
+
+		if (size < TACHO_RECORD_HEAD || size % 8 || size / 8 > end - from)
+			break;
+		rd->last = tacho_record_time(word, rd->last);
+		from += size / 8;
+		++*first_event;
+	}
+	return from;
+}
+
+/*
+ * Reads the sub-buffer at rd->seq up to `end` words.  1: a chunk, 0: nothing
+ * in it, -EAGAIN: overwritten meanwhile, -ESHUTDOWN: perhaps freed meanwhile.
+ */
+static int read_sub(struct tacho_ring_reader *rd, const struct tacho_ring_buf *b,
+		    uint32_t end, struct tacho_chunk *chunk)
+{
+	const struct tacho_packet *head = (const void *)rd->copy;
+	uint32_t from = rd->words, to, events;
+	uint64_t first, begin_time;
+
+	if (!copy_sub(rd, b, rd->seq, from, end))
+		return -EAGAIN;
+	if (tacho_load_relaxed(&rd->r->ctl->state) == TACHO_STATE_DEAD)
+		return -ESHUTDOWN;
+	if (from == TACHO_PACKET_WORDS) {
+		first = head->event_first;
+		if (rd->next_event == TACHO_READ_OLDEST)
+			rd->next_event = first;
+		rd->last = head->timestamp_begin;
+		from = skip_known(rd, from, end, &first);
+	} else {
+		first = rd->next_event;
+	}
+	begin_time = rd->last;
+	to = check_records(rd, from, end, &events);
+	rd->damaged += (uint64_t)(end - to) * 8;
+	rd->words = end;
+	if (!events)
+		return 0;
+	make_chunk(rd, chunk, first, from, to, events, begin_time);
+	return 1;
+}
+
+/* Words of a closed sub-buffer, by its header; not trusted. */
+static uint32_t closed_words(struct tacho_ring_reader *rd,
+			     const struct tacho_ring_buf *b)
+{
+	const struct tacho_packet *sub =
+		tacho_ring_sub(rd->r, b, tacho_cursor_make(rd->id, rd->seq, 0, 0));
+	uint64_t words = tacho_load_relaxed(&sub->content_size) / 64;
+
+	if (words < rd->words)
+		return rd->words;
+	return words > rd->r->sub_words ? rd->r->sub_words : (uint32_t)words;
+}
+
+/* Whether nothing will ever be added to a lane. */
+static bool lane_closed(const struct tacho_ring *r, uint32_t lane)
+{
+	return tacho_load_acquire(&tacho_ring_lane(r, lane)->cursor) ==
+	       TACHO_CURSOR_DEAD;
+}
+
+/* Where reading of sub-buffer rd->seq ends now; c is the buffer's cursor. */
+static uint32_t end_of_sub(struct tacho_ring_reader *rd,
+			   const struct tacho_ring_buf *b, uint64_t c,
+			   bool closed)
+{
+	uint32_t words = tacho_cursor_words(c);
+
+	if (closed)
+		return closed_words(rd, b);
+	return words > rd->r->sub_words ? rd->r->sub_words : words;
+}
+
+/* Moves on to what is left when rd->seq is gone; the writer is in `now`. */
+static void catch_up(struct tacho_ring_reader *rd,
+		     const struct tacho_ring_buf *b, uint64_t now)
+{
+	bool over = overwrites(rd->r, rd->lane, rd->id);
+	uint64_t first = oldest(now, tacho_ring_subs(rd->r, b), over);
+
+	if (!rd->consume && !over && first < consumed_of(rd))
+		first = consumed_of(rd);
+	if (rd->seq < first)
+		jump(rd, first);
+}
+
+int tacho_ring_read(struct tacho_ring_reader *rd, struct tacho_chunk *chunk)
+{
+	const struct tacho_ring_buf *b = tacho_ring_map(rd->r, rd->lane, rd->id);
+
+	if (!b)
+		return -ENOENT;
+	for (;;) {
+		/* before the cursor is read: what it covers then is all */
+		int none = lane_closed(rd->r, rd->lane) ? -ESHUTDOWN : 0;
+		uint64_t c = committed(rd->r, rd->lane, rd->id);	/* R1 */
+		uint32_t end;
+		uint64_t now;
+		bool closed;
+		int got;
+
+		give_back(rd);
+		if (!c || (!rd->begun && !begin(rd, b, c)))
+			return none;
+		now = full_seq(c, rd->seq);
+		catch_up(rd, b, now);
+		closed = rd->seq < now;
+		end = end_of_sub(rd, b, c, closed);
+		if (!closed && end <= rd->words)
+			return none;
+		got = read_sub(rd, b, end, chunk);
+		if (got == -ESHUTDOWN)
+			return got;
+		/* overwritten: its place was taken, so at least one further on */
+		if (closed || got == -EAGAIN)
+			jump(rd, rd->seq + 1);
+		if (got > 0)
+			return 1;
+	}
+}
+
+uint64_t tacho_ring_lost(const struct tacho_ring *r, uint32_t lane)
+{
+	const struct tacho_lane *l = tacho_ring_lane(r, lane);
+
+	return tacho_load_relaxed(&l->lost_full) +
+	       tacho_load_relaxed(&l->lost_big) +
+	       tacho_load_relaxed(&l->lost_busy);
+}
+
+uint64_t tacho_ring_written(struct tacho_ring *r, uint32_t lane, uint32_t id)
+{
+	const struct tacho_ring_buf *b = tacho_ring_map(r, lane, id);
+	const struct tacho_packet *sub;
+	uint64_t c, first;
+
+	if (!b)
+		return 0;
+	for (int tries = 0; tries < 100; tries++) {
+		c = committed(r, lane, id);
+		if (!c)
+			return 0;
+		sub = tacho_ring_sub(r, b, c);
+		first = tacho_load_relaxed(&sub->event_first);
+		tacho_fence_acquire();
+		/* still the same sub-buffer: its header was stable */
+		if (tacho_cursor_seq(committed(r, lane, id)) == tacho_cursor_seq(c))
+			return first + tacho_cursor_events(c);
+	}
+	return 0;
+}
+
+void tacho_ring_wait(struct tacho_ring *r, uint64_t ns)
+{
+	uint32_t seen = tacho_load_seq_cst(&r->ctl->wake);
+
+	(void)tacho_futex_wait(&r->ctl->wake, seen, ns);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read.h - the reader's side of ring.h: steps R1..R3.
+ *
+ * A reader follows one buffer of one lane.  It copies what is committed in
+ * chunks, each of one sub-buffer at most, checked record by record, so that
+ * what comes out is well-formed whatever a broken writer left in shared memory.
+ */
+#ifndef TACHO_RING_READ_H
+#define TACHO_RING_READ_H
+
+#include "ring/ring.h"
+
+struct tacho_ring_reader {
+	struct tacho_ring *r;
+	uint32_t lane;
+	uint32_t id;
+	uint64_t seq;		/* full number of the sub-buffer to read */
+	uint32_t words;		/* words of it that were read, header included */
+	bool begun;		/* seq is known */
+	bool consume;		/* give sub-buffers back (discard mode) */
+	uint64_t given;		/* sub-buffers before this one were given back */
+	uint64_t next_event;	/* number of the next record */
+	uint64_t overwritten;	/* records that were gone before they were read */
+	uint64_t damaged;	/* bytes given up because they were no records */
+	uint64_t last;		/* time of the last record, or of its packet */
+	uint64_t *copy;		/* private memory of one sub-buffer */
+};
+
+#define TACHO_READ_OLDEST	UINT64_MAX
+
+/* Records of one sub-buffer. */
+struct tacho_chunk {
+	struct tacho_packet head;	/* complete; describes exactly these records */
+	const void *data;		/* records; borrowed until the next read */
+	uint32_t len;			/* their bytes */
+	uint64_t lost;			/* records overwritten before this chunk */
+};
+
+/*
+ * tacho_ring_reader_init - read buffer `id` of a lane.
+ *
+ * start_event: number of the first record wanted.  0: all; what is gone already
+ * counts as overwritten.  More: older ones are skipped silently (for a
+ * reader that replaces one that died).  TACHO_READ_OLDEST: whatever is there,
+ * from the first sub-buffer that nobody has consumed (flight recorder).
+ *
+ * consume: writers in discard mode may reuse what was read, a sub-buffer at
+ * the next read after its last chunk.  So a reader that is killed has at worst
+ * returned what its successor asks for again by start_event.
+ *
+ * Returns 0, -ENOENT when there is no such buffer, -ENOMEM.
+ */
+int tacho_ring_reader_init(struct tacho_ring_reader *rd, struct tacho_ring *r,
+			   uint32_t lane, uint32_t id, bool consume,
+			   uint64_t start_event);
+
+/* Frees the copy.  The ring stays the caller's. */
+void tacho_ring_reader_release(struct tacho_ring_reader *rd);
+
+/*
+ * tacho_ring_read - the next records.
+ *
+ * Returns 1 and *chunk, 0 when nothing new is committed, -ENOENT
+ * when the buffer is gone, -ESHUTDOWN when a closed lane has been read to its
+ * end or the session was destroyed.
+ * A chunk may have no records (len 0) when it only reports loss.
+ */
+int tacho_ring_read(struct tacho_ring_reader *rd, struct tacho_chunk *chunk);
+
+/* Records lost in a lane by its writers so far (not those overwritten). */
+uint64_t tacho_ring_lost(const struct tacho_ring *r, uint32_t lane);
+
+/*
+ * Records committed so far in a buffer of a lane, from its headers; 0 when
+ * there is none.  With tacho_ring_lost(): all that was ever tried.
+ */
+uint64_t tacho_ring_written(struct tacho_ring *r, uint32_t lane, uint32_t id);
+
+/*
+ * Waits until a writer changed a sub-buffer, `ns` have passed or a signal came.
+ * `wanted` must be set in the control block by the caller beforehand.
+ */
+void tacho_ring_wait(struct tacho_ring *r, uint64_t ns);
+
+#endif

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+#include "ring/ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/inject.h"
+#include "ring/write.h"
+#include "sys/clock.h"
+#include "sys/mapping.h"
+
+/* Digits without the C library's printf, which is not for signal handlers. */
+static char *put_number(char *to, uint32_t v)
+{
+	char tmp[10];
+	int n = 0;
+
+	do {
+		tmp[n++] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	while (n)
+		*to++ = tmp[--n];
+	return to;
+}
+
+void tacho_ring_file(char *to, size_t size, uint32_t lane, uint32_t id)
+{
+	if (size < 32) {
+		*to = '\0';
+		return;
+	}
+	memcpy(to, "buf.", 4);
+	to = put_number(to + 4, lane);
+	*to++ = '.';
+	to = put_number(to, id);
+	*to = '\0';
+}
+
+static size_t buf_table_size(const struct tacho_ring *r)
+{
+	return (size_t)tacho_ring_nr_lanes(r) * TACHO_BUFFERS_MAX *
+	       sizeof(struct tacho_ring_buf);
+}
+
+static bool is_power_of_two(uint32_t v)
+{
+	return v && !(v & (v - 1));
+}
+
+static uint64_t buffer_bytes(const struct tacho_ring *r, uint32_t nr_subs)
+{
+	return TACHO_ABI_PAGE_UP((uint64_t)nr_subs << r->sub_shift);
+}
+
+int tacho_ring_attach(struct tacho_ring *r, struct tacho_control *ctl,
+		      const char *path, bool populate)
+{
+	size_t len = strnlen(path, sizeof(r->path));
+
+	*r = (struct tacho_ring){
+		.ctl = ctl,
+		.lanes = (unsigned char *)ctl + TACHO_CONTROL_LANES_OFF,
+		.nr_cpus = tacho_load_relaxed(&ctl->nr_cpus),
+		.nr_plain = tacho_load_relaxed(&ctl->nr_plain),
+		.sub_shift = tacho_load_relaxed(&ctl->sub_shift),
+		.clock = tacho_load_relaxed(&ctl->clock),
+		.stream_id = TACHO_STREAM_PROGRAM,
+	};
+	if (len == sizeof(r->path) || r->sub_shift < TACHO_SUB_SHIFT_MIN ||
+	    r->sub_shift > TACHO_SUB_SHIFT_MAX ||
+	    r->nr_cpus > TACHO_LANES_MAX || r->nr_plain > TACHO_LANES_MAX ||
+	    !tacho_ring_nr_lanes(r) ||
+	    tacho_ring_nr_lanes(r) > TACHO_LANES_MAX)
+		return -EINVAL;
+	memcpy(r->path, path, len);
+	memcpy(r->uuid, ctl->uuid, sizeof(r->uuid));
+	r->sub_words = 1u << (r->sub_shift - 3);
+	r->fast_cpus = r->clock == TACHO_CLOCK_TSC ? r->nr_cpus : 0;
+	r->seq_down = TACHO_CURSOR_SEQ_SHIFT - r->sub_shift;
+	r->buf = tacho_shm_private(buf_table_size(r));
+	if (!r->buf)
+		return -ENOMEM;
+	for (uint32_t lane = 0; populate && lane < r->nr_cpus; lane++) {
+		uint64_t c = tacho_load_relaxed(&tacho_ring_lane(r, lane)->cursor);
+
+		(void)tacho_ring_map(r, lane, tacho_cursor_id(c));
+	}
+	return 0;
+}
+
+/* Calls fn for each mapped buffer. */
+static void for_each_mapped(struct tacho_ring *r,
+			    void (*fn)(void *map, uint64_t size))
+{
+	uint32_t n = tacho_ring_nr_lanes(r) * TACHO_BUFFERS_MAX;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct tacho_ring_buf *b = &r->buf[i];
+
+		if (b->words)
+			fn(b->base, buffer_bytes(r, (b->mask >> r->sub_shift) + 1));
+	}
+}
+
+void tacho_ring_detach(struct tacho_ring *r)
+{
+	if (!r->buf)
+		return;
+	for_each_mapped(r, tacho_shm_unmap);
+	tacho_shm_unmap(r->buf, buf_table_size(r));
+	r->buf = NULL;
+}
+
+void tacho_ring_retire(struct tacho_ring *r)
+{
+	for_each_mapped(r, tacho_shm_retire);
+}
+
+/* Opens the session's directory; a descriptor or -errno. */
+static int open_dir(const struct tacho_ring *r)
+{
+	int fd = open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * Makes the buffer's file under a name of our own and links it to the real
+ * one, so that no half-made file is ever seen.  dirfd is the session's.
+ */
+static int make_file(int dirfd, const char *name, uint64_t size)
+{
+	char temp[64];
+	char *end;
+	int fd, err;
+
+	memcpy(temp, "tmp.", 4);
+	end = put_number(temp + 4, (uint32_t)gettid());
+	*end++ = '.';
+	*end = '\0';
+	memcpy(end, name, strlen(name) + 1);
+	(void)unlinkat(dirfd, temp, 0);
+	fd = tacho_shm_create(dirfd, temp, size);
+	if (fd < 0)
+		return fd;
+	err = tacho_shm_allocate(fd, 0, size);
+	TACHO_INJECT(ring_buffer_allocated);
+	if (!err && linkat(dirfd, temp, dirfd, name, 0) < 0 && errno != EEXIST)
+		err = -errno;
+	(void)unlinkat(dirfd, temp, 0);
+	close(fd);
+	return err;
+}
+
+int tacho_ring_add_buffer(struct tacho_ring *r, uint32_t lane, uint32_t id,
+			  uint32_t nr_subs, uint32_t flags)
+{
+	struct tacho_buffer *b;
+	char name[32];
+	int saved = errno;
+	int dirfd, err;
+
+	if (lane >= tacho_ring_nr_lanes(r) || id >= TACHO_BUFFERS_MAX ||
+	    !is_power_of_two(nr_subs) || nr_subs < 2 || nr_subs > TACHO_SUBS_MAX)
+		return -EINVAL;
+	b = tacho_lane_buffer(tacho_ring_lane(r, lane), id);
+	if (tacho_load_acquire(&b->flags) & TACHO_BUFFER_MADE)	/* [R2] */
+		return 0;
+	dirfd = open_dir(r);
+	if (dirfd < 0)
+		return dirfd;
+	tacho_ring_file(name, sizeof(name), lane, id);
+	err = make_file(dirfd, name, buffer_bytes(r, nr_subs));
+	close(dirfd);
+	errno = saved;
+	if (err)
+		return err;
+	tacho_store_relaxed(&b->nr_subs, nr_subs);
+	tacho_store_relaxed(&b->next, id);
+	/* [W2] the file is there: pairs with [R2] here and in tacho_ring_map() */
+	tacho_store_release(&b->flags, flags | TACHO_BUFFER_MADE);
+	return 0;
+}
+
+struct tacho_ring_buf *tacho_ring_map(struct tacho_ring *r, uint32_t lane,
+				      uint32_t id)
+{
+	struct tacho_ring_buf *entry;
+	struct tacho_buffer *b;
+	unsigned char *none = NULL;
+	char name[32];
+	uint32_t nr_subs, mask, none_mask = 0;
+	int saved = errno;
+	int dirfd, fd, err;
+	void *map;
+
+	if (lane >= tacho_ring_nr_lanes(r) || id >= TACHO_BUFFERS_MAX)
+		return NULL;
+	entry = &r->buf[lane << 6 | id];
+	if (tacho_load_acquire(&entry->words))			/* [R3] */
+		return entry;
+	b = tacho_lane_buffer(tacho_ring_lane(r, lane), id);
+	if (!(tacho_load_acquire(&b->flags) & TACHO_BUFFER_MADE)) /* [R2] */
+		return NULL;
+	nr_subs = tacho_load_relaxed(&b->nr_subs);
+	if (!is_power_of_two(nr_subs) || nr_subs < 2 || nr_subs > TACHO_SUBS_MAX)
+		return NULL;
+	/*
+	 * Threads may map at once, and a broken process may change nr_subs between
+	 * them: all must map the same size, as only one base stays.
+	 */
+	mask = (nr_subs - 1) << r->sub_shift;
+	if (!tacho_cas_acq_rel(&entry->mask, &none_mask, mask) &&
+	    none_mask != mask)
+		return NULL;
+	dirfd = open_dir(r);
+	if (dirfd < 0) {
+		errno = saved;
+		return NULL;
+	}
+	tacho_ring_file(name, sizeof(name), lane, id);
+	fd = tacho_shm_open(dirfd, name);
+	close(dirfd);
+	if (fd < 0) {
+		errno = saved;
+		return NULL;
+	}
+	err = tacho_shm_map(fd, buffer_bytes(r, nr_subs), true, true, &map);
+	close(fd);
+	errno = saved;
+	if (err)
+		return NULL;
+	if (!tacho_cas_acq_rel(&entry->base, &none, (unsigned char *)map))
+		tacho_shm_unmap(map, buffer_bytes(r, nr_subs));
+	tacho_store_release(&entry->words, r->sub_words);	/* [W3] */
+	return entry;
+}
+
+int tacho_ring_start(struct tacho_ring *r, uint32_t lane, uint32_t id)
+{
+	struct tacho_ring_buf *b = tacho_ring_map(r, lane, id);
+	struct tacho_lane *l;
+	struct tacho_packet *sub;
+
+	if (!b)
+		return -ENOENT;
+	l = tacho_ring_lane(r, lane);
+	if (tacho_load_relaxed(&l->cursor))
+		return 0;
+	sub = (struct tacho_packet *)(void *)b->base;
+	*sub = (struct tacho_packet){
+		.magic = TACHO_PACKET_MAGIC,
+		.stream_id = r->stream_id,
+		.stream_instance_id = lane,
+		.timestamp_begin = tacho_clock_read(r->clock),
+		.packet_size = (uint64_t)r->sub_words * 64,
+		.cpu_id = lane < r->nr_cpus ? lane : UINT32_MAX,
+	};
+	memcpy(sub->uuid, r->uuid, sizeof(sub->uuid));
+	/* [W1] pairs with the reader's load of the cursor, step R1 */
+	tacho_store_release(&l->cursor,
+			    tacho_cursor_make(id, 0, 0, TACHO_PACKET_WORDS));
+	return 0;
+}
+
+/*
+ * What `until` becomes when a lane is let go: the end of this epoch; or, when its
+ * open packet began in another one (the stop was long, or the clock began
+ * anew), long past, so that the first writer begins a new packet.
+ */
+static uint64_t until_of(struct tacho_ring *r, uint32_t lane, uint64_t now)
+{
+	uint64_t c = tacho_load_acquire(&tacho_ring_lane(r, lane)->cursor);
+	uint64_t begin = now;
+	const struct tacho_ring_buf *b = NULL;
+
+	if (c && c != TACHO_CURSOR_DEAD)
+		b = tacho_ring_map(r, lane, tacho_cursor_id(c));
+	if (b) {
+		const struct tacho_packet *sub = tacho_ring_sub(r, b, c);
+
+		begin = tacho_load_relaxed(&sub->timestamp_begin);
+	}
+	return tacho_epoch_end(begin) == tacho_epoch_end(now) ?
+	       tacho_epoch_end(now) : 1;
+}
+
+void tacho_ring_run(struct tacho_ring *r, bool recording)
+{
+	uint64_t now = tacho_clock_read(r->clock);
+
+	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(r); lane++)
+		tacho_store_seq_cst(&tacho_ring_lane(r, lane)->until,
+				    recording ? until_of(r, lane, now) : 0);
+}

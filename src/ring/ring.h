@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring.h - bytes across processes: the rings of one session.
+ *
+ * This essay is the protocol.  tests/model/ring.pml is its model, tests/ring/
+ * its hammer.
+ *
+ * 1. The picture
+ *
+ *	lane (one per CPU)              buffers of the lane, ids 0..63
+ *	+--------------------+          +-----------------------------------+
+ *	| cursor ------------|--id----->| sub-buffer 0 | 1 | 2 | ... | n-1  |
+ *	+--------------------+          +-----------------------------------+
+ *	  id : seq : events : words                        ^ seq % n
+ *	                        |                          |
+ *	                        +--- words used of it -----+
+ *
+ *	A sub-buffer is one packet: a struct tacho_packet, then records, each a
+ *	multiple of 8 bytes, as abi/record.h says.
+ *
+ *	The cursor is the only word that says what is in a lane:
+ *
+ *	 63    58 57            34 33         17 16          0
+ *	+--------+----------------+-------------+-------------+
+ *	| buffer | sub-buffer     | records in  | words used  |
+ *	| id (6) | number (24)    | it (17)     | of it (17)  |
+ *	+--------+----------------+-------------+-------------+
+ *
+ *	Writing a record adds (1 << 17) + its words.  Going to the next
+ *	sub-buffer, or to another buffer, stores a new id, number and an
+ *	offset behind the new header.  The sub-buffer number counts modulo 2^24 and is
+ *	compared by subtraction; the full number is packet_seq_num in the header.
+ *
+ * 2. Writing: one committing store
+ *
+ *	W1  cpu, lane, cursor are read		(cursor = c)
+ *	W2  the clock is read, and compared with the lane's `until` (section 7)
+ *	W3  room is checked			(no room: S1)
+ *	W4  restartable sequence: still on that CPU?  cursor still c?
+ *	    record copied behind the committed part
+ *	    cursor = c + record			commit, release
+ *
+ *	Preempted, migrated or signalled inside W4, the kernel makes the
+ *	thread start again at W1; outside it, another writer's commit makes the
+ *	comparison fail.  So between W1 and the commit nobody else has
+ *	written to this lane, which makes time stamps of a lane ascend.  A
+ *	thread killed at any instruction has either committed or left
+ *	bytes behind the cursor that the next writer overwrites.
+ *
+ * 3. Changing the sub-buffer (S) and the buffer (shift)
+ *
+ *	S1  the new header and the last words of the old header are computed in
+ *	    private memory from c
+ *	S2  discard mode: if the new sub-buffer is not consumed yet, the
+ *	    record is counted as lost, and that is all
+ *	S3  restartable sequence as in W4, the copies being: the old header's
+ *	    closing words (end, sizes, counts), the new sub-buffer's header, and at a shift the
+ *	    old buffer's `saved` cursor; the commit stores the new cursor
+ *
+ *	The words stored before the commit are: the old header's closing words,
+ *	which are computed from c alone, so that whoever repeats the
+ *	change stores the same; the new sub-buffer, which is free (discard) or
+ *	given up (overwrite, see R2).
+ *
+ * 4. Reading
+ *
+ *	R1  cursor is loaded (acquire, pairs with the commits): all that it covers is whole
+ *	R2  bytes are copied
+ *	R3  overwrite mode: cursor is loaded again.  A writer may be inside
+ *	    the sub-buffer after the cursor's before the cursor says so, hence the copy is good
+ *	    if sub-buffer number + n > cursor's number + 1.  So n - 1 sub-buffers are history.
+ *	    On machines that reorder stores, S3 begins with a store barrier.
+ *
+ *	The open sub-buffer is read up to the cursor like any other: nobody has
+ *	to close it.  In discard mode the reader gives sub-buffers back with
+ *	`consumed` (release; S2 acquires), each when it comes for more after its last
+ *	record: a reader that is killed with records in its hands has not taken them from
+ *	the next one.  One consuming reader at a time per lane.
+ *
+ * 5. Counting
+ *
+ *	Each header has event_first, the number of records in the buffer
+ *	before it.  What the reader missed by overwriting is the difference.
+ *	What writers gave up is counted in the lane, by reason.  written = read + lost,
+ *	exactly, at any quiet moment.
+ *
+ * 6. Without restartable sequences
+ *
+ *	The plain lanes come after those of the CPUs.  W and S run under the
+ *	lane's lock, a word holding the writer's thread id and pid name space; the
+ *	clock is read behind it.
+ *	A lock whose owner died is taken over: the single commit makes that
+ *	safe at any point.  A lock held by a living thread is waited for
+ *	briefly, then the next plain lane is tried, then the record is counted as lost.
+ *	A signal handler that interrupts the owner goes on to the next lane as
+ *	well, and does not wait at all: who it waits for may wait for its thread.
+ *
+ * 7. Stop, epochs, and the end of a session
+ *
+ *	`until` is one word per lane that sends writers the slow way, where
+ *	the session's state is looked at.  It is 0 while the session is stopped, else
+ *	the end of an epoch of 2^46 ticks.  A writer whose clock is beyond it
+ *	begins a new packet and then moves `until` on by compare-and-swap (never
+ *	from 0), so that a packet never spans more than 2^47 ticks and
+ *	48-bit time stamps stay unambiguous.  Only tools go from and to 0; from 0 it
+ *	goes to the end of the open packet's epoch if that is now's, else to the past.
+ *
+ *	The destroyer sets state to DEAD and `until` to 0, visits each CPU and
+ *	stores TACHO_CURSOR_DEAD in its lane (a plain lane: under the lock, which
+ *	it keeps), and what the cursor was in `saved` of its buffer.  Whoever was
+ *	before W4 fails the comparison and leaves.  A reader reads a closed lane to its
+ *	end, unless state is DEAD after it copied: the memory may be gone by then.
+ *
+ * Who may run at once
+ *	writers		any threads of any processes, any signal handlers
+ *	reader		one per lane, with all writers
+ *	shift		one per session (the registry's lock), with writers and reader
+ *	close		with writers
+ *
+ * Progress: writers never wait in CPU lanes (a sequence is restarted only
+ * when the kernel scheduled something else); bounded waiting in plain lanes.
+ */
+#ifndef TACHO_RING_RING_H
+#define TACHO_RING_RING_H
+
+#include <stdbool.h>
+
+#include "base/compiler.h"
+#include "tacho/abi/shm.h"
+
+/* ---- the cursor ---- */
+
+#define TACHO_CURSOR_WORDS_BITS		17
+#define TACHO_CURSOR_EVENTS_BITS	17
+#define TACHO_CURSOR_SEQ_BITS		24
+#define TACHO_CURSOR_SEQ_SHIFT	(TACHO_CURSOR_WORDS_BITS + TACHO_CURSOR_EVENTS_BITS)
+#define TACHO_CURSOR_ID_SHIFT	(TACHO_CURSOR_SEQ_SHIFT + TACHO_CURSOR_SEQ_BITS)
+#define TACHO_CURSOR_SEQ_MASK	((1u << TACHO_CURSOR_SEQ_BITS) - 1)
+#define TACHO_CURSOR_DEAD	UINT64_MAX	/* no room in it: offset is beyond any sub-buffer */
+
+static inline uint32_t tacho_cursor_words(uint64_t c)
+{
+	return (uint32_t)(c & ((1u << TACHO_CURSOR_WORDS_BITS) - 1));
+}
+
+static inline uint32_t tacho_cursor_events(uint64_t c)
+{
+	return (uint32_t)(c >> TACHO_CURSOR_WORDS_BITS) &
+	       ((1u << TACHO_CURSOR_EVENTS_BITS) - 1);
+}
+
+static inline uint32_t tacho_cursor_seq(uint64_t c)
+{
+	return (uint32_t)(c >> TACHO_CURSOR_SEQ_SHIFT) & TACHO_CURSOR_SEQ_MASK;
+}
+
+static inline uint32_t tacho_cursor_id(uint64_t c)
+{
+	return (uint32_t)(c >> TACHO_CURSOR_ID_SHIFT);
+}
+
+static inline uint64_t tacho_cursor_make(uint32_t id, uint64_t seq,
+					 uint32_t events, uint32_t words)
+{
+	return (uint64_t)id << TACHO_CURSOR_ID_SHIFT |
+	       (seq & TACHO_CURSOR_SEQ_MASK) << TACHO_CURSOR_SEQ_SHIFT |
+	       (uint64_t)events << TACHO_CURSOR_WORDS_BITS | words;
+}
+
+/* What a record of `words` words adds to the cursor. */
+static inline uint64_t tacho_cursor_step(uint64_t words)
+{
+	return (UINT64_C(1) << TACHO_CURSOR_WORDS_BITS) + words;
+}
+
+/* ---- sizes ---- */
+
+#define TACHO_PACKET_WORDS	(sizeof(struct tacho_packet) / 8)
+#ifdef TACHO_TINY
+#define TACHO_SUB_SHIFT_MIN	8
+#else
+#define TACHO_SUB_SHIFT_MIN	12
+#endif
+#define TACHO_SUB_SHIFT_MAX	19	/* 512 KiB: words and records fit in 17 bits */
+#define TACHO_SUBS_MAX		65536u
+/* The length of an epoch is 2^46 ticks, 8.5 hours at 2.3 GHz. */
+#define TACHO_EPOCH_BITS	(TACHO_TIME_BITS - 2)
+
+/* The end of the epoch that a clock value lies in; never 0. */
+static inline uint64_t tacho_epoch_end(uint64_t now)
+{
+	return ((now >> TACHO_EPOCH_BITS) + 1) << TACHO_EPOCH_BITS;
+}
+
+/* ---- one process's view of a session's rings ---- */
+
+/* A buffer as mapped here. */
+struct tacho_ring_buf {
+	unsigned char *base;
+	uint32_t mask;		/* (nr_subs - 1) << sub_shift: bytes */
+	uint32_t words;		/* of a sub-buffer; 0: not mapped (yet) */
+};
+
+/*
+ * Private memory, immutable but for the buf table, whose entries go once
+ * from nothing to a mapping.  The geometry is copied here and checked at attach;
+ * it is not read from shared memory again.
+ */
+struct tacho_ring {
+	struct tacho_control *ctl;	/* shared; the caller's */
+	unsigned char *lanes;		/* shared; ctl + TACHO_CONTROL_LANES_OFF */
+	struct tacho_ring_buf *buf;	/* [lane << 6 | id], own */
+	uint32_t fast_cpus;		/* nr_cpus when the clock is the TSC, else 0 */
+	uint32_t nr_cpus;
+	uint32_t nr_plain;
+	uint32_t sub_shift;
+	uint32_t sub_words;
+	uint32_t seq_down;		/* TACHO_CURSOR_SEQ_SHIFT - sub_shift */
+	uint32_t clock;			/* enum tacho_clock */
+	uint32_t stream_id;
+	uint8_t uuid[16];
+	char path[TACHO_PATH_MAX];	/* the session's directory */
+};
+
+static inline uint32_t tacho_ring_nr_lanes(const struct tacho_ring *r)
+{
+	return r->nr_cpus + r->nr_plain;
+}
+
+static inline struct tacho_lane *tacho_ring_lane(const struct tacho_ring *r,
+						 uint32_t lane)
+{
+	return (struct tacho_lane *)(void *)(r->lanes +
+					     (size_t)lane * TACHO_LANE_STRIDE);
+}
+
+static inline struct tacho_buffer *tacho_lane_buffer(struct tacho_lane *lane,
+						     uint32_t id)
+{
+	return (struct tacho_buffer *)(void *)(lane + 1) + id;
+}
+
+/*
+ * tacho_ring_attach - view the rings of a mapped session.
+ *
+ * ctl is mapped with room for its lanes (the caller checked its size with
+ * TACHO_CONTROL_SIZE()), path its directory.  Buffers are mapped when they
+ * are first needed, those of CPUs at once when `populate`.
+ *
+ * Context: any; makes system calls, allocates no heap memory, preserves errno.
+ *
+ * Returns 0, -EINVAL for geometry out of bounds, -ENOMEM.
+ */
+int tacho_ring_attach(struct tacho_ring *r, struct tacho_control *ctl,
+		      const char *path, bool populate);
+
+/* Unmaps the buffers.  Nobody may be writing or reading through r. */
+void tacho_ring_detach(struct tacho_ring *r);
+
+/*
+ * tacho_ring_retire - leave a dead session while others may still be inside.
+ *
+ * The buffers' mappings become private zero pages in place.
+ */
+void tacho_ring_retire(struct tacho_ring *r);
+
+/*
+ * tacho_ring_add_buffer - create and allocate a buffer of a lane.
+ *
+ * nr_subs sub-buffers (a power of two, 2..TACHO_SUBS_MAX), flags
+ * TACHO_BUFFER_OVERWRITE or 0, next = id.  Its first use is a shift, or
+ * the lane's start when it is the lane's first buffer.  A buffer that is there already is
+ * success.  Safe against concurrent callers and kills (the file appears by
+ * one link()).
+ *
+ * Context: any; system calls only.
+ *
+ * Returns 0, -EINVAL, -ENOSPC, or what open, allocate or link said.
+ */
+int tacho_ring_add_buffer(struct tacho_ring *r, uint32_t lane, uint32_t id,
+			  uint32_t nr_subs, uint32_t flags);
+
+/* Maps a buffer here if it exists; its table entry, or NULL.  Any context. */
+struct tacho_ring_buf *tacho_ring_map(struct tacho_ring *r, uint32_t lane,
+				      uint32_t id);
+
+/*
+ * tacho_ring_start - make a lane writable: cursor to the first sub-buffer of
+ * buffer id.  For the creator, before anybody writes; a lane that has begun
+ * is left alone.
+ */
+int tacho_ring_start(struct tacho_ring *r, uint32_t lane, uint32_t id);
+
+/*
+ * tacho_ring_run - let writers in (recording) or keep them out: `until` of all
+ * lanes.  The caller has set ctl->state before.  Context: tools, one at a time.
+ */
+void tacho_ring_run(struct tacho_ring *r, bool recording);
+
+/* Name of a buffer's file in the session's directory: "buf.<lane>.<id>". */
+void tacho_ring_file(char *to, size_t size, uint32_t lane, uint32_t id);
+
+#endif

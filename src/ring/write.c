@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: MIT
+/* The rare half of writing: S1..S3, plain lanes, shift and close (ring.h). */
+#include "ring/write.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "sys/cpu.h"
+#include "sys/futex.h"
+#include "sys/mapping.h"
+
+/* How often a writer starts again before it gives up; each means that the
+ * kernel scheduled somebody else, or a sub-buffer was changed. */
+#define TRIES		1000
+/* Rounds over the plain lanes while all are taken by living threads. */
+#define PLAIN_ROUNDS	200
+
+/* The words of a packet header that closing it writes. */
+#define CLOSE_FIRST	(offsetof(struct tacho_packet, timestamp_end) / 8)
+#define CLOSE_END	(offsetof(struct tacho_packet, event_first) / 8)
+
+/* Where a commit goes: the restartable way, or the plain one under a lock. */
+struct lane_ref {
+	struct tacho_ring *r;
+	struct tacho_lane *lane;
+	struct rseq *rs;	/* NULL: the lane's lock is held */
+	uint32_t nr;		/* lane number */
+};
+
+/* S3 for either kind of lane: 0 when committed. */
+static int commit_pieces(const struct lane_ref *ref, uint64_t expect,
+			 const struct tacho_piece *piece, uint64_t n,
+			 uint64_t next)
+{
+#ifdef TACHO_HAVE_RSEQ
+	if (ref->rs)
+		return tacho_rseq_cmp_pieces_store(ref->rs, ref->nr,
+						   &ref->lane->cursor, expect,
+						   piece, n, next);
+#endif
+	if (tacho_load_relaxed(&ref->lane->cursor) != expect)
+		return -1;
+	for (; n; n--, piece++)
+		tacho_copy_relaxed(piece->dst, piece->src, piece->words);
+	TACHO_INJECT(ring_before_plain_commit);
+	/* [W1] pairs with the reader's load of the cursor, step R1 */
+	tacho_store_release(&ref->lane->cursor, next);
+	return 0;
+}
+
+/*
+ * W2.  On one CPU the counter is read in the order of the program; under a lock
+ * that another CPU has just left, only if told so.
+ */
+static uint64_t lane_clock(const struct lane_ref *ref)
+{
+	return ref->rs ? tacho_clock_read(ref->r->clock)
+		       : tacho_clock_read_ordered(ref->r->clock);
+}
+
+static uint64_t lane_lost(struct tacho_lane *l)
+{
+	return tacho_load_relaxed(&l->lost_full) +
+	       tacho_load_relaxed(&l->lost_big) +
+	       tacho_load_relaxed(&l->lost_busy);
+}
+
+/* What the old sub-buffer's header says once it is closed at cursor c. */
+static struct tacho_packet closed_header(const struct lane_ref *ref,
+					 const struct tacho_packet *old,
+					 uint64_t c, uint64_t now)
+{
+	struct tacho_packet h = *old;
+
+	h.timestamp_end = now;
+	h.content_size = (uint64_t)tacho_cursor_words(c) * 64;
+	h.packet_size = (uint64_t)ref->r->sub_words * 64;
+	h.events_discarded = lane_lost(ref->lane);
+	h.events = tacho_cursor_events(c);
+	return h;
+}
+
+/* The header of the packet that follows `closed` in buffer order. */
+static struct tacho_packet fresh_header(const struct lane_ref *ref,
+					uint64_t now)
+{
+	struct tacho_packet h = {
+		.magic = TACHO_PACKET_MAGIC,
+		.stream_id = ref->r->stream_id,
+		.stream_instance_id = ref->nr,
+		.timestamp_begin = now,
+		.packet_size = (uint64_t)ref->r->sub_words * 64,
+		.events_discarded = lane_lost(ref->lane),
+		.cpu_id = ref->nr < ref->r->nr_cpus ? ref->nr : UINT32_MAX,
+	};
+
+	memcpy(h.uuid, ref->r->uuid, sizeof(h.uuid));
+	return h;
+}
+
+/*
+ * The discard rule, S2: whether sub-buffer number seq of buffer b may be
+ * written, all before `consumed` being free.
+ */
+static bool sub_is_free(struct tacho_buffer *b, uint32_t nr_subs, uint64_t seq)
+{
+	uint64_t consumed, ahead;
+
+	if (tacho_load_relaxed(&b->flags) & TACHO_BUFFER_OVERWRITE)
+		return true;
+	/* [R4] the reader is done with them: pairs with [W4] in read.c */
+	consumed = tacho_load_acquire(&b->consumed);
+	ahead = (seq - consumed) & TACHO_CURSOR_SEQ_MASK;
+	return ahead < nr_subs;
+}
+
+static void wake_readers(struct tacho_control *ctl)
+{
+	if (!tacho_load_relaxed(&ctl->wanted))
+		return;
+	(void)tacho_add_seq_cst(&ctl->wake, 1);
+	tacho_futex_wake(&ctl->wake);
+}
+
+/*
+ * S1..S3: goes from cursor c to the next sub-buffer of buffer `id`, which may be
+ * another buffer than c's.  Returns 0 when the lane has moved on or c is
+ * stale (look again), -ENOBUFS or -ENOENT.
+ */
+static int advance(const struct lane_ref *ref, uint64_t c, uint32_t id)
+{
+	struct tacho_ring *r = ref->r;
+	uint32_t old_id = tacho_cursor_id(c);
+	struct tacho_ring_buf *from = tacho_ring_map(r, ref->nr, old_id);
+	struct tacho_ring_buf *to = tacho_ring_map(r, ref->nr, id);
+	struct tacho_buffer *to_buf = tacho_lane_buffer(ref->lane, id);
+	struct tacho_packet closed, fresh;
+	struct tacho_packet *old, *new;
+	uint64_t now, prev, next;
+
+	if (!from || !to)
+		return -ENOENT;
+	prev = id == old_id ? c : tacho_load_relaxed(&to_buf->saved);
+	next = tacho_cursor_make(id, tacho_cursor_seq(prev) + (prev != 0), 0,
+				 TACHO_PACKET_WORDS);
+	if (!sub_is_free(to_buf, tacho_ring_subs(r, to), tacho_cursor_seq(next)))
+		return -ENOBUFS;
+	now = lane_clock(ref);
+	old = tacho_ring_sub(r, from, c);
+	new = tacho_ring_sub(r, to, next);
+	closed = closed_header(ref, old, c, now);
+	fresh = fresh_header(ref, now);
+	if (prev) {
+		const struct tacho_packet *p = tacho_ring_sub(r, to, prev);
+
+		fresh.packet_seq_num = p->packet_seq_num + 1;
+		fresh.event_first = p->event_first + tacho_cursor_events(prev);
+	}
+	/* the overwriting reader's check, R3: what precedes is visible first */
+	tacho_fence_release();
+
+	struct tacho_piece pieces[] = {
+		{ (uint64_t *)(void *)old + CLOSE_FIRST,
+		  (const uint64_t *)(const void *)&closed + CLOSE_FIRST,
+		  CLOSE_END - CLOSE_FIRST },
+		{ (uint64_t *)(void *)new, (const uint64_t *)(const void *)&fresh,
+		  TACHO_PACKET_WORDS },
+		{ &tacho_lane_buffer(ref->lane, old_id)->saved, &c,
+		  id != old_id },
+	};
+
+	TACHO_INJECT(ring_before_advance);
+	if (!commit_pieces(ref, c, pieces, TACHO_ARRAY_SIZE(pieces), next)) {
+		TACHO_INJECT(ring_advanced);
+		wake_readers(r->ctl);
+	}
+	return 0;
+}
+
+static void count_loss(struct tacho_lane *l, enum tacho_ring_loss why)
+{
+	uint64_t *counter = why == TACHO_LOSS_FULL ? &l->lost_full
+			  : why == TACHO_LOSS_BIG  ? &l->lost_big
+						   : &l->lost_busy;
+
+	(void)tacho_add_relaxed(counter, 1);
+}
+
+/*
+ * One attempt at W1..W4 in a lane that is ours to write.  0 done; -EAGAIN
+ * look again; -ENOBUFS, -EMSGSIZE, -ENOENT, -ESHUTDOWN for good.
+ */
+static int write_once(const struct lane_ref *ref, const uint64_t *raw,
+		      uint64_t words)
+{
+	struct tacho_ring *r = ref->r;
+	uint64_t c = tacho_load_relaxed(&ref->lane->cursor);	/* W1 */
+	uint64_t total = words + 1;
+	const struct tacho_ring_buf *b;
+	struct tacho_packet *sub;
+	uint64_t now, until, head;
+	int err;
+
+	if (tacho_load_relaxed(&r->ctl->state) != TACHO_STATE_RECORDING ||
+	    c == TACHO_CURSOR_DEAD || !c)
+		return -ESHUTDOWN;
+	if (words - 1 >= TACHO_RAW_MAX / 8 ||
+	    total > r->sub_words - TACHO_PACKET_WORDS)
+		return -EMSGSIZE;
+	b = tacho_ring_map(r, ref->nr, tacho_cursor_id(c));
+	if (!b)
+		return -ENOENT;
+	sub = tacho_ring_sub(r, b, c);
+	now = lane_clock(ref);					/* W2 */
+	until = tacho_load_relaxed(&ref->lane->until);
+	if (!until)	/* being started or stopped */
+		return -ESHUTDOWN;
+	if (tacho_cursor_words(c) + total > r->sub_words ||	/* W3 */
+	    now >= until) {
+		err = advance(ref, c, tacho_cursor_id(c));
+		/* never from 0: a stop that came meanwhile stays */
+		if (!err && now >= until)
+			(void)tacho_cas_acq_rel(&ref->lane->until, &until,
+						tacho_epoch_end(now));
+		return err ? err : -EAGAIN;
+	}
+	head = tacho_record_word(now, total * 8);
+
+	struct tacho_piece pieces[] = {
+		{ (uint64_t *)(void *)sub + tacho_cursor_words(c), &head, 1 },
+		{ (uint64_t *)(void *)sub + tacho_cursor_words(c) + 1, raw, words },
+	};
+
+	return commit_pieces(ref, c, pieces, TACHO_ARRAY_SIZE(pieces),
+			     c + tacho_cursor_step(total)) ? -EAGAIN : 0;
+}
+
+/* Ends a write: counts what was lost and why. */
+static int account(struct tacho_lane *l, int err)
+{
+	switch (err) {
+	case 0:
+	case -ESHUTDOWN:
+		return err;
+	case -ENOBUFS:
+		count_loss(l, TACHO_LOSS_FULL);
+		return err;
+	case -EMSGSIZE:
+		count_loss(l, TACHO_LOSS_BIG);
+		return err;
+	default:
+		count_loss(l, TACHO_LOSS_BUSY);
+		return -EBUSY;
+	}
+}
+
+/* ---- plain lanes ---- */
+
+/*
+ * The pid name space, as 32 bits.  It is kept in a page that a fork wipes, as the
+ * child may be in another one.
+ */
+static uint32_t my_name_space(void)
+{
+	static uint32_t *page;
+	uint32_t *known = tacho_load_acquire(&page);
+	uint32_t *none = NULL;
+	uint32_t ns = known ? tacho_load_relaxed(known) : 0;
+	int saved = errno;
+	struct stat st;
+
+	if (ns)
+		return ns;
+	ns = stat("/proc/self/ns/pid", &st) ? 1 : (uint32_t)st.st_ino;
+	if (!known) {
+		known = tacho_shm_private(4096);
+		if (known && (madvise(known, 4096, MADV_WIPEONFORK) ||
+			      !tacho_cas_acq_rel(&page, &none, known))) {
+			tacho_shm_unmap(known, 4096);
+			known = none;
+		}
+	}
+	if (known)
+		tacho_store_relaxed(known, ns);
+	errno = saved;
+	return ns;
+}
+
+/* Who I am in a lock word: thread id and pid name space. */
+static uint64_t my_lock_word(void)
+{
+	return (uint64_t)(uint32_t)gettid() | (uint64_t)my_name_space() << 32;
+}
+
+/* Whether the owner of a lock word is a thread of my name space that is gone. */
+static bool owner_is_dead(uint64_t word, uint64_t me)
+{
+	int saved = errno;
+	bool dead;
+
+	if (word >> 32 != me >> 32)
+		return false;
+	dead = syscall(SYS_tkill, (int)(uint32_t)word, 0) < 0 && errno == ESRCH;
+	errno = saved;
+	return dead;
+}
+
+static bool plain_trylock(struct tacho_lane *l, uint64_t me)
+{
+	uint64_t seen = tacho_load_relaxed(&l->lock);
+
+	if (seen && !owner_is_dead(seen, me))
+		return false;
+	/* [R5] pairs with [W5]: the cursor and what it covers are the last owner's */
+	return tacho_cas_acq_rel(&l->lock, &seen, me);
+}
+
+static void plain_unlock(struct tacho_lane *l)
+{
+	tacho_store_release(&l->lock, 0);			/* [W5] */
+}
+
+/* Makes a plain lane ready at its first use. */
+static int plain_prepare(const struct lane_ref *ref)
+{
+	uint32_t nr_subs = tacho_load_relaxed(&ref->r->ctl->nr_subs);
+	uint32_t flags = tacho_load_relaxed(&ref->r->ctl->flags);
+	int err;
+
+	if (tacho_likely(tacho_load_relaxed(&ref->lane->cursor)))
+		return 0;
+	err = tacho_ring_add_buffer(ref->r, ref->nr, 0, nr_subs,
+				    flags & TACHO_SESSION_OVERWRITE ?
+				    TACHO_BUFFER_OVERWRITE : 0);
+	return err ? err : tacho_ring_start(ref->r, ref->nr, 0);
+}
+
+static int plain_locked_write(struct tacho_ring *r, uint32_t nr,
+			      const uint64_t *raw, uint64_t words)
+{
+	struct lane_ref ref = { r, tacho_ring_lane(r, nr), NULL, nr };
+	int err = plain_prepare(&ref);
+
+	for (int i = 0; !err && i < TRIES; i++) {
+		err = write_once(&ref, raw, words);
+		if (err != -EAGAIN)
+			break;
+		err = 0;
+	}
+	return account(ref.lane, err);
+}
+
+/*
+ * A signal handler that interrupted its own thread inside a lane does not wait for
+ * the others: those threads may sit in handlers that wait for this one, and
+ * with handlers that come often enough nobody's main code would go on.
+ */
+static int plain_write(struct tacho_ring *r, const uint64_t *raw,
+		       uint64_t words)
+{
+	uint64_t me = my_lock_word();
+	uint32_t first = (uint32_t)me;
+	bool nested = false;
+
+	if (!r->nr_plain)
+		return -EBUSY;
+	for (int round = 0; !nested && round < PLAIN_ROUNDS; round++) {
+		for (uint32_t i = 0; i < r->nr_plain; i++) {
+			uint32_t nr = r->nr_cpus + (first + i) % r->nr_plain;
+			struct tacho_lane *l = tacho_ring_lane(r, nr);
+			int err;
+
+			/* whoever closes the lanes keeps their locks */
+			if (tacho_load_relaxed(&l->cursor) == TACHO_CURSOR_DEAD)
+				return -ESHUTDOWN;
+			if (!plain_trylock(l, me)) {
+				nested |= tacho_load_relaxed(&l->lock) == me;
+				continue;
+			}
+			TACHO_INJECT(ring_plain_locked);
+			err = plain_locked_write(r, nr, raw, words);
+			plain_unlock(l);
+			return err;
+		}
+		if (tacho_load_relaxed(&r->ctl->state) != TACHO_STATE_RECORDING)
+			return -ESHUTDOWN;
+		if (!nested)
+			(void)sched_yield();
+	}
+	count_loss(tacho_ring_lane(r, r->nr_cpus + first % r->nr_plain),
+		   TACHO_LOSS_BUSY);
+	return -EBUSY;
+}
+
+/* ---- any lane ---- */
+
+int tacho_ring_write_slow(struct tacho_ring *r, const uint64_t *raw,
+			  uint64_t words)
+{
+#ifdef TACHO_HAVE_RSEQ
+	struct rseq *rs = tacho_rseq_self();
+	struct lane_ref ref = { .r = r, .rs = rs };
+	int err = -EAGAIN;
+
+	if (!rs || tacho_rseq_cpu(rs) >= r->nr_cpus)
+		return plain_write(r, raw, words);
+	for (int i = 0; err == -EAGAIN && i < TRIES; i++) {
+		ref.nr = tacho_rseq_cpu(rs);
+		if (ref.nr >= r->nr_cpus)
+			return plain_write(r, raw, words);
+		ref.lane = tacho_ring_lane(r, ref.nr);
+		err = write_once(&ref, raw, words);
+	}
+	return account(ref.lane, err);
+#else
+	return plain_write(r, raw, words);
+#endif
+}
+
+void tacho_ring_lose(struct tacho_ring *r, enum tacho_ring_loss why)
+{
+	uint32_t lane = 0;
+#ifdef TACHO_HAVE_RSEQ
+	const struct rseq *rs = tacho_rseq_self();
+
+	if (rs && tacho_rseq_cpu(rs) < r->nr_cpus)
+		lane = tacho_rseq_cpu(rs);
+#endif
+	count_loss(tacho_ring_lane(r, lane), why);
+}
+
+/* ---- changes from outside ---- */
+
+/*
+ * Tries `step` in a lane with the right to write it: on its CPU, under its
+ * lock, or from anywhere when the CPU is offline.
+ */
+static int in_lane(struct tacho_ring *r, uint32_t nr,
+		   int (*step)(const struct lane_ref *ref, uint32_t arg),
+		   uint32_t arg, bool keep_lock)
+{
+	struct lane_ref ref = { r, tacho_ring_lane(r, nr), NULL, nr };
+	struct tacho_cpu_saved saved;
+	int err = -EAGAIN;
+
+	if (nr >= r->nr_cpus) {
+		for (int i = 0; !plain_trylock(ref.lane, my_lock_word()); i++) {
+			if (i == TRIES)
+				return -EAGAIN;
+			(void)sched_yield();
+		}
+		for (int i = 0; err == -EAGAIN && i < TRIES; i++)
+			err = step(&ref, arg);
+		if (!keep_lock)
+			plain_unlock(ref.lane);
+		return err;
+	}
+	ref.rs = tacho_rseq_self();
+	if (!tacho_cpu_online(nr)) {
+		ref.rs = NULL;
+		return step(&ref, arg);
+	}
+	/* in a plain build nobody writes to the lanes of CPUs */
+#ifdef TACHO_HAVE_RSEQ
+	if (!ref.rs || tacho_cpu_enter(nr, &saved))
+		return -EPERM;
+	for (int i = 0; err == -EAGAIN && i < TRIES; i++)
+		err = step(&ref, arg);
+	tacho_cpu_leave(&saved);
+	return err;
+#else
+	(void)saved;
+	return step(&ref, arg);
+#endif
+}
+
+static int shift_step(const struct lane_ref *ref, uint32_t id)
+{
+	uint64_t c = tacho_load_relaxed(&ref->lane->cursor);
+	int err;
+
+	if (!c || c == TACHO_CURSOR_DEAD)
+		return -EINVAL;
+	if (tacho_cursor_id(c) == id)
+		return (int)id;
+	err = advance(ref, c, id);
+	if (err)
+		return err;
+	c = tacho_load_relaxed(&ref->lane->cursor);
+	return tacho_cursor_id(c) == id ? 0 : -EAGAIN;
+}
+
+int tacho_ring_shift(struct tacho_ring *r, uint32_t lane, uint32_t id)
+{
+	uint64_t c;
+	int err;
+
+	if (lane >= tacho_ring_nr_lanes(r) || !tacho_ring_map(r, lane, id))
+		return -ENOENT;
+	c = tacho_load_relaxed(&tacho_ring_lane(r, lane)->cursor);
+	if (!c || c == TACHO_CURSOR_DEAD)
+		return -EINVAL;
+	err = in_lane(r, lane, shift_step, id, false);
+	return err < 0 ? err : (int)tacho_cursor_id(c);
+}
+
+static int close_step(const struct lane_ref *ref, uint32_t unused)
+{
+	uint64_t c = tacho_load_relaxed(&ref->lane->cursor);
+	struct tacho_piece saved = {
+		&tacho_lane_buffer(ref->lane, tacho_cursor_id(c))->saved, &c,
+		c != 0,
+	};
+
+	(void)unused;
+	if (c == TACHO_CURSOR_DEAD)
+		return 0;
+	return commit_pieces(ref, c, &saved, 1, TACHO_CURSOR_DEAD) ? -EAGAIN : 0;
+}
+
+int tacho_ring_close_lane(struct tacho_ring *r, uint32_t lane)
+{
+	if (lane >= tacho_ring_nr_lanes(r))
+		return -ENOENT;
+	return in_lane(r, lane, close_step, 0, true);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* write.h - the writer's side of ring.h: steps W1..W4 inline, the rest out of line. */
+#ifndef TACHO_RING_WRITE_H
+#define TACHO_RING_WRITE_H
+
+#include "base/atomic.h"
+#include "base/inject.h"
+#include "ring/ring.h"
+#include "sys/clock.h"
+#include "sys/sequence.h"
+
+/* Why a record was not written; the lane's counter has it. */
+enum tacho_ring_loss {
+	TACHO_LOSS_FULL,	/* no room and the buffer keeps old data */
+	TACHO_LOSS_BIG,		/* does not fit in a sub-buffer */
+	TACHO_LOSS_BUSY,	/* no lane could be had */
+};
+
+/* Counts one lost record in the current CPU's lane.  Any context. */
+void tacho_ring_lose(struct tacho_ring *r, enum tacho_ring_loss why);
+
+/*
+ * tacho_ring_write_slow - the whole way of a record: sub-buffer changes,
+ * mapping of buffers, plain lanes.  As tacho_ring_write().
+ */
+int tacho_ring_write_slow(struct tacho_ring *r, const uint64_t *raw,
+			  uint64_t words);
+
+/* Where a cursor's sub-buffer lies; b is mapped. */
+static TACHO_ALWAYS_INLINE struct tacho_packet *
+tacho_ring_sub(const struct tacho_ring *r, const struct tacho_ring_buf *b,
+	       uint64_t c)
+{
+	size_t at = (size_t)(c >> r->seq_down) & tacho_load_relaxed(&b->mask);
+
+	return (struct tacho_packet *)(void *)(tacho_load_relaxed(&b->base) + at);
+}
+
+/* Sub-buffers of a mapped buffer. */
+static inline uint32_t tacho_ring_subs(const struct tacho_ring *r,
+				       const struct tacho_ring_buf *b)
+{
+	return (tacho_load_relaxed(&b->mask) >> r->sub_shift) + 1;
+}
+
+#ifdef TACHO_HAVE_RSEQ
+
+/*
+ * The fast way: W1..W4 when there is room, the session is recording, and nobody
+ * comes in between.  0 when the record is committed; else nothing happened
+ * and the slow way finds out why.  1 <= words <= TACHO_RAW_MAX / 8.
+ *
+ * On x86-64 all of it is one sequence in registers that a call clobbers anyway
+ * (write-x86_64.h).  This is the same in C:
+ * for other machines, and for tests that stop at its points.
+ */
+#if defined(__x86_64__) && !defined(TACHO_INJECT_POINTS)
+#include "ring/write-x86_64.h"
+#else
+static TACHO_ALWAYS_INLINE int
+tacho_ring_write_fast(struct tacho_ring *r, const uint64_t *raw, uint64_t words)
+{
+	struct rseq *rs = tacho_rseq_area();
+	uint32_t cpu = tacho_rseq_cpu(rs);			/* W1 */
+	const struct tacho_ring_buf *b;
+	struct tacho_lane *lane;
+	uint64_t *to;
+	uint64_t c, now;
+
+	/* also when this thread has no sequences: its cpu is huge then */
+	if (tacho_unlikely(cpu >= r->fast_cpus))
+		return -1;
+	lane = tacho_ring_lane(r, cpu);
+	c = tacho_load_relaxed(&lane->cursor);
+	b = &r->buf[cpu << 6 | tacho_cursor_id(c)];
+	if (tacho_unlikely(tacho_cursor_words(c) + words >=	/* W3 */
+			   tacho_load_acquire(&b->words)))	/* [R3] */
+		return -1;
+	to = (uint64_t *)(void *)tacho_ring_sub(r, b, c) + tacho_cursor_words(c);
+	now = tacho_clock_tsc();				/* W2 */
+	if (tacho_unlikely(now >= tacho_load_relaxed(&lane->until)))
+		return -1;
+	TACHO_INJECT(ring_before_commit);
+	if (tacho_unlikely(tacho_rseq_cmp_copy_store(rs, cpu, &lane->cursor, c, /* W4 */
+			to, tacho_record_word(now, (words + 1) * 8), raw, words,
+			c + tacho_cursor_step(words + 1))))
+		return -1;
+	TACHO_INJECT(ring_committed);
+	return 0;
+}
+#endif
+
+#endif
+
+/*
+ * tacho_ring_write - record a raw event.
+ *
+ * raw: the record from its second word on (common fields, fields), `words`
+ * 64-bit words long.  The first word is made here.
+ *
+ * Context: any thread, any signal handler.  Never allocates; blocks in plain
+ * lanes only, and briefly.
+ *
+ * Returns 0, or a negative errno; the loss is counted:
+ *	-ENOBUFS	full, and the buffer keeps old data
+ *	-EMSGSIZE	no words, more than TACHO_RAW_MAX bytes, or more than a
+ *			sub-buffer holds
+ *	-EBUSY		no lane could be had
+ *	-ESHUTDOWN	the session is not recording (not counted)
+ */
+static TACHO_ALWAYS_INLINE int
+tacho_ring_write(struct tacho_ring *r, const uint64_t *raw, uint64_t words)
+{
+#ifdef TACHO_HAVE_RSEQ
+	if (tacho_likely(words - 1 < TACHO_RAW_MAX / 8 &&
+			 !tacho_ring_write_fast(r, raw, words)))
+		return 0;
+#endif
+	return tacho_ring_write_slow(r, raw, words);
+}
+
+/*
+ * tacho_ring_shift - make another buffer of a lane the one that is written.
+ *
+ * The old one is left whole: its open sub-buffer is closed, its `saved` cursor
+ * says how far it goes.  The new one goes on where it was left, in a new
+ * sub-buffer.  The lane's CPU is visited; a lane of an offline CPU is shifted from here.
+ *
+ * Context: tools, one at a time per session.
+ *
+ * Returns the id of the old buffer, or
+ *	-ENOENT	no such buffer
+ *	-EINVAL	the lane has not begun, or is closed
+ *	-ENOBUFS	the buffer keeps old data and is full of it
+ *	-EPERM	the CPU cannot be visited from here (cpuset), or no rseq
+ *	-EAGAIN	writers were faster, many times
+ */
+int tacho_ring_shift(struct tacho_ring *r, uint32_t lane, uint32_t id);
+
+/*
+ * tacho_ring_close_lane - step 7: nobody writes to this lane ever again.
+ * Context and errors as tacho_ring_shift(); 0 on success.
+ */
+int tacho_ring_close_lane(struct tacho_ring *r, uint32_t lane);
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+#include "session/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/buf.h"
+#include "sys/mapping.h"
+
+uint64_t tacho_pidns(void)
+{
+	struct stat st;
+	int saved = errno;
+	uint64_t ns = stat("/proc/self/ns/pid", &st) ? 0 : (uint64_t)st.st_ino;
+
+	errno = saved;
+	return ns;
+}
+
+/* Field nr (3 and up) of /proc/<pid>/stat; 0 when there is no such process. */
+static uint64_t stat_field(int32_t pid, int nr)
+{
+	char path[32], text[1024];
+	const char *s;
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	/* the command may contain anything: fields count from its last ')' */
+	s = strrchr(text, ')');
+	for (int field = 2; s && field < nr; field++)
+		s = strchr(s + 1, ' ');
+	return s ? strtoull(s + 1, NULL, 10) : 0;
+}
+
+uint64_t tacho_start_time(int32_t pid)
+{
+	return stat_field(pid, 22);
+}
+
+int32_t tacho_parent_pid(int32_t pid)
+{
+	return (int32_t)stat_field(pid, 4);
+}
+
+/* Whether process pid has a file mapped whose path ends so. */
+static bool process_maps(int32_t pid, const char *end)
+{
+	char path[32], key[TACHO_PATH_MAX + 32];
+	struct tacho_buf maps;
+	bool found;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	(void)snprintf(key, sizeof(key), "%s\n", end);
+	tacho_buf_init(&maps, 64u << 20);
+	found = !tacho_buf_read_file(&maps, path) &&
+		strstr(tacho_buf_str(&maps), key);
+	tacho_buf_release(&maps);
+	return found;
+}
+
+/*
+ * Whether process pid has its file mapped: the one proof that it is alive and
+ * still the program that made it (not exec'd, not a reused pid).  The path's
+ * end is compared, not the device: overlays show another one there.
+ */
+static bool process_lives(int32_t pid, const char *name)
+{
+	char end[300];
+
+	(void)snprintf(end, sizeof(end), "/proc/%s", name);
+	return process_maps(pid, end);
+}
+
+/*
+ * Whether a process locked itself up since it began, and has not mapped the
+ * session: the system calls for that might kill it.  (In strict mode, 1, even
+ * the time-stamp counter does.)
+ */
+static bool locked_out(const struct tacho_procfile *p, const struct tacho_view *v)
+{
+	char path[TACHO_PATH_MAX + 16];
+	struct tacho_buf status;
+	const char *line;
+	int mode;
+
+	if (p->foreign)
+		return false;
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", p->pid);
+	tacho_buf_init(&status, 1u << 16);
+	line = tacho_buf_read_file(&status, path) ? NULL :
+	       strstr(tacho_buf_str(&status), "\nSeccomp:\t");
+	mode = line ? line[strlen("\nSeccomp:\t")] - '0' : 0;
+	tacho_buf_release(&status);
+	if (mode != 2 || p->head->flags & TACHO_PROC_SANDBOXED)
+		return mode == 1;
+	(void)snprintf(path, sizeof(path), "%s/control", v->ring.path);
+	return !process_maps(p->pid, path);
+}
+
+/* Maps one process file; 0, 1: remove it, or -errno: leave it alone. */
+static int procfile_open(struct tacho_dir *dir, const char *name,
+			 struct tacho_procfile *p)
+{
+	char file[300];
+	void *map;
+	char *end;
+	int fd, err;
+
+	*p = (struct tacho_procfile){ .map_size = TACHO_PROC_SIZE };
+	p->pid = (int32_t)strtol(name, &end, 10);
+	if (p->pid <= 0 || *end != '.')
+		return -EINVAL;
+	p->pidns = strtoull(end + 1, &end, 10);
+	p->foreign = p->pidns != tacho_pidns();
+	/* a process that died before it gave its file the real name */
+	if (!strcmp(end, ".new") && !p->foreign && !tacho_start_time(p->pid))
+		return 1;
+	if (*end)
+		return -EINVAL;
+	(void)snprintf(file, sizeof(file), "proc/%s", name);
+	fd = tacho_shm_open(dir->fd, file);
+	if (fd < 0)
+		return fd;
+	err = !p->foreign && !process_lives(p->pid, name);
+	if (!err)
+		err = tacho_shm_map(fd, TACHO_PROC_SIZE, true, false, &map);
+	close(fd);
+	if (err)
+		return err;
+	p->head = map;
+	p->state = (uint64_t *)(void *)((char *)map + TACHO_PROC_STATE_OFF);
+	if (tacho_load_acquire(&p->head->head.ready) != 1 ||
+	    p->head->head.magic != TACHO_MAGIC_PROC ||
+	    p->head->head.signature != tacho_abi_signature()) {
+		tacho_shm_unmap(map, TACHO_PROC_SIZE);
+		return -EPROTO;
+	}
+	return 0;
+}
+
+int tacho_procs_each(struct tacho_dir *dir,
+		     int (*fn)(struct tacho_procfile *p, void *arg), void *arg)
+{
+	int fd = openat(dir->fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	int ret = 0;
+
+	if (!list) {
+		ret = -errno;
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	while (!ret && (e = readdir(list))) {
+		struct tacho_procfile p;
+		int err = procfile_open(dir, e->d_name, &p);
+
+		if (err == 1)
+			(void)unlinkat(fd, e->d_name, 0);
+		if (err)
+			continue;
+		ret = fn(&p, arg);
+		tacho_shm_unmap((void *)(uintptr_t)p.head, p.map_size);
+	}
+	closedir(list);
+	return ret;
+}
+
+uint32_t tacho_procfile_nr_events(const struct tacho_procfile *p)
+{
+	uint32_t n = tacho_load_acquire(&p->head->nr_events);
+
+	return n > TACHO_EVENTS_MAX ? TACHO_EVENTS_MAX : n;
+}
+
+const char *tacho_procfile_event(const struct tacho_procfile *p, uint32_t i,
+				 uint32_t *len, bool *gone)
+{
+	const char *base = (const char *)p->head;
+	struct tacho_proc_event e;
+
+	if (!i || i > tacho_procfile_nr_events(p))
+		return NULL;
+	memcpy(&e, base + TACHO_PROC_ENTRY_OFF + (size_t)i * sizeof(e), sizeof(e));
+	if (e.text > TACHO_PROC_TEXT_MAX ||
+	    e.text_len > TACHO_PROC_TEXT_MAX - e.text)
+		return NULL;
+	*len = e.text_len;
+	*gone = e.flags & TACHO_PROC_EVENT_GONE;
+	return base + TACHO_PROC_TEXT_OFF + e.text;
+}
+
+void tacho_type_text_name(const char *text, uint32_t len, char *name,
+			  size_t size)
+{
+	size_t n = 0;
+
+	while (n < len && n + 1 < size && text[n] && text[n] != '\n') {
+		name[n] = text[n];
+		n++;
+	}
+	name[n] = '\0';
+}
+
+void tacho_procfile_apply(struct tacho_procfile *p, const struct tacho_view *v)
+{
+	uint64_t bit = UINT64_C(1) << (v->ctl->bit % TACHO_SESSIONS_MAX);
+	uint32_t n = tacho_procfile_nr_events(p);
+	char name[TACHO_RULE_MAX];
+	bool gone, out = locked_out(p, v);
+	const char *text;
+	uint32_t len;
+
+	for (uint32_t i = 1; i <= n; i++) {
+		text = tacho_procfile_event(p, i, &len, &gone);
+		if (!text)
+			continue;
+		tacho_type_text_name(text, len, name, sizeof(name));
+		if (!gone && !out && tacho_view_wants(v, name, p->pid))
+			(void)tacho_or_seq_cst(&p->state[i], bit);
+		else
+			(void)tacho_and_seq_cst(&p->state[i], ~bit);
+	}
+}
+
+void tacho_procfile_clear(struct tacho_procfile *p, uint32_t bit)
+{
+	uint32_t n = tacho_procfile_nr_events(p);
+
+	for (uint32_t i = 1; i <= n; i++)
+		(void)tacho_and_seq_cst(&p->state[i],
+					~(UINT64_C(1) << bit % TACHO_SESSIONS_MAX));
+}

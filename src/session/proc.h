@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * proc.h - the files of traced processes, as tools see them.
+ *
+ * How a process and a tool agree on what is on
+ *
+ *	process					tool
+ *	P1 publishes its file with its events	T1 edits the session's rules (rules_seq odd,
+ *	P2 reads each session's rules_seq	   edit, even)
+ *	   and rules, sets its own bits		T2 lists the process files
+ *	P3 reads rules_seq again; changed or	T3 sets and clears bits in them by
+ *	   odd: P2 again			   the rules
+ *
+ *	Either T2 sees the file of P1, or P2 sees the rules of T1.  If a tool's T3 and a
+ *	process's P2 run at once, P3 notices and repeats, so the last rules win.
+ */
+#ifndef TACHO_SESSION_PROC_H
+#define TACHO_SESSION_PROC_H
+
+#include "session/dir.h"
+#include "session/view.h"
+
+struct tacho_procfile {
+	int32_t pid;
+	uint64_t pidns;
+	bool foreign;			/* of another pid name space */
+	const struct tacho_proc *head;	/* mapped, shared, TACHO_PROC_SIZE */
+	uint64_t *state;		/* its state words */
+	uint64_t map_size;
+};
+
+/*
+ * Calls fn for the file of each living traced process; fn returns 0 to go on.
+ * Files of dead processes are removed on the way.  Returns what fn returned last,
+ * or a negative errno.
+ */
+int tacho_procs_each(struct tacho_dir *dir,
+		     int (*fn)(struct tacho_procfile *p, void *arg), void *arg);
+
+/* Events of a process: 1..n.  Clamped to what fits. */
+uint32_t tacho_procfile_nr_events(const struct tacho_procfile *p);
+
+/*
+ * Event i's text (struct tacho_types in abi/shm.h) and its length, or NULL: shared memory,
+ * checked to lie inside the file.  `gone`: its object was unloaded.
+ */
+const char *tacho_procfile_event(const struct tacho_procfile *p, uint32_t i,
+				 uint32_t *len, bool *gone);
+
+/* The "system:name" at the start of a type text; cut at size. */
+void tacho_type_text_name(const char *text, uint32_t len, char *name,
+			  size_t size);
+
+/* Sets the bit of `v` in all state words of p as its rules say (step T3). */
+void tacho_procfile_apply(struct tacho_procfile *p, const struct tacho_view *v);
+
+/* Clears a session's bit everywhere in p. */
+void tacho_procfile_clear(struct tacho_procfile *p, uint32_t bit);
+
+/* Inode of our pid name space; 0 when it cannot be told.  Any context. */
+uint64_t tacho_pidns(void);
+
+/* Field 22 of /proc/<pid>/stat; 0 when there is no such process. */
+uint64_t tacho_start_time(int32_t pid);
+
+/* The parent's pid; 0 when there is none to be seen. */
+int32_t tacho_parent_pid(int32_t pid);
+
+#endif

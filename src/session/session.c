@@ -1,0 +1,735 @@
+// SPDX-License-Identifier: MIT
+#include "session/session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/inject.h"
+#include "base/text.h"
+#include "ring/read.h"
+#include "ring/write.h"
+#include "sys/clock.h"
+#include "sys/cpu.h"
+#include "sys/mapping.h"
+
+#ifdef TACHO_TINY
+#define SUB_SIZE_DEFAULT	UINT64_C(256)
+#define LANE_SIZE_DEFAULT	UINT64_C(1024)
+#else
+#define SUB_SIZE_DEFAULT	(UINT64_C(256) << 10)
+#define LANE_SIZE_DEFAULT	(UINT64_C(16) << 20)
+#endif
+/* Lanes for writers without restartable sequences; made at their first use. */
+#define PLAIN_LANES_MAX		8u
+
+/* ---- names, slots ---- */
+
+static int check_name(const char *name, struct tacho_diag *d)
+{
+	size_t ok = strspn(name, "abcdefghijklmnopqrstuvwxyz"
+			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
+
+	if (!*name || name[ok] || name[0] == '.' || ok >= TACHO_NAME_MAX)
+		return tacho_diag(d, -EINVAL, ok, "'%s' is not a session name: use 1 "
+				  "to %d letters, digits, '-', '_' and '.'", name,
+				  TACHO_NAME_MAX - 1);
+	return 0;
+}
+
+/* The slot of a living session; NULL.  name is not trusted to end. */
+static struct tacho_slot *find_slot(struct tacho_registry *reg, const char *name)
+{
+	for (uint32_t i = 0; i < TACHO_SESSIONS_MAX; i++) {
+		struct tacho_slot *s = &reg->slot[i];
+
+		if (tacho_load_acquire(&s->state) == TACHO_SLOT_LIVE &&
+		    !strncmp(s->name, name, sizeof(s->name)))
+			return s;
+	}
+	return NULL;
+}
+
+/* Removes the files of a session's directory; the directory too if ours. */
+static void remove_files(const char *path)
+{
+	DIR *list = opendir(path);
+	const struct dirent *e;
+
+	if (!list)
+		return;
+	while ((e = readdir(list)))
+		if (!strcmp(e->d_name, "control") || !strcmp(e->d_name, "types") ||
+		    !strncmp(e->d_name, "buf.", 4) || !strncmp(e->d_name, "tmp.", 4))
+			(void)unlinkat(dirfd(list), e->d_name, 0);
+	closedir(list);
+	(void)rmdir(path);
+}
+
+static int clear_bit_of(struct tacho_procfile *p, void *arg)
+{
+	tacho_procfile_clear(p, *(const uint32_t *)arg);
+	return 0;
+}
+
+/* Gives the memory of all buffers back although processes still map it. */
+static void punch_buffers(const struct tacho_session *s)
+{
+	DIR *list = opendir(s->path);
+	const struct dirent *e;
+	struct stat st;
+
+	while (list && (e = readdir(list))) {
+		int fd = strncmp(e->d_name, "buf.", 4) ? -1
+			: tacho_shm_open(dirfd(list), e->d_name);
+
+		if (fd < 0)
+			continue;
+		if (!fstat(fd, &st))
+			(void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+					0, st.st_size);
+		close(fd);
+	}
+	if (list)
+		closedir(list);
+}
+
+/*
+ * Under the lock, the slot being MAKING: sends the writers away, takes the
+ * memory back and removes the files.  Done again from the start when a killed tool
+ * left it half done.
+ */
+static void end_session(struct tacho_session *s)
+{
+	struct tacho_ring *r = &s->view.ring;
+	bool closed = true;
+
+	tacho_store_seq_cst(&s->view.ctl->state, TACHO_STATE_DEAD);
+	TACHO_INJECT(session_dead);
+	tacho_ring_run(r, false);
+	(void)tacho_procs_each(s->dir, clear_bit_of, &s->bit);
+	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(r); lane++)
+		if (tacho_ring_close_lane(r, lane))
+			closed = false;
+	/* where a lane could not be visited a writer may still be at work */
+	if (closed)
+		punch_buffers(s);
+	TACHO_INJECT(session_destroying);
+	remove_files(s->path);
+}
+
+/*
+ * Under the lock: a slot being made or destroyed has lost its tool.  Its writers,
+ * if it has any, would go on into files that nobody sees.
+ */
+static void sweep_slots(struct tacho_dir *dir)
+{
+	for (uint32_t i = 0; i < TACHO_SESSIONS_MAX; i++) {
+		struct tacho_slot *slot = &dir->reg->slot[i];
+		struct tacho_session s = { .dir = dir, .bit = i };
+
+		if (slot->state != TACHO_SLOT_MAKING)
+			continue;
+		memcpy(s.path, slot->path, sizeof(s.path));
+		s.path[sizeof(s.path) - 1] = '\0';
+		if (s.path[0] && !tacho_view_map(&s.view, s.path, false)) {
+			if (s.view.ctl->bit == i)
+				end_session(&s);
+			tacho_view_unmap(&s.view);
+		}
+		if (s.path[0])
+			remove_files(s.path);
+		tacho_store_release(&slot->state, TACHO_SLOT_FREE);
+	}
+}
+
+static struct tacho_slot *take_slot(struct tacho_registry *reg, uint32_t *bit)
+{
+	for (uint32_t i = 0; i < TACHO_SESSIONS_MAX; i++) {
+		struct tacho_slot *s = &reg->slot[i];
+
+		if (s->state != TACHO_SLOT_FREE)
+			continue;
+		s->path[0] = '\0';
+		tacho_store_release(&s->state, TACHO_SLOT_MAKING);
+		s->generation++;
+		*bit = i;
+		return s;
+	}
+	return NULL;
+}
+
+int tacho_sessions_each(struct tacho_dir *dir,
+			int (*fn)(const char *name, const char *path, void *arg),
+			void *arg)
+{
+	int ret = tacho_dir_lock(dir);
+
+	if (ret)
+		return ret;
+	sweep_slots(dir);
+	tacho_dir_unlock(dir);
+	for (uint32_t i = 0; !ret && i < TACHO_SESSIONS_MAX; i++) {
+		struct tacho_slot s = dir->reg->slot[i];
+
+		if (tacho_load_acquire(&dir->reg->slot[i].state) !=
+		    TACHO_SLOT_LIVE)
+			continue;
+		s.name[sizeof(s.name) - 1] = '\0';
+		s.path[sizeof(s.path) - 1] = '\0';
+		ret = fn(s.name, s.path, arg);
+	}
+	return ret;
+}
+
+/* ---- create ---- */
+
+/* A log2, or -1 when v is no power of two. */
+static int log2_exact(uint64_t v)
+{
+	return v && !(v & (v - 1)) ? __builtin_ctzll(v) : -1;
+}
+
+/* Sizes of the rings into c; limits what large machines would take. */
+static int choose_sizes(const struct tacho_session_config *cfg,
+			struct tacho_control *c, struct tacho_diag *d)
+{
+	uint64_t sub = cfg->sub_size ? cfg->sub_size : SUB_SIZE_DEFAULT;
+	uint64_t lane = cfg->lane_size ? cfg->lane_size : LANE_SIZE_DEFAULT;
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) *
+			  (uint64_t)sysconf(_SC_PAGESIZE);
+	int shift;
+
+	c->nr_cpus = tacho_cpu_possible();
+	if (c->nr_cpus > TACHO_LANES_MAX - PLAIN_LANES_MAX)
+		c->nr_cpus = TACHO_LANES_MAX - PLAIN_LANES_MAX;
+	c->nr_plain = c->nr_cpus < PLAIN_LANES_MAX ? c->nr_cpus : PLAIN_LANES_MAX;
+	if (!cfg->lane_size)
+		while (lane * c->nr_cpus > memory / 8 && lane > sub * 4)
+			lane /= 2;
+	if (!cfg->sub_size)
+		while (sub > UINT64_C(1) << TACHO_SUB_SHIFT_MIN && sub * 4 > lane)
+			sub /= 2;
+	shift = log2_exact(sub);
+	if (shift < TACHO_SUB_SHIFT_MIN || shift > TACHO_SUB_SHIFT_MAX)
+		return tacho_diag(d, -EINVAL, 0, "a sub-buffer of %ju bytes: use a "
+				  "power of two from %u to %u", (uintmax_t)sub,
+				  1u << TACHO_SUB_SHIFT_MIN, 1u << TACHO_SUB_SHIFT_MAX);
+	c->sub_shift = (uint32_t)shift;
+	c->nr_subs = 2;
+	while (c->nr_subs < TACHO_SUBS_MAX &&
+	       (uint64_t)c->nr_subs << shift < lane)
+		c->nr_subs *= 2;
+	return 0;
+}
+
+/* Makes, allocates and maps one file of the session. */
+static int make_file(int dirfd, const char *name, uint64_t size,
+		     uint64_t allocate, void **map)
+{
+	int fd, err;
+
+	fd = tacho_shm_create(dirfd, name, size);
+	if (fd < 0)
+		return fd;
+	err = tacho_shm_allocate(fd, 0, allocate);
+	if (!err)
+		err = tacho_shm_map(fd, size, true, false, map);
+	close(fd);
+	return err;
+}
+
+static int make_types(int dirfd)
+{
+	uint64_t first = TACHO_TYPES_TEXT_OFF + (UINT64_C(1) << 16);
+	struct tacho_types *t;
+	void *map;
+	int err = make_file(dirfd, "types", TACHO_TYPES_SIZE, first, &map);
+
+	if (err)
+		return err;
+	t = map;
+	t->head.magic = TACHO_MAGIC_TYPES;
+	t->head.signature = tacho_abi_signature();
+	t->text_used = 8;
+	t->text_ready = first - TACHO_TYPES_TEXT_OFF;
+	tacho_store_release(&t->head.ready, 1);
+	tacho_shm_unmap(map, TACHO_TYPES_SIZE);
+	return 0;
+}
+
+static void fill_control(struct tacho_control *c,
+			 const struct tacho_session_config *cfg,
+			 const struct tacho_control *sizes)
+{
+	c->head.magic = TACHO_MAGIC_CONTROL;
+	c->head.signature = tacho_abi_signature();
+	(void)snprintf(c->name, sizeof(c->name), "%s", cfg->name);
+	c->bit = sizes->bit;
+	c->generation = sizes->generation;
+	c->nr_cpus = sizes->nr_cpus;
+	c->nr_plain = sizes->nr_plain;
+	c->sub_shift = sizes->sub_shift;
+	c->nr_subs = sizes->nr_subs;
+	c->flags = cfg->flags;
+	c->clock = cfg->clock < 0 ? tacho_clock_default() : (uint32_t)cfg->clock;
+	c->clock_freq = tacho_clock_freq(c->clock);
+	c->start = tacho_clock_pair(c->clock);
+	c->owner = cfg->owner;
+	c->owner_start = cfg->owner ? tacho_start_time(cfg->owner) : 0;
+	c->state = cfg->stopped ? TACHO_STATE_STOPPED : TACHO_STATE_RECORDING;
+	if (getrandom(c->uuid, sizeof(c->uuid), 0) != sizeof(c->uuid))
+		memcpy(c->uuid, &c->start, sizeof(c->start));
+	/* RFC 4122: version 4, variant 1 */
+	c->uuid[6] = (uint8_t)((c->uuid[6] & 0x0f) | 0x40);
+	c->uuid[8] = (uint8_t)((c->uuid[8] & 0x3f) | 0x80);
+}
+
+static int make_control(int dirfd, const struct tacho_session_config *cfg,
+			const struct tacho_control *sizes)
+{
+	uint64_t size = TACHO_CONTROL_SIZE(sizes->nr_cpus + sizes->nr_plain);
+	struct tacho_control *c;
+	void *map;
+	int err = make_file(dirfd, "control", size, size, &map);
+
+	if (err)
+		return err;
+	c = map;
+	fill_control(c, cfg, sizes);
+	tacho_store_release(&c->head.ready, 1);
+	tacho_shm_unmap(map, size);
+	return 0;
+}
+
+/* Allocates the CPUs' first buffers and opens them for writers. */
+static int make_rings(struct tacho_session *s)
+{
+	struct tacho_ring *r = &s->view.ring;
+	const struct tacho_control *c = s->view.ctl;
+	uint32_t flags = c->flags & TACHO_SESSION_OVERWRITE ?
+			 TACHO_BUFFER_OVERWRITE : 0;
+	int err = 0;
+
+#ifndef TACHO_HAVE_RSEQ
+	/* every writer of this build takes a plain lane */
+	(void)flags;
+	tacho_ring_run(r, c->state == TACHO_STATE_RECORDING);
+	return err;
+#endif
+	for (uint32_t lane = 0; !err && lane < r->nr_cpus; lane++) {
+		err = tacho_ring_add_buffer(r, lane, 0, c->nr_subs, flags);
+		if (!err)
+			err = tacho_ring_start(r, lane, 0);
+	}
+	if (!err)
+		tacho_ring_run(r, c->state == TACHO_STATE_RECORDING);
+	return err;
+}
+
+static int make_path(struct tacho_session *s, const struct tacho_session_config *cfg,
+		     struct tacho_diag *d)
+{
+	int n;
+
+	if (cfg->path && cfg->path[0] != '/')
+		return tacho_diag(d, -EINVAL, 0, "'%s' must be an absolute path",
+				  cfg->path);
+	n = cfg->path ? snprintf(s->path, sizeof(s->path), "%s", cfg->path)
+		      : snprintf(s->path, sizeof(s->path), "%s/sessions/%s",
+				 s->dir->path, cfg->name);
+	if (n < 0 || (size_t)n >= sizeof(s->path))
+		return tacho_diag(d, -ENAMETOOLONG, 0, "the session's path is longer "
+				  "than %d bytes", TACHO_PATH_MAX - 1);
+	if (mkdir(s->path, 0700) < 0 && errno != EEXIST)
+		return tacho_diag(d, -errno, 0, "cannot make '%s': %s", s->path,
+				  strerror(errno));
+	return 0;
+}
+
+/* All files of a session into its (existing) directory, and the view on it. */
+static int make_session(struct tacho_session *s,
+			const struct tacho_session_config *cfg,
+			const struct tacho_control *sizes)
+{
+	int dirfd = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err;
+
+	if (dirfd < 0)
+		return -errno;
+	err = make_types(dirfd);
+	if (!err)
+		err = make_control(dirfd, cfg, sizes);
+	close(dirfd);
+	if (!err)
+		err = tacho_view_map(&s->view, s->path, false);
+	if (!err)
+		err = make_rings(s);
+	return err;
+}
+
+static int create_locked(struct tacho_session *s,
+			 const struct tacho_session_config *cfg,
+			 struct tacho_diag *d)
+{
+	struct tacho_registry *reg = s->dir->reg;
+	struct tacho_control sizes = { .bit = 0 };
+	struct tacho_slot *slot;
+	int err;
+
+	sweep_slots(s->dir);
+	if (find_slot(reg, cfg->name))
+		return tacho_diag(d, -EEXIST, 0, "session '%s' exists already",
+				  cfg->name);
+	err = choose_sizes(cfg, &sizes, d);
+	if (err)
+		return err;
+	slot = take_slot(reg, &sizes.bit);
+	if (!slot)
+		return tacho_diag(d, -ENOSPC, 0, "all %d sessions are in use; destroy "
+				  "one first", TACHO_SESSIONS_MAX);
+	s->bit = sizes.bit;
+	s->generation = slot->generation;
+	sizes.generation = slot->generation;
+	err = make_path(s, cfg, d);
+	if (err) {
+		tacho_store_release(&slot->state, TACHO_SLOT_FREE);
+		return err;
+	}
+	(void)snprintf(slot->name, sizeof(slot->name), "%s", cfg->name);
+	(void)snprintf(slot->path, sizeof(slot->path), "%s", s->path);
+	TACHO_INJECT(session_making);
+	err = make_session(s, cfg, &sizes);
+	if (err) {
+		tacho_view_unmap(&s->view);
+		remove_files(s->path);
+		tacho_store_release(&slot->state, TACHO_SLOT_FREE);
+		return tacho_diag(d, err, 0, "cannot make session '%s' in '%s': %s "
+				  "(%u CPUs take %ju MiB each; see --buffer)",
+				  cfg->name, s->path, strerror(-err), sizes.nr_cpus,
+				  (uintmax_t)(((uint64_t)sizes.nr_subs <<
+					       sizes.sub_shift) >> 20));
+	}
+	tacho_store_release(&slot->state, TACHO_SLOT_LIVE);
+	return 0;
+}
+
+int tacho_session_create(struct tacho_session *s, struct tacho_dir *dir,
+			 const struct tacho_session_config *cfg,
+			 struct tacho_diag *d)
+{
+	int err = check_name(cfg->name, d);
+
+	*s = (struct tacho_session){ .dir = dir };
+	if (err)
+		return err;
+	(void)snprintf(s->name, sizeof(s->name), "%s", cfg->name);
+	err = tacho_dir_lock(dir);
+	if (err)
+		return tacho_diag(d, err, 0, "cannot lock '%s': %s", dir->path,
+				  strerror(-err));
+	err = create_locked(s, cfg, d);
+	tacho_dir_unlock(dir);
+	return err;
+}
+
+int tacho_session_open(struct tacho_session *s, struct tacho_dir *dir,
+		       const char *name, struct tacho_diag *d)
+{
+	const struct tacho_slot *slot;
+	int err = check_name(name, d);
+
+	*s = (struct tacho_session){ .dir = dir };
+	if (err)
+		return err;
+	slot = find_slot(dir->reg, name);
+	if (!slot)
+		return tacho_diag(d, -ENOENT, 0, "there is no session '%s' "
+				  "(see: tacho status)", name);
+	s->bit = (uint32_t)(slot - dir->reg->slot);
+	s->generation = slot->generation;
+	(void)snprintf(s->name, sizeof(s->name), "%s", name);
+	(void)snprintf(s->path, sizeof(s->path), "%.*s",
+		       (int)sizeof(slot->path) - 1, slot->path);
+	err = tacho_view_map(&s->view, s->path, false);
+	if (err)
+		return tacho_diag(d, err, 0, "cannot open session '%s' in '%s': %s",
+				  name, s->path, err == -EPROTO ?
+				  "made by another version of tacho" : strerror(-err));
+	return 0;
+}
+
+void tacho_session_close(struct tacho_session *s)
+{
+	if (s->view.ctl)
+		tacho_view_unmap(&s->view);
+}
+
+/* ---- destroy ---- */
+
+int tacho_session_destroy(struct tacho_session *s, struct tacho_diag *d)
+{
+	struct tacho_slot *slot = &s->dir->reg->slot[s->bit];
+	int err = tacho_dir_lock(s->dir);
+
+	if (err)
+		return tacho_diag(d, err, 0, "cannot lock '%s': %s", s->dir->path,
+				  strerror(-err));
+	if (tacho_load_acquire(&slot->state) != TACHO_SLOT_LIVE ||
+	    slot->generation != s->generation) {
+		/* the bit may be another session's by now */
+		tacho_dir_unlock(s->dir);
+		tacho_session_close(s);
+		return tacho_diag(d, -ENOENT, 0, "session '%s' is gone already",
+				  s->name);
+	}
+	tacho_store_release(&slot->state, TACHO_SLOT_MAKING);
+	TACHO_INJECT(session_unmaking);
+	end_session(s);
+	tacho_store_release(&slot->state, TACHO_SLOT_FREE);
+	tacho_dir_unlock(s->dir);
+	tacho_session_close(s);
+	return 0;
+}
+
+/* ---- rules ---- */
+
+/* Rule edits: odd while they last, so that readers repeat (proc.h, P3). */
+static void rules_begin(struct tacho_control *c)
+{
+	uint32_t seq = tacho_load_relaxed(&c->rules_seq) | 1;
+
+	tacho_store_seq_cst(&c->rules_seq, seq);
+}
+
+static void rules_end(struct tacho_control *c)
+{
+	tacho_store_seq_cst(&c->rules_seq,
+			    (tacho_load_relaxed(&c->rules_seq) | 1) + 1);
+}
+
+struct apply_arg {
+	const struct tacho_view *view;
+	const char *glob;
+	uint32_t matched;
+};
+
+static int apply_to(struct tacho_procfile *p, void *arg)
+{
+	struct apply_arg *a = arg;
+	uint32_t n = tacho_procfile_nr_events(p);
+	char name[TACHO_RULE_MAX];
+	const char *text;
+	uint32_t len;
+	bool gone;
+
+	tacho_procfile_apply(p, a->view);
+	for (uint32_t i = 1; a->glob && i <= n; i++) {
+		text = tacho_procfile_event(p, i, &len, &gone);
+		if (!text || gone)
+			continue;
+		tacho_type_text_name(text, len, name, sizeof(name));
+		a->matched += tacho_glob_match(a->glob, name);
+	}
+	return 0;
+}
+
+static void apply_rules(struct tacho_session *s, struct apply_arg *a)
+{
+	a->view = &s->view;
+	(void)tacho_procs_each(s->dir, apply_to, a);
+}
+
+static int add_rule(struct tacho_control *c, bool enable, const char *glob)
+{
+	uint32_t n = c->nr_rules;
+	uint32_t i;
+
+	if (n > TACHO_RULES_MAX)
+		n = TACHO_RULES_MAX;
+	/* the same glob again: only its last occurrence counts */
+	for (i = 0; i < n; i++)
+		if (!strncmp(c->rule[i].glob, glob, TACHO_RULE_MAX))
+			break;
+	if (i == TACHO_RULES_MAX)
+		return -ENOSPC;
+	rules_begin(c);
+	if (i < n) {
+		memmove(&c->rule[i], &c->rule[i + 1],
+			(n - i - 1) * sizeof(c->rule[0]));
+		n--;
+	}
+	memset(&c->rule[n], 0, sizeof(c->rule[n]));
+	c->rule[n].enable = enable;
+	memcpy(c->rule[n].glob, glob, strlen(glob) + 1);
+	tacho_store_relaxed(&c->nr_rules, n + 1);
+	rules_end(c);
+	return 0;
+}
+
+int tacho_session_rule(struct tacho_session *s, bool enable, const char *glob,
+		       uint32_t *matched, struct tacho_diag *d)
+{
+	/* "sched" names a system or an event; "sys:" and ":ev" have their '*' */
+	const char *colon = strchr(glob, ':');
+	char full[2][TACHO_RULE_MAX];
+	uint32_t sum = 0;
+	int n = 1, err = 0;
+
+	if (!*glob || strlen(glob) + 3 > TACHO_RULE_MAX)
+		return tacho_diag(d, -EINVAL, 0, "an event name has 1 to %d bytes",
+				  TACHO_RULE_MAX - 3);
+	if (colon) {
+		(void)snprintf(full[0], TACHO_RULE_MAX, "%s%s%s",
+			       colon == glob ? "*" : "", glob, colon[1] ? "" : "*");
+	} else {
+		(void)snprintf(full[0], TACHO_RULE_MAX, "%s:*", glob);
+		(void)snprintf(full[1], TACHO_RULE_MAX, "*:%s", glob);
+		n = 2;
+	}
+	err = tacho_dir_lock(s->dir);
+	for (int i = 0; !err && i < n; i++) {
+		struct apply_arg a = { .glob = full[i] };
+
+		err = add_rule(s->view.ctl, enable, full[i]);
+		if (err)
+			break;
+		apply_rules(s, &a);
+		sum += a.matched;
+	}
+	tacho_dir_unlock(s->dir);
+	if (matched)
+		*matched = sum;
+	if (err)
+		return tacho_diag(d, err, 0, "session '%s' has %d rules already; "
+				  "destroy it and begin anew", s->name,
+				  TACHO_RULES_MAX);
+	return 0;
+}
+
+int tacho_session_pids(struct tacho_session *s, const int32_t *pids, uint32_t n,
+		       bool follow, struct tacho_diag *d)
+{
+	struct tacho_control *c = s->view.ctl;
+	struct apply_arg a = { .glob = NULL };
+	int err;
+
+	if (n > TACHO_PIDS_MAX)
+		return tacho_diag(d, -E2BIG, 0, "at most %d process ids can be listed",
+				  TACHO_PIDS_MAX);
+	err = tacho_dir_lock(s->dir);
+	if (err)
+		return tacho_diag(d, err, 0, "cannot lock '%s': %s", s->dir->path,
+				  strerror(-err));
+	rules_begin(c);
+	if (n)
+		memcpy(c->pid, pids, n * sizeof(*pids));
+	tacho_store_relaxed(&c->nr_pids, n);
+	tacho_store_relaxed(&c->flags, follow ? c->flags | TACHO_SESSION_FORK
+				     : c->flags & ~(uint32_t)TACHO_SESSION_FORK);
+	rules_end(c);
+	apply_rules(s, &a);
+	tacho_dir_unlock(s->dir);
+	return 0;
+}
+
+int tacho_session_run(struct tacho_session *s, bool recording)
+{
+	int err = tacho_dir_lock(s->dir);
+
+	if (err)
+		return err;
+	tacho_store_seq_cst(&s->view.ctl->state, recording ?
+			    TACHO_STATE_RECORDING : TACHO_STATE_STOPPED);
+	tacho_ring_run(&s->view.ring, recording);
+	tacho_dir_unlock(s->dir);
+	return 0;
+}
+
+void tacho_session_count(struct tacho_session *s,
+			 struct tacho_session_counts *c)
+{
+	struct tacho_ring *r = &s->view.ring;
+
+	*c = (struct tacho_session_counts){ 0 };
+	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(r); lane++) {
+		struct tacho_lane *l = tacho_ring_lane(r, lane);
+
+		c->lost_full += tacho_load_relaxed(&l->lost_full);
+		c->lost_big += tacho_load_relaxed(&l->lost_big);
+		c->lost_busy += tacho_load_relaxed(&l->lost_busy);
+		for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++)
+			if (tacho_load_relaxed(&tacho_lane_buffer(l, id)->flags) &
+			    TACHO_BUFFER_MADE)
+				c->written += tacho_ring_written(r, lane, id);
+	}
+}
+
+/* ---- snapshot ---- */
+
+/* Sub-buffers of `id` before its next use are not part of the next snapshot. */
+static void begin_after_saved(struct tacho_ring *r, uint32_t lane, uint32_t id)
+{
+	struct tacho_buffer *b = tacho_lane_buffer(tacho_ring_lane(r, lane), id);
+	struct tacho_ring_buf *map = tacho_ring_map(r, lane, id);
+	uint64_t saved = tacho_load_relaxed(&b->saved);
+
+	if (saved && map)
+		tacho_store_release(&b->consumed,
+				    tacho_ring_sub(r, map, saved)->packet_seq_num + 1);
+}
+
+/* 1: frozen, 0: it cannot be, or a negative errno. */
+static int freeze_lane(struct tacho_session *s, uint32_t nr)
+{
+	struct tacho_ring *r = &s->view.ring;
+	struct tacho_lane *lane = tacho_ring_lane(r, nr);
+	uint64_t c = tacho_load_acquire(&lane->cursor);
+	uint32_t spare, flags;
+	struct tacho_buffer *b;
+	int old, err;
+
+	if (!c || c == TACHO_CURSOR_DEAD)
+		return 0;
+	spare = !tacho_cursor_id(c);	/* 0 and 1 take turns */
+	b = tacho_lane_buffer(lane, tacho_cursor_id(c));
+	flags = tacho_load_relaxed(&b->flags) & TACHO_BUFFER_OVERWRITE;
+	err = tacho_ring_add_buffer(r, nr, spare, b->nr_subs, flags);
+	if (err)
+		return err;
+	begin_after_saved(r, nr, spare);
+	(void)tacho_and_seq_cst(&tacho_lane_buffer(lane, spare)->flags,
+				~(uint32_t)TACHO_BUFFER_FROZEN);
+	old = tacho_ring_shift(r, nr, spare);
+	if (old < 0)
+		return 0;
+	(void)tacho_or_seq_cst(&b->flags, TACHO_BUFFER_FROZEN);
+	return 1;
+}
+
+int tacho_session_snapshot(struct tacho_session *s, struct tacho_diag *d)
+{
+	int err = tacho_dir_lock(s->dir);
+	int frozen = 0, one = 0;
+
+	if (err)
+		return tacho_diag(d, err, 0, "cannot lock '%s': %s", s->dir->path,
+				  strerror(-err));
+	for (uint32_t nr = 0; one >= 0 && nr < tacho_ring_nr_lanes(&s->view.ring);
+	     nr++) {
+		one = freeze_lane(s, nr);
+		frozen += one > 0;
+	}
+	tacho_dir_unlock(s->dir);
+	if (one < 0)
+		return tacho_diag(d, one, 0, "cannot make the spare buffers of "
+				  "session '%s': %s", s->name, strerror(-one));
+	return frozen;
+}

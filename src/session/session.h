@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session.h - sessions as tools use them: create, change, destroy.
+ *
+ * A session is a recording: rules that say which events of which processes,
+ * rings that hold them, a type table that names them.  It belongs to
+ * nobody's life: it stays when its recorder and all its writers are dead, until it is
+ * destroyed.
+ *
+ * Calls that change something take the run-time directory's lock themselves.  Not
+ * for signal handlers; the struct is used by one thread at a time.
+ */
+#ifndef TACHO_SESSION_SESSION_H
+#define TACHO_SESSION_SESSION_H
+
+#include "session/dir.h"
+#include "session/proc.h"
+#include "session/view.h"
+
+struct tacho_session {
+	struct tacho_dir *dir;
+	struct tacho_view view;
+	uint32_t bit;
+	uint32_t generation;	/* of the registry's slot: tells it from a later one */
+	char name[TACHO_NAME_MAX];
+	char path[TACHO_PATH_MAX];
+};
+
+/* What to create; zero means the default. */
+struct tacho_session_config {
+	const char *name;	/* letters, digits, '-', '_', '.'; not empty */
+	const char *path;	/* directory to hold it, made if missing; NULL: run-time directory */
+	uint64_t sub_size;	/* bytes, a power of two; default 256 KiB */
+	uint64_t lane_size;	/* bytes per CPU; default 16 MiB, less on large machines */
+	uint32_t flags;		/* enum tacho_session_flag */
+	int clock;		/* enum tacho_clock; -1: best of this machine */
+	int32_t owner;		/* pid of its recorder; 0: none */
+	bool stopped;		/* create it without recording */
+};
+
+/*
+ * tacho_session_create - make a session and let it record.
+ *
+ * All memory is allocated here.  Returns 0, or a negative errno with a sentence: -EEXIST,
+ * -EINVAL (name or sizes), -ENOSPC (64 sessions, or no room for the
+ * buffers), ...  Nothing is left behind on failure.
+ */
+int tacho_session_create(struct tacho_session *s, struct tacho_dir *dir,
+			 const struct tacho_session_config *cfg,
+			 struct tacho_diag *d);
+
+/* Opens an existing session by name; 0, -ENOENT, -EPROTO, ... */
+int tacho_session_open(struct tacho_session *s, struct tacho_dir *dir,
+		       const char *name, struct tacho_diag *d);
+
+/* Lets go of it; the session goes on. */
+void tacho_session_close(struct tacho_session *s);
+
+/*
+ * tacho_session_destroy - end a session and free its memory, also that which
+ * traced processes still map.  s is closed.  Returns 0 or a negative errno.
+ */
+int tacho_session_destroy(struct tacho_session *s, struct tacho_diag *d);
+
+/*
+ * Names of living sessions: fn(name, path, arg) for each, until it returns not 0;
+ * returns that.  Slots left by killed tools are freed on the way.
+ */
+int tacho_sessions_each(struct tacho_dir *dir,
+			int (*fn)(const char *name, const char *path, void *arg),
+			void *arg);
+
+/*
+ * tacho_session_rule - add a rule and apply all rules to all processes.
+ *
+ * glob: "system:event" with * ? []; a text without ':' names a system or
+ * an event, as in the kernel's set_event.  Later rules win.  matched
+ * (may be NULL) receives how many events of running processes it matches.
+ *
+ * Returns 0, -EINVAL (empty or longer than TACHO_RULE_MAX - 1), -ENOSPC (512 rules).
+ */
+int tacho_session_rule(struct tacho_session *s, bool enable, const char *glob,
+		       uint32_t *matched, struct tacho_diag *d);
+
+/*
+ * tacho_session_pids - trace these processes only (n = 0: all again).
+ * follow: children of listed processes are added as they are forked.
+ * Returns 0 or -E2BIG.
+ */
+int tacho_session_pids(struct tacho_session *s, const int32_t *pids, uint32_t n,
+		       bool follow, struct tacho_diag *d);
+
+/* Lets writers in or keeps them out; events stay enabled.  0 or -errno. */
+int tacho_session_run(struct tacho_session *s, bool recording);
+
+/*
+ * tacho_session_snapshot - freeze what all lanes hold, without stopping them.
+ *
+ * Each lane is shifted to a spare buffer (made at the first time), and its
+ * old buffer is marked TACHO_BUFFER_FROZEN until the next snapshot, which goes on
+ * in it.  So a snapshot holds what was written since the last one, as far as the
+ * buffers reach.  A lane that cannot be shifted (see tacho_ring_shift) has no
+ * frozen buffer afterwards and is to be read as it runs.
+ *
+ * Returns how many lanes were frozen, or a negative errno with a sentence: -ENOSPC
+ * (no room for the spare buffers), ...
+ */
+int tacho_session_snapshot(struct tacho_session *s, struct tacho_diag *d);
+
+/* Sum over all lanes: records tried = written + lost. */
+struct tacho_session_counts {
+	uint64_t written;	/* committed to any buffer */
+	uint64_t lost_full;
+	uint64_t lost_big;
+	uint64_t lost_busy;
+};
+void tacho_session_count(struct tacho_session *s,
+			 struct tacho_session_counts *c);
+
+#endif

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+#include "session/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/inject.h"
+#include "base/text.h"
+#include "sys/mapping.h"
+
+/* Checks what all files begin with. */
+static int check_head(const struct tacho_file_head *h, uint64_t magic)
+{
+	if (tacho_load_acquire(&h->ready) != 1 || h->magic != magic ||
+	    h->signature != tacho_abi_signature())
+		return -EPROTO;
+	return 0;
+}
+
+static int map_control(struct tacho_view *v, int dirfd)
+{
+	uint64_t lanes;
+	void *map;
+	int fd = tacho_shm_open(dirfd, "control");
+	int err;
+
+	if (fd < 0)
+		return fd;
+	/* first the fixed part, for the number of lanes */
+	err = tacho_shm_map(fd, sizeof(struct tacho_control), true, false, &map);
+	if (!err) {
+		const struct tacho_control *ctl = map;
+
+		err = check_head(&ctl->head, TACHO_MAGIC_CONTROL);
+		lanes = (uint64_t)tacho_load_relaxed(&ctl->nr_cpus) +
+			tacho_load_relaxed(&ctl->nr_plain);
+		tacho_shm_unmap(map, sizeof(struct tacho_control));
+		if (!err && (!lanes || lanes > TACHO_LANES_MAX))
+			err = -EPROTO;
+	}
+	if (!err) {
+		v->ctl_size = TACHO_CONTROL_SIZE(lanes);
+		err = tacho_shm_map(fd, v->ctl_size, true, true, &map);
+		v->ctl = err ? NULL : map;
+	}
+	close(fd);
+	return err;
+}
+
+static int map_types(struct tacho_view *v, int dirfd)
+{
+	int fd = tacho_shm_open(dirfd, "types");
+	void *map;
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = tacho_shm_map(fd, TACHO_TYPES_SIZE, true, false, &map);
+	close(fd);
+	if (err)
+		return err;
+	v->types = map;
+	return check_head(&v->types->head, TACHO_MAGIC_TYPES);
+}
+
+int tacho_view_map(struct tacho_view *v, const char *path, bool populate)
+{
+	int saved = errno;
+	int dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err;
+
+	*v = (struct tacho_view){ .ctl = NULL };
+	if (dirfd < 0) {
+		err = -errno;
+		errno = saved;
+		return err;
+	}
+	err = map_control(v, dirfd);
+	if (!err)
+		err = map_types(v, dirfd);
+	close(dirfd);
+	if (!err)
+		err = tacho_ring_attach(&v->ring, v->ctl, path, populate);
+	/* the number of lanes was read again: it may not have grown */
+	if (!err && TACHO_CONTROL_SIZE(tacho_ring_nr_lanes(&v->ring)) >
+		    v->ctl_size)
+		err = -EPROTO;
+	if (err)
+		tacho_view_unmap(v);
+	errno = saved;
+	return err;
+}
+
+void tacho_view_unmap(struct tacho_view *v)
+{
+	tacho_ring_detach(&v->ring);
+	tacho_shm_unmap(v->types, TACHO_TYPES_SIZE);
+	tacho_shm_unmap(v->ctl, v->ctl_size);
+	v->types = NULL;
+	v->ctl = NULL;
+}
+
+void tacho_view_retire(struct tacho_view *v)
+{
+	tacho_ring_retire(&v->ring);
+	tacho_shm_retire(v->types, TACHO_TYPES_SIZE);
+	tacho_shm_retire(v->ctl, v->ctl_size);
+}
+
+uint32_t tacho_view_rules_seq(const struct tacho_view *v)
+{
+	return tacho_load_seq_cst(&v->ctl->rules_seq);
+}
+
+/* ---- the list of processes ---- */
+
+static uint32_t nr_pids(const struct tacho_control *ctl)
+{
+	uint32_t n = tacho_load_seq_cst(&ctl->nr_pids);
+
+	return n < TACHO_PIDS_MAX ? n : TACHO_PIDS_MAX;
+}
+
+bool tacho_pids_has(const struct tacho_control *ctl, int32_t pid)
+{
+	uint32_t n = nr_pids(ctl);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (tacho_load_relaxed(&ctl->pid[i]) == pid)
+			return true;
+	return false;
+}
+
+/* Puts pid in the place of a process that has ended. */
+static bool pids_replace(struct tacho_control *ctl, int32_t pid)
+{
+	int saved = errno;
+	bool done = false;
+
+	for (uint32_t i = 0; !done && i < TACHO_PIDS_MAX; i++) {
+		int32_t old = tacho_load_relaxed(&ctl->pid[i]);
+
+		if (old > 0 && (!kill(old, 0) || errno != ESRCH))
+			continue;
+		done = tacho_cas_acq_rel(&ctl->pid[i], &old, pid);
+	}
+	errno = saved;
+	return done;
+}
+
+bool tacho_pids_add(struct tacho_control *ctl, int32_t pid)
+{
+	uint32_t n = nr_pids(ctl);
+
+	if (tacho_pids_has(ctl, pid))
+		return true;
+	while (n < TACHO_PIDS_MAX) {
+		if (!tacho_cas_acq_rel(&ctl->nr_pids, &n, n + 1))
+			continue;
+		tacho_store_seq_cst(&ctl->pid[n], pid);
+		return true;
+	}
+	return pids_replace(ctl, pid);
+}
+
+bool tacho_view_wants(const struct tacho_view *v, const char *name, int32_t pid)
+{
+	const struct tacho_control *ctl = v->ctl;
+	uint32_t n = tacho_load_relaxed(&ctl->nr_rules);
+	char glob[TACHO_RULE_MAX];
+
+	if (nr_pids(ctl) && !tacho_pids_has(ctl, pid))
+		return false;
+	if (n > TACHO_RULES_MAX)
+		n = TACHO_RULES_MAX;
+	while (n--) {
+		/* a copy: the text may change while it is matched */
+		memcpy(glob, ctl->rule[n].glob, sizeof(glob));
+		glob[sizeof(glob) - 1] = '\0';
+		if (tacho_glob_match(glob, name))
+			return ctl->rule[n].enable;
+	}
+	return false;
+}
+
+/* ---- the type table ---- */
+
+/* Makes sure that the first `end` bytes of the text have blocks. */
+static int types_allocate(const struct tacho_view *v, uint64_t end)
+{
+	uint64_t ready = tacho_load_acquire(&v->types->text_ready);
+	uint64_t goal = TACHO_ALIGN_UP(end, UINT64_C(1) << 20);
+	int dirfd, fd, err;
+
+	if (end <= ready)
+		return 0;
+	if (goal > TACHO_TYPES_TEXT_MAX)
+		goal = TACHO_TYPES_TEXT_MAX;
+	dirfd = open(v->ring.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dirfd < 0)
+		return -errno;
+	fd = tacho_shm_open(dirfd, "types");
+	close(dirfd);
+	if (fd < 0)
+		return fd;
+	err = tacho_shm_allocate(fd, TACHO_TYPES_TEXT_OFF + ready, goal - ready);
+	close(fd);
+	while (!err && ready < goal &&
+	       !tacho_cas_acq_rel(&v->types->text_ready, &ready, goal))
+		;
+	return err;
+}
+
+static char *types_base(const struct tacho_view *v)
+{
+	return (char *)v->types + TACHO_TYPES_TEXT_OFF;
+}
+
+const char *tacho_types_text(const struct tacho_view *v, uint32_t id,
+			     uint32_t *len)
+{
+	uint64_t word, off;
+
+	if (!id || id > TACHO_EVENTS_MAX)
+		return NULL;
+	/* [R6] pairs with [W6] below: the text is whole */
+	word = tacho_load_acquire(&v->types->slot[id]);
+	off = (uint32_t)word;
+	*len = (uint32_t)(word >> 32);
+	if (!word || off > TACHO_TYPES_TEXT_MAX ||
+	    *len > TACHO_TYPES_TEXT_MAX - off ||
+	    off + *len > tacho_load_relaxed(&v->types->text_ready))
+		return NULL;
+	return types_base(v) + off;
+}
+
+/* The id that has exactly this text, from id `from` on; or the first free. */
+static uint32_t types_find(const struct tacho_view *v, const char *text,
+			   uint32_t len, uint32_t from, bool *found)
+{
+	uint32_t id, n;
+
+	*found = false;
+	for (id = from; id <= TACHO_EVENTS_MAX; id++) {
+		const char *t;
+
+		if (!tacho_load_relaxed(&v->types->slot[id]))
+			return id;
+		t = tacho_types_text(v, id, &n);
+		if (t && n == len && !memcmp(t, text, len)) {
+			*found = true;
+			return id;
+		}
+	}
+	return 0;
+}
+
+/* Copies the text into the table's memory; its offset, or 0. */
+static uint64_t types_store(const struct tacho_view *v, const char *text,
+			    uint32_t len)
+{
+	uint64_t room = TACHO_ALIGN_UP((uint64_t)len, 8);
+	uint64_t off = tacho_add_relaxed(&v->types->text_used, room);
+
+	if (off > TACHO_TYPES_TEXT_MAX || room > TACHO_TYPES_TEXT_MAX - off)
+		return 0;
+	TACHO_INJECT(types_text_taken);
+	if (types_allocate(v, off + room)) {
+		/* whoever tries again must not use up the table's text by it */
+		uint64_t end = off + room;
+
+		(void)tacho_cas_acq_rel(&v->types->text_used, &end, off);
+		return 0;
+	}
+	memcpy(types_base(v) + off, text, len);
+	return off;
+}
+
+int tacho_types_add(const struct tacho_view *v, const char *text, uint32_t len)
+{
+	int saved = errno;
+	uint64_t off = 0, none;
+	uint32_t id = 1;
+	bool found;
+
+	for (;;) {
+		id = types_find(v, text, len, id, &found);
+		if (found) {
+			errno = saved;
+			return (int)id;
+		}
+		if (id && !off)
+			off = types_store(v, text, len);
+		if (!id || !off)
+			break;
+		none = 0;
+		/* [W6] pairs with [R6] */
+		if (tacho_cas_acq_rel(&v->types->slot[id], &none,
+				      off | (uint64_t)len << 32)) {
+			errno = saved;
+			return (int)id;
+		}
+	}
+	(void)tacho_add_relaxed(&v->types->lost, 1);
+	errno = saved;
+	return -ENOSPC;
+}
+
+/* ---- tasks ---- */
+
+/* The places to look for tid: a few after its home. */
+#define TASK_PROBES	8u
+
+void tacho_tasks_put(struct tacho_control *ctl, int32_t tid, int32_t tgid,
+		     const char *comm)
+{
+	uint32_t home = (uint32_t)tid * 0x9e3779b1u >> 20;
+	struct tacho_task *t = NULL;
+	uint64_t seq;
+
+	for (uint32_t i = 0; i < TASK_PROBES; i++) {
+		t = &ctl->task[(home + i) % TACHO_TASKS_MAX];
+		if (!tacho_load_relaxed(&t->seq) ||
+		    tacho_load_relaxed(&t->tid) == tid)
+			break;
+	}
+	seq = tacho_load_relaxed(&t->seq);
+	/* somebody died or is busy in this place: give way, names are a help only */
+	if (seq & 1 || !tacho_cas_acq_rel(&t->seq, &seq, seq + 1))
+		return;
+	tacho_store_relaxed(&t->tid, tid);
+	tacho_store_relaxed(&t->tgid, tgid);
+	memcpy(t->comm, comm, sizeof(t->comm));
+	tacho_store_release(&t->seq, seq + 2);
+}
+
+bool tacho_tasks_get(const struct tacho_control *ctl, uint32_t i,
+		     struct tacho_task *task)
+{
+	const struct tacho_task *t = &ctl->task[i % TACHO_TASKS_MAX];
+	uint64_t seq = tacho_load_acquire(&t->seq);
+
+	if (!seq || seq & 1)
+		return false;
+	*task = *t;
+	task->comm[sizeof(task->comm) - 1] = '\0';
+	tacho_fence_acquire();
+	return tacho_load_relaxed(&t->seq) == seq;
+}

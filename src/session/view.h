@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view.h - a session as one process sees it: control block, type table, rings.
+ *
+ * What the traced process and the tools have in common.  All calls here may
+ * run in a signal handler of a traced program: system calls only, no heap,
+ * errno preserved.
+ */
+#ifndef TACHO_SESSION_VIEW_H
+#define TACHO_SESSION_VIEW_H
+
+#include "ring/ring.h"
+
+struct tacho_view {
+	struct tacho_control *ctl;	/* shared */
+	uint64_t ctl_size;
+	struct tacho_types *types;	/* shared */
+	struct tacho_ring ring;
+};
+
+/*
+ * tacho_view_map - map the session in the directory at path.
+ *
+ * populate: fault the CPUs' current buffers in now.
+ *
+ * Returns 0, -EPROTO for files of another layout or not yet ready, or what
+ * the system said.
+ */
+int tacho_view_map(struct tacho_view *v, const char *path, bool populate);
+
+/* Unmaps; nobody may be using it. */
+void tacho_view_unmap(struct tacho_view *v);
+
+/* The session is dead, and others may still be inside: see mapping.h. */
+void tacho_view_retire(struct tacho_view *v);
+
+/*
+ * Whether the session wants events called "system:name" of process pid.
+ * The last matching rule decides; no rule: no.
+ */
+bool tacho_view_wants(const struct tacho_view *v, const char *name, int32_t pid);
+
+/* A number that changes whenever rules or pids change; odd: being changed. */
+uint32_t tacho_view_rules_seq(const struct tacho_view *v);
+
+/* Whether pid is in the session's list. */
+bool tacho_pids_has(const struct tacho_control *ctl, int32_t pid);
+
+/*
+ * Adds a process to the list of a session that has one; a full list gives up
+ * a place whose process is dead.  False when there is none.
+ */
+bool tacho_pids_add(struct tacho_control *ctl, int32_t pid);
+
+/*
+ * tacho_types_add - the id of a type text in this session, added if need be.
+ *
+ * text: len bytes as abi/shm.h says under struct tacho_types.  Returns the id
+ * (1..TACHO_EVENTS_MAX), or -ENOSPC when the table, its text or the file system is
+ * full (counted in types->lost).
+ */
+int tacho_types_add(const struct tacho_view *v, const char *text, uint32_t len);
+
+/*
+ * The text of type id: pointer into shared memory, and its length; NULL when there
+ * is none.  The text of a taken slot never changes, by well-behaved writers.
+ */
+const char *tacho_types_text(const struct tacho_view *v, uint32_t id,
+			     uint32_t *len);
+
+/* Notes what thread tid is; from that thread.  comm holds 16 bytes. */
+void tacho_tasks_put(struct tacho_control *ctl, int32_t tid, int32_t tgid,
+		     const char *comm);
+
+/* Copies valid entry i of the task table; false when there is none. */
+bool tacho_tasks_get(const struct tacho_control *ctl, uint32_t i,
+		     struct tacho_task *task);
+
+#endif

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "stream/facts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Caps against hostile files; a full kernel has some 300,000 symbols. */
+#define ENV_CAP		((size_t)1 << 20)
+#define TASKS_MAX	((size_t)1 << 20)
+#define SYMBOLS_MAX	((size_t)1 << 20)
+
+void tacho_facts_init(struct tacho_facts *f)
+{
+	*f = (struct tacho_facts){ 0 };
+	tacho_arena_init(&f->arena, ENV_CAP);
+	tacho_buf_init(&f->symbol_text, 0);
+}
+
+void tacho_facts_release(struct tacho_facts *f)
+{
+	tacho_arena_release(&f->arena);
+	tacho_buf_release(&f->symbol_text);
+	free(f->task);
+	free(f->symbol);
+	f->task = NULL;
+	f->symbol = NULL;
+	f->nr_tasks = f->nr_symbols = 0;
+}
+
+static struct tacho_fact *fact_find(const struct tacho_facts *f,
+				    const char *name, size_t len)
+{
+	for (struct tacho_fact *e = f->env; e; e = e->next)
+		if (!strncmp(e->name, name, len) && !e->name[len])
+			return e;
+	return NULL;
+}
+
+int tacho_facts_set(struct tacho_facts *f, const char *name, size_t name_len,
+		    const char *value, size_t value_len)
+{
+	struct tacho_fact *e = fact_find(f, name, name_len);
+	const char *v = tacho_arena_strndup(&f->arena, value, value_len);
+
+	if (!v)
+		return -ENOMEM;
+	if (e) {
+		e->value = v;
+		return 0;
+	}
+	e = tacho_arena_alloc(&f->arena, sizeof(*e));
+	if (!e)
+		return -ENOMEM;
+	e->name = tacho_arena_strndup(&f->arena, name, name_len);
+	if (!e->name)
+		return -ENOMEM;
+	e->value = v;
+	e->next = f->env;
+	f->env = e;
+	return 0;
+}
+
+const char *tacho_facts_get(const struct tacho_facts *f, const char *name)
+{
+	const struct tacho_fact *e = fact_find(f, name, strlen(name));
+
+	return e ? e->value : NULL;
+}
+
+int tacho_facts_add_task(struct tacho_facts *f, int32_t pid, int32_t tgid,
+			 const char *comm, size_t len)
+{
+	struct tacho_fact_task *t;
+
+	if (f->nr_tasks == f->room_tasks) {
+		size_t room = f->room_tasks ? f->room_tasks * 2 : 64;
+
+		if (room > TASKS_MAX)
+			return -ENOMEM;
+		t = reallocarray(f->task, room, sizeof(*t));
+		if (!t)
+			return -ENOMEM;
+		f->task = t;
+		f->room_tasks = room;
+	}
+	t = &f->task[f->nr_tasks];
+	*t = (struct tacho_fact_task){ .pid = pid, .tgid = tgid,
+				       .order = (uint32_t)f->nr_tasks };
+	len = strnlen(comm, len < sizeof(t->comm) ? len : sizeof(t->comm) - 1);
+	memcpy(t->comm, comm, len);
+	f->nr_tasks++;
+	f->tasks_ready = false;
+	return 0;
+}
+
+/* A decimal number at *s, before end; moves *s behind it and one blank. */
+static bool take_number(const char **s, const char *end, int32_t *v)
+{
+	const char *p = *s;
+	int64_t n = 0;
+
+	for (; p < end && *p >= '0' && *p <= '9' && n <= INT32_MAX; p++)
+		n = n * 10 + (*p - '0');
+	if (p == *s || n > INT32_MAX || p == end || *p != ' ')
+		return false;
+	*v = (int32_t)n;
+	*s = p + 1;
+	return true;
+}
+
+int tacho_facts_add_cmdlines(struct tacho_facts *f, const char *text,
+			     size_t len)
+{
+	const char *end = text + len;
+
+	while (text < end) {
+		const char *nl = memchr(text, '\n', (size_t)(end - text));
+		const char *eol = nl ? nl : end;
+		int32_t pid, tgid;
+
+		if (take_number(&text, eol, &pid) &&
+		    take_number(&text, eol, &tgid)) {
+			int err = tacho_facts_add_task(f, pid, tgid, text,
+						       (size_t)(eol - text));
+			if (err)
+				return err;
+		}
+		text = eol + 1;
+	}
+	return 0;
+}
+
+static int task_order(const void *a, const void *b)
+{
+	const struct tacho_fact_task *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Sorts by pid and keeps the last line of each. */
+static void tasks_prepare(struct tacho_facts *f)
+{
+	size_t n = 0;
+
+	if (f->nr_tasks)
+		qsort(f->task, f->nr_tasks, sizeof(*f->task), task_order);
+	for (size_t i = 0; i < f->nr_tasks; i++) {
+		if (n && f->task[n - 1].pid == f->task[i].pid)
+			n--;
+		f->task[n++] = f->task[i];
+	}
+	f->nr_tasks = n;
+	f->tasks_ready = true;
+}
+
+const char *tacho_facts_comm(struct tacho_facts *f, int32_t pid, int32_t *tgid)
+{
+	size_t lo = 0, hi;
+
+	if (tgid)
+		*tgid = 0;
+	if (!f->tasks_ready)
+		tasks_prepare(f);
+	for (hi = f->nr_tasks; lo < hi; ) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->task[mid].pid < pid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == f->nr_tasks || f->task[lo].pid != pid)
+		return NULL;
+	if (tgid)
+		*tgid = f->task[lo].tgid;
+	return f->task[lo].comm;
+}
+
+static int symbol_order(const void *a, const void *b)
+{
+	const struct tacho_fact_symbol *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/*
+ * One line "ffffffff81000000 T _text\t[module]": the name is terminated in
+ * place, so that lookups return pointers into the text.
+ */
+static bool symbol_line(char *line, char *end, uint64_t *addr, char **name)
+{
+	uint64_t a = 0;
+	char *p = line;
+
+	for (; p < end && p - line < 16; p++) {
+		int c = *p | 0x20;
+
+		if (*p >= '0' && *p <= '9')
+			a = a << 4 | (uint64_t)(*p - '0');
+		else if (c >= 'a' && c <= 'f')
+			a = a << 4 | (uint64_t)(c - 'a' + 10);
+		else
+			break;
+	}
+	if (p == line || end - p < 4 || p[0] != ' ' || p[2] != ' ')
+		return false;
+	*addr = a;
+	*name = p + 3;
+	for (p += 3; p < end && *p != '\t' && *p != ' '; p++)
+		;
+	*p = '\0';
+	return true;
+}
+
+int tacho_facts_take_kallsyms(struct tacho_facts *f, struct tacho_buf *text)
+{
+	char *p, *end;
+	size_t room = 0;
+
+	tacho_buf_putc(text, '\n');	/* every line has an end to write to */
+	if (tacho_buf_error(text))
+		return tacho_buf_error(text);
+	tacho_buf_release(&f->symbol_text);
+	f->symbol_text = *text;
+	tacho_buf_init(text, f->symbol_text.cap);
+	f->nr_symbols = 0;
+	p = f->symbol_text.data;
+	end = p + f->symbol_text.len;
+	while (p < end && f->nr_symbols < SYMBOLS_MAX) {
+		char *nl = memchr(p, '\n', (size_t)(end - p));
+		uint64_t addr;
+		char *name;
+
+		if (f->nr_symbols == room) {
+			struct tacho_fact_symbol *s;
+
+			room = room ? room * 2 : 1024;
+			s = reallocarray(f->symbol, room, sizeof(*s));
+			if (!s)
+				return -ENOMEM;
+			f->symbol = s;
+		}
+		if (symbol_line(p, nl, &addr, &name))
+			f->symbol[f->nr_symbols++] = (struct tacho_fact_symbol){
+				addr, (uint32_t)(name - f->symbol_text.data) };
+		p = nl + 1;
+	}
+	if (f->nr_symbols)
+		qsort(f->symbol, f->nr_symbols, sizeof(*f->symbol),
+		      symbol_order);
+	return 0;
+}
+
+const char *tacho_facts_symbol(const struct tacho_facts *f, uint64_t addr,
+			       uint64_t *start)
+{
+	size_t lo = 0, hi = f->nr_symbols;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->symbol[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* aliases share an address: the first of them is the one to show */
+	while (lo > 1 && f->symbol[lo - 2].addr == f->symbol[lo - 1].addr)
+		lo--;
+	if (!lo || !f->symbol[lo - 1].addr)
+		return NULL;
+	if (start)
+		*start = f->symbol[lo - 1].addr;
+	return f->symbol_text.data + f->symbol[lo - 1].name;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * facts.h - what a recording knows besides its records: environment, names
+ * of threads, kernel symbols.
+ */
+#ifndef TACHO_STREAM_FACTS_H
+#define TACHO_STREAM_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+struct tacho_fact {
+	const char *name, *value;
+	struct tacho_fact *next;
+};
+
+struct tacho_fact_task {
+	int32_t pid, tgid;
+	uint32_t order;		/* later lines win */
+	char comm[16];
+};
+
+struct tacho_fact_symbol {
+	uint64_t addr;
+	uint32_t name;		/* offset in text */
+};
+
+struct tacho_facts {
+	struct tacho_arena arena;
+	struct tacho_fact *env;
+	struct tacho_fact_task *task;	/* sorted by pid once ready */
+	size_t nr_tasks, room_tasks;
+	bool tasks_ready;
+	struct tacho_fact_symbol *symbol;	/* sorted by addr */
+	size_t nr_symbols;
+	struct tacho_buf symbol_text;
+};
+
+void tacho_facts_init(struct tacho_facts *f);
+void tacho_facts_release(struct tacho_facts *f);
+
+/* Adds or replaces a fact; both texts are copied.  0 or -ENOMEM. */
+int tacho_facts_set(struct tacho_facts *f, const char *name, size_t name_len,
+		    const char *value, size_t value_len);
+const char *tacho_facts_get(const struct tacho_facts *f, const char *name);
+
+/* One thread's name; comm need not end with NUL.  0 or -ENOMEM. */
+int tacho_facts_add_task(struct tacho_facts *f, int32_t pid, int32_t tgid,
+			 const char *comm, size_t len);
+
+/* Lines "pid tgid comm"; lines that are not are skipped.  0 or -ENOMEM. */
+int tacho_facts_add_cmdlines(struct tacho_facts *f, const char *text,
+			     size_t len);
+
+/* Borrowed until the next task is added; NULL: not known.  tgid may be NULL. */
+const char *tacho_facts_comm(struct tacho_facts *f, int32_t pid, int32_t *tgid);
+
+/*
+ * Takes over lines as in /proc/kallsyms: the buffer's contents become the
+ * facts' own, and `text` is left empty.  0 or -ENOMEM.
+ */
+int tacho_facts_take_kallsyms(struct tacho_facts *f, struct tacho_buf *text);
+
+/* The symbol that addr lies in and its start, or NULL. */
+const char *tacho_facts_symbol(const struct tacho_facts *f, uint64_t addr,
+			       uint64_t *start);
+
+#endif

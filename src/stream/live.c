@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+#include "stream/live.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "ring/read.h"
+#include "session/session.h"
+#include "sys/clock.h"
+
+/* All type texts of a session fit twice. */
+#define TYPES_MAX	((size_t)256 << 20)
+
+struct lane {
+	struct tacho_part part;
+	struct tacho_ring_reader rd;
+	bool open;
+	uint64_t discarded;	/* by writers, reported so far */
+};
+
+struct live {
+	struct tacho_source source;
+	struct tacho_arena arena;	/* types */
+	struct tacho_dir dir;
+	struct tacho_session session;
+	struct lane *lane;
+	uint64_t task_seq[TACHO_TASKS_MAX];	/* of the names known already */
+};
+
+static struct live *live_of(struct tacho_source *source)
+{
+	return (struct live *)(void *)source;	/* first member */
+}
+
+static struct lane *lane_of(struct tacho_part *part)
+{
+	return (struct lane *)(void *)part;	/* first member */
+}
+
+static void live_close(struct tacho_source *source)
+{
+	struct live *live = live_of(source);
+	uint32_t n = live->lane ? tacho_ring_nr_lanes(&live->session.view.ring)
+				: 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		tacho_ring_reader_release(&live->lane[i].rd);
+	tacho_source_release(source);
+	free(live->lane);
+	tacho_session_close(&live->session);
+	tacho_dir_close(&live->dir);
+	tacho_arena_release(&live->arena);
+	free(live);
+}
+
+/* The names of threads as they are known now. */
+static void learn_tasks(struct live *live)
+{
+	struct tacho_task t;
+
+	for (uint32_t i = 0; i < TACHO_TASKS_MAX; i++) {
+		if (!tacho_tasks_get(live->session.view.ctl, i, &t) ||
+		    t.seq == live->task_seq[i])
+			continue;
+		live->task_seq[i] = t.seq;
+		(void)tacho_facts_add_task(&live->source.facts, t.tid, t.tgid,
+					   t.comm, strlen(t.comm));
+	}
+}
+
+static const struct tacho_type *live_type(struct tacho_source *source,
+					  uint32_t stream_id, uint32_t id)
+{
+	struct live *live = live_of(source);
+	const char *text, *body;
+	struct tacho_type *type;
+	char name[TACHO_RULE_MAX * 2];
+	uint32_t len;
+	char *colon;
+
+	text = stream_id == TACHO_STREAM_PROGRAM ?
+	       tacho_types_text(&live->session.view, id, &len) : NULL;
+	body = text ? memchr(text, '\n', len) : NULL;
+	if (!body)
+		return NULL;
+	tacho_type_text_name(text, len, name, sizeof(name));
+	colon = strchr(name, ':');
+	if (!colon)
+		return NULL;
+	*colon = '\0';
+	body++;
+	type = tacho_type_parse(&live->arena, name, colon + 1, id, body,
+				len - (size_t)(body - text), NULL);
+	if (!type || tacho_source_set_type(source, stream_id, id, type))
+		return NULL;
+	/* a new type often comes from a new thread */
+	learn_tasks(live);
+	return type;
+}
+
+static void live_load_types(struct tacho_source *source)
+{
+	struct live *live = live_of(source);
+	uint32_t len;
+
+	for (uint32_t id = 1; tacho_types_text(&live->session.view, id, &len); id++)
+		(void)tacho_source_type(source, TACHO_STREAM_PROGRAM, id);
+}
+
+/* Opens the lane's current buffer, once there is one. */
+static bool lane_ready(struct live *live, struct lane *l)
+{
+	struct tacho_ring *r = &live->session.view.ring;
+	uint32_t nr = (uint32_t)(l - live->lane);
+	uint64_t c;
+
+	if (l->open)
+		return true;
+	c = tacho_load_acquire(&tacho_ring_lane(r, nr)->cursor);
+	if (!c || c == TACHO_CURSOR_DEAD)
+		return false;
+	l->open = !tacho_ring_reader_init(&l->rd, r, nr, tacho_cursor_id(c),
+					  live->source.flags &
+					  TACHO_STREAM_CONSUME,
+					  TACHO_READ_OLDEST);
+	return l->open;
+}
+
+static int live_fill(struct tacho_source *source, struct tacho_part *p, bool bad)
+{
+	struct live *live = live_of(source);
+	struct lane *l = lane_of(p);
+	struct tacho_ring *r = &live->session.view.ring;
+	uint64_t now = tacho_clock_read(r->clock);
+	struct tacho_chunk chunk;
+	uint64_t discarded;
+
+	(void)bad;	/* the ring's reader hands out checked records only */
+	if (!lane_ready(live, l) || tacho_ring_read(&l->rd, &chunk) != 1) {
+		if (tacho_load_acquire(&live->session.view.ctl->state) ==
+		    TACHO_STATE_DEAD)
+			return TACHO_STREAM_END;
+		p->pos = p->end;
+		p->horizon = now;
+		return TACHO_STREAM_AGAIN;
+	}
+	p->pos = (unsigned char *)(uintptr_t)chunk.data;
+	p->end = p->pos + chunk.len;
+	p->last = chunk.head.timestamp_begin;
+	p->limit = chunk.head.timestamp_end;
+	discarded = tacho_ring_lost(r, (uint32_t)(l - live->lane));
+	p->lost += chunk.lost + (discarded - l->discarded);
+	l->discarded = discarded;
+	return TACHO_STREAM_RECORD;
+}
+
+static int live_info(struct tacho_source *source, struct tacho_stream_info *info)
+{
+	struct live *live = live_of(source);
+	struct tacho_session_counts c;
+	uint64_t begin = live->session.view.ctl->start.realtime;
+	uint64_t end = tacho_now_ns(CLOCK_REALTIME);
+
+	tacho_session_count(&live->session, &c);
+	info->events += c.written;
+	info->discarded += c.lost_full + c.lost_big + c.lost_busy;
+	if (!info->begin || begin < info->begin)
+		info->begin = begin;
+	if (end > info->end)
+		info->end = end;
+	return 0;
+}
+
+static int live_text(struct tacho_source *source, const char *name,
+		     struct tacho_buf *out)
+{
+	struct live *live = live_of(source);
+	struct tacho_task t;
+
+	if (strcmp(name, "cmdlines"))
+		return -ENOENT;
+	for (uint32_t i = 0; i < TACHO_TASKS_MAX; i++)
+		if (tacho_tasks_get(live->session.view.ctl, i, &t))
+			tacho_buf_printf(out, "%d %d %s\n", t.tid, t.tgid, t.comm);
+	return tacho_buf_error(out);
+}
+
+static const struct tacho_source_ops live_ops = {
+	.format = "session",
+	.live = true,
+	.close = live_close,
+	.fill = live_fill,
+	.type = live_type,
+	.load_types = live_load_types,
+	.info = live_info,
+	.text = live_text,
+};
+
+static int add_lanes(struct live *live)
+{
+	const struct tacho_ring *r = &live->session.view.ring;
+	uint32_t n = tacho_ring_nr_lanes(r);
+
+	live->lane = calloc(n, sizeof(*live->lane));
+	if (!live->lane)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		struct tacho_part *p = &live->lane[i].part;
+
+		p->cpu = i < r->nr_cpus ? i : UINT32_MAX;
+		p->stream_id = TACHO_STREAM_PROGRAM;
+		p->source = &live->source;
+		p->limit = UINT64_MAX;
+		if (tacho_source_add_part(&live->source, p))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int tacho_live_open(struct tacho_source **out, const char *name,
+		    unsigned int flags, struct tacho_diag *d)
+{
+	struct live *live = calloc(1, sizeof(*live));
+	const struct tacho_control *ctl;
+	int err;
+
+	if (!live)
+		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+	tacho_source_init(&live->source, &live_ops, flags);
+	tacho_arena_init(&live->arena, TYPES_MAX);
+	err = tacho_dir_open(&live->dir, false, d);
+	if (!err)
+		err = tacho_session_open(&live->session, &live->dir, name, d);
+	if (!err && add_lanes(live))
+		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
+	if (err) {
+		live_close(&live->source);
+		return err;
+	}
+	ctl = live->session.view.ctl;
+	tacho_clock_map_init(&live->source.clock, ctl->clock_freq,
+			     ctl->start.ticks, ctl->start.realtime);
+	learn_tasks(live);
+	*out = &live->source;
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * live.h - a session's rings as a source of records, while they are written.
+ *
+ * Each lane is a part.  Nothing new in a lane: AGAIN, with the clock as it was
+ * before the lane was looked at as its horizon, so that the others' records up
+ * to that moment can be handed out in order.
+ */
+#ifndef TACHO_STREAM_LIVE_H
+#define TACHO_STREAM_LIVE_H
+
+#include "stream/source.h"
+
+/*
+ * tacho_live_open - open the session called name in the run-time directory.
+ *
+ * flags: with TACHO_STREAM_CONSUME what was read is given back to the
+ * writers of a session that keeps old data; else the session does not
+ * notice.  Returns 0 and *source, or a negative errno with d filled in.
+ */
+int tacho_live_open(struct tacho_source **source, const char *name,
+		    unsigned int flags, struct tacho_diag *d);
+
+#endif

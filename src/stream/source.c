@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "stream/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TYPES_MAX	65536u
+
+void tacho_source_init(struct tacho_source *source,
+		       const struct tacho_source_ops *ops, unsigned int flags)
+{
+	*source = (struct tacho_source){ .ops = ops, .flags = flags };
+	tacho_clock_map_init(&source->clock, TACHO_NS_PER_S, 0, 0);
+	tacho_facts_init(&source->facts);
+}
+
+void tacho_source_release(struct tacho_source *source)
+{
+	for (int i = 0; i < TACHO_NR_STREAM_IDS; i++)
+		free(source->table[i].type);
+	free(source->part);
+	tacho_facts_release(&source->facts);
+}
+
+int tacho_source_add_part(struct tacho_source *source, struct tacho_part *part)
+{
+	struct tacho_part **p;
+
+	p = reallocarray(source->part, (size_t)source->nr_parts + 1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	source->part = p;
+	p[source->nr_parts++] = part;
+	part->source = source;
+	return 0;
+}
+
+int tacho_source_set_type(struct tacho_source *source, uint32_t stream_id,
+			  uint32_t id, const struct tacho_type *type)
+{
+	struct tacho_type_table *t = &source->table[stream_id];
+
+	if (id >= TYPES_MAX)
+		return -EINVAL;
+	if (id >= t->nr) {
+		uint32_t nr = t->nr ? t->nr : 64;
+		const struct tacho_type **p;
+
+		while (nr <= id)
+			nr *= 2;
+		p = reallocarray(t->type, nr, sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+		memset(p + t->nr, 0, (nr - t->nr) * sizeof(*p));
+		t->type = p;
+		t->nr = nr;
+	}
+	t->type[id] = type;
+	return 0;
+}
+
+int tacho_source_damage(struct tacho_source *source, const char *name,
+			uint64_t offset, const char *what)
+{
+	source->damaged++;
+	if (!(source->flags & TACHO_STREAM_STRICT))
+		return TACHO_STREAM_RECORD;
+	tacho_diag(&source->diag, -EINVAL, offset, "'%s' is damaged: %s", name,
+		   what);
+	return TACHO_STREAM_ERROR;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source.h - what a format's reader, or a live session, is to the stream.
+ *
+ *	source			one trace, or one live session
+ *	  part			one ordered sequence of records in it (a file, a ring)
+ *	    batch		records at hand: bytes [pos, end) in memory
+ *
+ * A source hands out *batches*: bytes in the layout of <tacho/abi/record.h>, one
+ * record behind the other.  The stream walks them without a call per record;
+ * it checks every size, time and type on the way, so a source may hand out
+ * bytes that it has not looked at.  A source of another layout converts into
+ * a buffer first.
+ *
+ * The contract of fill()
+ *	The stream calls fill(part, bad) when [pos, end) holds no whole record, or
+ *	(bad) when the record at pos is damaged.  The source may use pos to
+ *	know how far it was read: the bytes between pos and end are the start
+ *	of a record that goes on beyond end.  It sets pos, end, last, limit,
+ *	cpu, and adds to lost, then returns
+ *		TACHO_STREAM_RECORD	something changed, look again
+ *		TACHO_STREAM_AGAIN	live: nothing now; horizon says how far
+ *					nothing can come any more
+ *		TACHO_STREAM_END	no more; buffers of the part are freed
+ *		TACHO_STREAM_ERROR	source->diag says what
+ *	Every RECORD must be progress, or the stream would loop.
+ *
+ * Merging
+ *	Parts wait in a heap by the time of their next record.  A part whose
+ *	next record is not known (not begun, or live and empty) waits with its
+ *	`horizon`, a time before which it has nothing: it is filled when it
+ *	comes to the top, so a part takes memory only when its time has come.
+ */
+#ifndef TACHO_STREAM_SOURCE_H
+#define TACHO_STREAM_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "event/type.h"
+#include "stream/clock.h"
+#include "stream/facts.h"
+#include "tacho/stream.h"
+
+struct tacho_source;
+
+struct tacho_part {
+	unsigned char *pos;	/* next record; the stream may write common_type */
+	unsigned char *end;
+	uint64_t last;		/* full time of the record before pos */
+	uint64_t limit;		/* no record of the batch is later; UINT64_MAX: not known */
+	uint64_t lost;		/* records lost before the one at pos */
+	uint64_t horizon;	/* ticks: nothing earlier will come */
+	uint32_t cpu;
+	uint32_t stream_id;	/* enum tacho_stream_id */
+	struct tacho_source *source;
+
+	/* the stream's own: the record at pos, checked */
+	const struct tacho_type *type;
+	uint64_t ticks;
+	uint32_t size;
+	uint32_t index;		/* order of parts at equal times */
+};
+
+/* Types of one stream id by common_type; grown by tacho_source_set_type(). */
+struct tacho_type_table {
+	const struct tacho_type **type;
+	uint32_t nr;
+};
+
+#define TACHO_NR_STREAM_IDS	2
+
+struct tacho_source_ops {
+	const char *format;	/* for tacho_stream_info.format */
+	bool live;
+
+	/* Frees the source and all of it. */
+	void (*close)(struct tacho_source *source);
+
+	/* See above. */
+	int (*fill)(struct tacho_source *source, struct tacho_part *part,
+		    bool bad);
+
+	/*
+	 * Makes the next fill() of the part start at or before the first
+	 * record whose time is >= ticks; 0 is the start.  0 or -errno; NULL: a
+	 * source that cannot.  Called with [pos, end) emptied.
+	 */
+	int (*seek)(struct tacho_source *source, struct tacho_part *part,
+		    uint64_t ticks);
+
+	/*
+	 * Called for a common_type that is not in the table: the type (and
+	 * sets it in the table), or NULL.  NULL: the table is complete.
+	 */
+	const struct tacho_type *(*type)(struct tacho_source *source,
+					 uint32_t stream_id, uint32_t id);
+
+	/* Brings every type into the tables; NULL: they are there. */
+	void (*load_types)(struct tacho_source *source);
+
+	/*
+	 * Adds to events, discarded, bytes, packets and widens begin and end (all
+	 * start as 0; begin and end in ns).  0 or -errno.
+	 */
+	int (*info)(struct tacho_source *source,
+		    struct tacho_stream_info *info);
+
+	/*
+	 * Appends the text of one of the recording's tables: "kallsyms",
+	 * "cmdlines", "syscalls".  0 or -ENOENT; NULL: it has none.
+	 */
+	int (*text)(struct tacho_source *source, const char *name,
+		    struct tacho_buf *out);
+};
+
+struct tacho_source {
+	const struct tacho_source_ops *ops;
+	struct tacho_clock_map clock;
+	struct tacho_part **part;	/* array and parts are the source's */
+	uint32_t nr_parts;
+	uint32_t flags;			/* enum tacho_stream_flag */
+	struct tacho_type_table table[TACHO_NR_STREAM_IDS];
+	struct tacho_facts facts;
+	bool symbols_tried;		/* the stream's: kallsyms was asked for */
+	uint64_t damaged;
+	struct tacho_diag diag;		/* why fill() returned ERROR */
+};
+
+/* Start and end of a source's life; _release frees what it holds, not parts. */
+void tacho_source_init(struct tacho_source *source,
+		       const struct tacho_source_ops *ops, unsigned int flags);
+void tacho_source_release(struct tacho_source *source);
+
+/* Appends a part.  0 or -ENOMEM. */
+int tacho_source_add_part(struct tacho_source *source, struct tacho_part *part);
+
+/* Enters a type at its id.  id <= 65535.  0 or -ENOMEM. */
+int tacho_source_set_type(struct tacho_source *source, uint32_t stream_id,
+			  uint32_t id, const struct tacho_type *type);
+
+/*
+ * Counts damage.  Returns TACHO_STREAM_RECORD, or TACHO_STREAM_ERROR with
+ * diag filled in when the stream was opened STRICT.
+ */
+int tacho_source_damage(struct tacho_source *source, const char *name,
+			uint64_t offset, const char *what);
+
+static inline const struct tacho_type *
+tacho_source_type(struct tacho_source *source, uint32_t stream_id, uint32_t id)
+{
+	const struct tacho_type_table *t;
+
+	if (stream_id >= TACHO_NR_STREAM_IDS)
+		return NULL;
+	t = &source->table[stream_id];
+	if (tacho_likely(id < t->nr && t->type[id]))
+		return t->type[id];
+	return source->ops->type ? source->ops->type(source, stream_id, id) :
+				   NULL;
+}
+
+#endif

@@ -1,0 +1,717 @@
+// SPDX-License-Identifier: MIT
+#include "stream/stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+/* No text of one event is longer: 64 KiB of data, each byte escaped. */
+#define TEXT_MAX	((size_t)1 << 20)
+
+/*
+ * Where a part waits.  known: its next record is at pos, time and ticks are
+ * that record's.  Else time is a bound; such a part goes before a known one
+ * of equal time, so that it is filled before the other is handed out.
+ */
+struct slot {
+	uint64_t time;
+	uint64_t ticks;		/* 0 while unknown */
+	struct tacho_part *part;
+	bool known;
+};
+
+struct type_list {
+	const struct tacho_type **type;
+	uint32_t nr;
+};
+
+struct tacho_stream {
+	struct tacho_source **source;
+	uint32_t nr_sources;
+	uint32_t nr_parts;
+	unsigned int flags;
+	bool begun;
+	/* all parts that are not at their end: a heap, or (UNORDERED) a list */
+	struct slot *slot;
+	uint32_t nr_slots;
+	uint32_t turn;			/* UNORDERED: the slot that is read */
+	struct tacho_part *held;	/* its record was handed out */
+	uint64_t from;			/* ns: earlier records are passed over */
+	struct type_list *types;
+	struct tacho_buf text;		/* of tacho_record_text() */
+	struct tacho_error error;
+};
+
+struct tacho_stream *tacho_stream_new(unsigned int flags)
+{
+	struct tacho_stream *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->flags = flags;
+	tacho_buf_init(&s->text, TEXT_MAX);
+	s->types = calloc(1, sizeof(*s->types));
+	if (!s->types) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+int tacho_stream_add_take(struct tacho_stream *s, struct tacho_source *source)
+{
+	struct tacho_source **p;
+	struct slot *slot;
+	uint32_t nr = s->nr_parts + source->nr_parts;
+
+	p = reallocarray(s->source, (size_t)s->nr_sources + 1, sizeof(*p));
+	if (p)
+		s->source = p;
+	slot = reallocarray(s->slot, (size_t)nr + 1, sizeof(*slot));
+	if (slot)
+		s->slot = slot;
+	if (!p || !slot) {
+		source->ops->close(source);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < source->nr_parts; i++)
+		source->part[i]->index = s->nr_parts++;
+	p[s->nr_sources++] = source;
+	return 0;
+}
+
+void tacho_stream_close(struct tacho_stream *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < s->nr_sources; i++)
+		s->source[i]->ops->close(s->source[i]);
+	free(s->source);
+	free(s->slot);
+	free(s->types->type);
+	free(s->types);
+	tacho_buf_release(&s->text);
+	free(s);
+}
+
+int tacho_error_from(struct tacho_error *error, const struct tacho_diag *d)
+{
+	if (error) {
+		error->err = d->err;
+		error->offset = d->offset;
+		memcpy(error->text, d->text, sizeof(error->text));
+	}
+	return d->err;
+}
+
+_Static_assert(sizeof(((struct tacho_error *)0)->text) ==
+	       sizeof(((struct tacho_diag *)0)->text), "error text");
+
+/* ---- one part ---------------------------------------------------------- */
+
+/* The slow half of part_peek(): a type that is not in the table. */
+static TACHO_COLD int part_type(struct tacho_part *p, uint32_t id)
+{
+	p->type = tacho_source_type(p->source, p->stream_id, id);
+	if (p->type)
+		return TACHO_STREAM_RECORD;
+	return tacho_source_damage(p->source, p->source->ops->format, 0,
+				   "a record has an unknown type");
+}
+
+static TACHO_COLD int part_late(struct tacho_part *p)
+{
+	p->ticks = p->last;
+	return tacho_source_damage(p->source, p->source->ops->format, 0,
+				   "a record lies outside its packet's time");
+}
+
+/*
+ * Checks the record at pos.  RECORD: type, ticks and size are filled in.  AGAIN:
+ * no whole record there.  ERROR: strict.  *bad: what is there is no record.
+ */
+static TACHO_ALWAYS_INLINE int part_look(struct tacho_part *p, bool *bad)
+{
+	size_t left;
+
+	*bad = false;
+	while ((left = (size_t)(p->end - p->pos)) >= TACHO_RECORD_HEAD) {
+		const struct tacho_type_table *t;
+		uint64_t word = tacho_load_u64(p->pos);
+		uint32_t size = tacho_record_size(word);
+		uint32_t id = tacho_load_u16(p->pos + 8);
+
+		*bad = size < TACHO_RECORD_HEAD || size % 8;
+		if (tacho_unlikely(*bad || size > left))
+			return TACHO_STREAM_AGAIN;
+		t = &p->source->table[p->stream_id];
+		p->size = size;
+		p->ticks = tacho_record_time(word, p->last);
+		if (tacho_unlikely(p->ticks > p->limit) &&
+		    part_late(p) != TACHO_STREAM_RECORD)
+			return TACHO_STREAM_ERROR;
+		p->type = id < t->nr ? t->type[id] : NULL;
+		if (tacho_unlikely(!p->type) &&
+		    part_type(p, id) != TACHO_STREAM_RECORD)
+			return TACHO_STREAM_ERROR;
+		if (tacho_likely(p->type != NULL))
+			return TACHO_STREAM_RECORD;
+		p->last = p->ticks;
+		p->pos += size;
+	}
+	return TACHO_STREAM_AGAIN;
+}
+
+/* Brings the next record to pos, by fill() as often as it takes. */
+static TACHO_ALWAYS_INLINE int part_peek(struct tacho_part *p)
+{
+	for (;;) {
+		struct tacho_source *source = p->source;
+		bool bad;
+		int status = part_look(p, &bad);
+
+		if (tacho_likely(status == TACHO_STREAM_RECORD))
+			return status;
+		if (status == TACHO_STREAM_ERROR)
+			return status;
+		status = source->ops->fill(source, p, bad);
+		if (status != TACHO_STREAM_RECORD)
+			return status;
+	}
+}
+
+static void part_step(struct tacho_part *p)
+{
+	p->last = p->ticks;
+	p->pos += p->size;
+	p->lost = 0;
+}
+
+static uint64_t part_time(const struct tacho_part *p, uint64_t ticks)
+{
+	return tacho_clock_ns(&p->source->clock, ticks);
+}
+
+static void part_record(struct tacho_part *p, uint64_t time,
+			struct tacho_record *r)
+{
+	/* a record written under a stand-in id shows its type's own id */
+	if (tacho_load_u16(p->pos + 8) != p->type->id)
+		tacho_put_u16(p->pos + 8, (uint16_t)p->type->id);
+	r->time = time;
+	r->ticks = p->ticks;
+	r->type = p->type;
+	r->raw = p->pos + 8;
+	r->len = p->size - 8;
+	r->cpu = p->cpu;
+	r->pid = (int32_t)tacho_load_u32(p->pos + 12);
+	r->source = p->stream_id;
+	r->lost = p->lost;
+}
+
+/* ---- the heap ------------------------------------------------------------ */
+
+static bool slot_before(const struct slot *a, const struct slot *b)
+{
+	if (a->time != b->time)
+		return a->time < b->time;
+	if (a->known != b->known)
+		return b->known;
+	if (a->ticks != b->ticks)
+		return a->ticks < b->ticks;
+	return a->part->index < b->part->index;
+}
+
+static void heap_down(struct tacho_stream *s, uint32_t i)
+{
+	struct slot moved = s->slot[i];
+
+	for (;;) {
+		uint32_t child = 2 * i + 1;
+
+		if (child >= s->nr_slots)
+			break;
+		if (child + 1 < s->nr_slots &&
+		    slot_before(&s->slot[child + 1], &s->slot[child]))
+			child++;
+		if (!slot_before(&s->slot[child], &moved))
+			break;
+		s->slot[i] = s->slot[child];
+		i = child;
+	}
+	s->slot[i] = moved;
+}
+
+/* Puts every part into the heap, none of them known. */
+static void stream_begin(struct tacho_stream *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->nr_sources; i++)
+		for (uint32_t j = 0; j < s->source[i]->nr_parts; j++) {
+			struct tacho_part *p = s->source[i]->part[j];
+
+			s->slot[n++] = (struct slot){ .part = p,
+				.time = part_time(p, p->horizon) };
+		}
+	s->nr_slots = n;
+	s->turn = 0;
+	s->held = NULL;
+	s->begun = true;
+	if (!(s->flags & TACHO_STREAM_UNORDERED))
+		while (n--)
+			heap_down(s, n);
+}
+
+static int stream_failed(struct tacho_stream *s, struct tacho_part *p)
+{
+	tacho_error_from(&s->error, &p->source->diag);
+	return TACHO_STREAM_ERROR;
+}
+
+/*
+ * Looks again at the part on top of the heap and lets it sink to its place.
+ * RECORD: go on with whatever is on top now.  AGAIN: the part has nothing; it
+ * may have sunk, as far as its horizon allows (*stuck: it has not).
+ */
+static int heap_refresh(struct tacho_stream *s, bool *stuck)
+{
+	struct slot *top = &s->slot[0];
+	struct tacho_part *p = top->part;
+	int status = part_peek(p);
+	uint64_t bound;
+
+	*stuck = false;
+
+	switch (status) {
+	case TACHO_STREAM_RECORD:
+		top->time = part_time(p, p->ticks);
+		top->ticks = p->ticks;
+		top->known = true;
+		break;
+	case TACHO_STREAM_AGAIN:
+		bound = part_time(p, p->horizon);
+		*stuck = !top->known && bound <= top->time;
+		top->known = false;
+		top->ticks = 0;
+		if (bound > top->time)
+			top->time = bound;
+		break;
+	case TACHO_STREAM_END:
+		*top = s->slot[--s->nr_slots];
+		if (!s->nr_slots)
+			return TACHO_STREAM_RECORD;
+		break;
+	default:
+		return stream_failed(s, p);
+	}
+	heap_down(s, 0);
+	return status == TACHO_STREAM_AGAIN ? status : TACHO_STREAM_RECORD;
+}
+
+static int next_merged(struct tacho_stream *s, struct tacho_record *r)
+{
+	uint32_t idle = 0;
+	bool stuck, step = s->held != NULL;
+
+	s->held = NULL;
+	while (s->nr_slots) {
+		struct slot *top = &s->slot[0];
+		int status;
+
+		if (!step && top->known && top->time >= s->from) {
+			part_record(top->part, top->time, r);
+			s->held = top->part;
+			return TACHO_STREAM_RECORD;
+		}
+		/* the record handed out last, or one before `from` */
+		if (top->known)
+			part_step(top->part);
+		step = false;
+		status = heap_refresh(s, &stuck);
+		if (status == TACHO_STREAM_ERROR)
+			return status;
+		/*
+		 * The horizon of a live part moves with the clock, so idle
+		 * parts could be asked for ever: once round is enough.
+		 */
+		if (status == TACHO_STREAM_RECORD)
+			idle = 0;
+		else if (stuck || ++idle > s->nr_slots)
+			return TACHO_STREAM_AGAIN;
+	}
+	return TACHO_STREAM_END;
+}
+
+/* Parts one after the other; live ones in turn. */
+static int next_unordered(struct tacho_stream *s, struct tacho_record *r)
+{
+	uint32_t idle = 0;
+
+	if (s->held) {
+		part_step(s->held);
+		s->held = NULL;
+	}
+	while (s->nr_slots && idle < s->nr_slots) {
+		struct tacho_part *p;
+		uint64_t time;
+		int status;
+
+		if (s->turn >= s->nr_slots)
+			s->turn = 0;
+		p = s->slot[s->turn].part;
+		status = part_peek(p);
+		if (status == TACHO_STREAM_ERROR)
+			return stream_failed(s, p);
+		if (status == TACHO_STREAM_END) {
+			s->slot[s->turn] = s->slot[--s->nr_slots];
+			continue;
+		}
+		if (status == TACHO_STREAM_AGAIN) {
+			s->turn++;
+			idle++;
+			continue;
+		}
+		idle = 0;
+		time = part_time(p, p->ticks);
+		if (time < s->from) {
+			part_step(p);
+			continue;
+		}
+		part_record(p, time, r);
+		s->held = p;
+		return TACHO_STREAM_RECORD;
+	}
+	return s->nr_slots ? TACHO_STREAM_AGAIN : TACHO_STREAM_END;
+}
+
+int tacho_stream_next(struct tacho_stream *s, struct tacho_record *r)
+{
+	if (s->error.err)
+		return TACHO_STREAM_ERROR;
+	if (!s->begun)
+		stream_begin(s);
+	if (s->flags & TACHO_STREAM_UNORDERED)
+		return next_unordered(s, r);
+	return next_merged(s, r);
+}
+
+int tacho_stream_seek(struct tacho_stream *s, uint64_t time)
+{
+	for (uint32_t i = 0; i < s->nr_sources; i++)
+		if (!s->source[i]->ops->seek)
+			return -ESPIPE;
+	s->error = (struct tacho_error){ 0 };
+	for (uint32_t i = 0; i < s->nr_sources; i++) {
+		struct tacho_source *source = s->source[i];
+		uint64_t ticks = time ? tacho_clock_ticks(&source->clock, time) : 0;
+
+		source->diag = (struct tacho_diag){ 0 };
+		for (uint32_t j = 0; j < source->nr_parts; j++) {
+			struct tacho_part *p = source->part[j];
+			int err;
+
+			p->pos = p->end = NULL;
+			p->lost = 0;
+			p->horizon = 0;
+			err = source->ops->seek(source, p, ticks);
+			if (err)
+				return err;
+		}
+	}
+	s->from = time;
+	stream_begin(s);
+	return 0;
+}
+
+/* ---- counting ------------------------------------------------------------ */
+
+struct tally {
+	uint64_t events, bytes;
+};
+
+/* Counts the whole records at hand; false: what stands at pos is no record. */
+static bool count_batch(struct tacho_part *p, struct tally *tally)
+{
+	unsigned char *pos = p->pos, *end = p->end;
+	uint64_t last = p->last;
+	bool good = true;
+
+	while ((size_t)(end - pos) >= TACHO_RECORD_HEAD) {
+		uint64_t word = tacho_load_u64(pos);
+		uint32_t size = tacho_record_size(word);
+		struct tally *t;
+
+		good = size >= TACHO_RECORD_HEAD && !(size % 8);
+		if (tacho_unlikely(!good || size > (size_t)(end - pos)))
+			break;
+		t = &tally[tacho_load_u16(pos + 8)];
+		t->events++;
+		t->bytes += size;
+		last = tacho_record_time(word, last);
+		pos += size;
+	}
+	p->last = last;
+	p->pos = pos;
+	return good;
+}
+
+static int count_part(struct tacho_part *p, struct tally *tally)
+{
+	struct tacho_source *source = p->source;
+	int status;
+
+	do {
+		bool good = true;
+
+		/* fill() may change the stream id: look at it every time */
+		if (p->end != p->pos)
+			good = count_batch(p, tally + (size_t)p->stream_id * 65536);
+		status = source->ops->fill(source, p, !good);
+	} while (status == TACHO_STREAM_RECORD);
+	return status == TACHO_STREAM_ERROR ? source->diag.err : 0;
+}
+
+static int count_collect(struct tacho_source *source, struct tally *tally,
+			 struct tacho_type_count *list, size_t *nr)
+{
+	for (uint32_t i = 0; i < TACHO_NR_STREAM_IDS * 65536u; i++) {
+		const struct tacho_type *type;
+		uint32_t stream_id = i / 65536, id = i % 65536;
+
+		if (!tally[i].events)
+			continue;
+		type = tacho_source_type(source, stream_id, id);
+		if (!type) {
+			source->damaged += tally[i].events;
+			continue;
+		}
+		/* stand-in ids count for the type that they stand for */
+		if (type->id != id && type->id < 65536) {
+			struct tally *own = &tally[stream_id * 65536 + type->id];
+
+			own->bytes += tally[i].bytes;
+			own->events += tally[i].events;
+		}
+	}
+	for (uint32_t i = 0; i < TACHO_NR_STREAM_IDS * 65536u; i++) {
+		const struct tacho_type *type;
+
+		if (!tally[i].events)
+			continue;
+		type = tacho_source_type(source, i / 65536, i % 65536);
+		if (!type || type->id != i % 65536)
+			continue;
+		list[(*nr)++] = (struct tacho_type_count){
+			.type = type, .stream_id = i / 65536,
+			.events = tally[i].events, .bytes = tally[i].bytes };
+	}
+	return 0;
+}
+
+int tacho_stream_count(struct tacho_stream *s, struct tacho_type_count **list,
+		       size_t *nr)
+{
+	const size_t ids = (size_t)TACHO_NR_STREAM_IDS * 65536;
+	struct tally *tally = NULL;
+	int err = 0;
+
+	*list = NULL;
+	*nr = 0;
+	if (!s->begun)
+		stream_begin(s);
+	if (s->held)
+		part_step(s->held);
+	s->held = NULL;
+	for (uint32_t i = 0; i < s->nr_sources && !err; i++) {
+		struct tacho_source *source = s->source[i];
+		struct tacho_type_count *p;
+
+		free(tally);
+		tally = calloc(ids, sizeof(*tally));
+		p = reallocarray(*list, *nr + ids, sizeof(*p));
+		if (p)
+			*list = p;
+		if (!tally || !p) {
+			err = -ENOMEM;
+			break;
+		}
+		for (uint32_t j = 0; j < source->nr_parts && !err; j++)
+			err = count_part(source->part[j], tally);
+		if (err)
+			tacho_error_from(&s->error, &source->diag);
+		else
+			err = count_collect(source, tally, *list, nr);
+	}
+	free(tally);
+	s->nr_slots = 0;
+	return err;
+}
+
+/* ---- facts --------------------------------------------------------------- */
+
+const struct tacho_error *tacho_stream_error(const struct tacho_stream *s)
+{
+	return &s->error;
+}
+
+int tacho_stream_get_info(struct tacho_stream *s,
+			  struct tacho_stream_info *info)
+{
+	*info = (struct tacho_stream_info){ .parts = s->nr_parts };
+	if (!s->nr_sources)
+		return 0;
+	info->format = s->source[0]->ops->format;
+	info->clock_freq = s->source[0]->clock.freq;
+	for (uint32_t i = 0; i < s->nr_sources; i++) {
+		struct tacho_source *source = s->source[i];
+		int err = source->ops->info ? source->ops->info(source, info) : 0;
+
+		if (err)
+			return err;
+		info->damaged += source->damaged;
+	}
+	(void)tacho_stream_type(s, 0);
+	info->types = s->types->nr;
+	return 0;
+}
+
+const char *tacho_stream_env(const struct tacho_stream *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->nr_sources; i++) {
+		const char *v = tacho_facts_get(&s->source[i]->facts, name);
+
+		if (v)
+			return v;
+	}
+	return NULL;
+}
+
+const char *tacho_stream_comm(const struct tacho_stream *s, int32_t pid,
+			      int32_t *tgid)
+{
+	if (s->held) {
+		const char *v = tacho_facts_comm(&s->held->source->facts, pid,
+						 tgid);
+		if (v)
+			return v;
+	}
+	for (uint32_t i = 0; i < s->nr_sources; i++) {
+		const char *v = tacho_facts_comm(&s->source[i]->facts, pid, tgid);
+
+		if (v)
+			return v;
+	}
+	if (tgid)
+		*tgid = 0;
+	return NULL;
+}
+
+static int type_list_add(struct type_list *l, const struct tacho_type_table *t)
+{
+	for (uint32_t id = 0; id < t->nr; id++) {
+		const struct tacho_type **p;
+
+		if (!t->type[id] || t->type[id]->id != id)
+			continue;
+		if (!(l->nr & (l->nr - 1))) {
+			p = reallocarray(l->type, l->nr ? 2 * (size_t)l->nr : 1,
+					 sizeof(*p));
+			if (!p)
+				return -ENOMEM;
+			l->type = p;
+		}
+		l->type[l->nr++] = t->type[id];
+	}
+	return 0;
+}
+
+/* Index 0 takes stock again: a live source learns types as it goes. */
+static void type_list_make(const struct tacho_stream *s)
+{
+	s->types->nr = 0;
+	for (uint32_t i = 0; i < s->nr_sources; i++) {
+		struct tacho_source *source = s->source[i];
+
+		if (source->ops->load_types)
+			source->ops->load_types(source);
+		for (int j = 0; j < TACHO_NR_STREAM_IDS; j++)
+			if (type_list_add(s->types, &source->table[j]))
+				return;
+	}
+}
+
+const struct tacho_type *tacho_stream_type(const struct tacho_stream *s,
+					   uint32_t index)
+{
+	if (!index || !s->types->nr)
+		type_list_make(s);
+	return index < s->types->nr ? s->types->type[index] : NULL;
+}
+
+int tacho_stream_text(struct tacho_stream *s, const char *name,
+		      struct tacho_buf *out)
+{
+	for (uint32_t i = 0; i < s->nr_sources; i++)
+		if (s->source[i]->ops->text &&
+		    !s->source[i]->ops->text(s->source[i], name, out))
+			return 0;
+	return -ENOENT;
+}
+
+struct tacho_source *tacho_stream_source(const struct tacho_stream *s,
+					 uint32_t index)
+{
+	return index < s->nr_sources ? s->source[index] : NULL;
+}
+
+/* ---- text ---------------------------------------------------------------- */
+
+#define KALLSYMS_MAX	((size_t)24 << 20)
+
+/* Symbols are read when the first address asks for one. */
+static const char *source_symbol(void *arg, uint64_t addr, uint64_t *start)
+{
+	struct tacho_source *source = arg;
+
+	if (!source->symbols_tried) {
+		struct tacho_buf text;
+
+		source->symbols_tried = true;
+		tacho_buf_init(&text, KALLSYMS_MAX);
+		if (source->ops->text &&
+		    !source->ops->text(source, "kallsyms", &text))
+			(void)tacho_facts_take_kallsyms(&source->facts, &text);
+		tacho_buf_release(&text);
+	}
+	return tacho_facts_symbol(&source->facts, addr, start);
+}
+
+void tacho_stream_print(struct tacho_stream *s, const struct tacho_record *r,
+			struct tacho_buf *out)
+{
+	struct tacho_print_env env = { .symbol = source_symbol };
+
+	if (s->held)
+		env.arg = s->held->source;
+	else if (s->nr_sources)
+		env.arg = s->source[0];
+	tacho_print_run(r->type, r->raw, r->len, env.arg ? &env : NULL, out);
+}
+
+size_t tacho_record_text(struct tacho_stream *s, const struct tacho_record *r,
+			 char *text, size_t size)
+{
+	tacho_buf_reset(&s->text);
+	tacho_stream_print(s, r, &s->text);
+	if (size) {
+		size_t n = s->text.len < size ? s->text.len : size - 1;
+
+		if (n)
+			memcpy(text, s->text.data, n);
+		text[n] = '\0';
+	}
+	return s->text.len;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stream.h - the inside of <tacho/stream.h>: making a stream from sources, and
+ * the calls that tools of this tree use besides the public ones.
+ */
+#ifndef TACHO_STREAM_STREAM_H
+#define TACHO_STREAM_STREAM_H
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "event/print.h"
+#include "stream/source.h"
+#include "tacho/stream.h"
+
+/* Makes a stream without sources.  flags: enum tacho_stream_flag. */
+struct tacho_stream *tacho_stream_new(unsigned int flags);
+
+/*
+ * Adds a source; the stream takes it over, also when it fails.  Before the
+ * first next() only.  0 or -ENOMEM.
+ */
+int tacho_stream_add_take(struct tacho_stream *stream,
+			  struct tacho_source *source);
+
+/*
+ * Appends the record's text by its print format: what tacho_record_text() gives,
+ * without the copy.  r is the record that next() gave last.
+ */
+void tacho_stream_print(struct tacho_stream *stream,
+			const struct tacho_record *r, struct tacho_buf *out);
+
+struct tacho_type_count {
+	const struct tacho_type *type;
+	uint32_t stream_id;	/* enum tacho_stream_id */
+	uint64_t events;
+	uint64_t bytes;		/* of their records, first word included */
+};
+
+/*
+ * tacho_stream_count - how many records of each type are left.
+ *
+ * Reads the stream to its end, part by part, at a fraction of the cost of
+ * next(): only sizes and types are looked at.  *list (malloc'ed, the
+ * caller's to free) has one entry for each type that occurs, in the
+ * order of sources and ids.
+ *
+ * Returns 0, -ENOMEM, or the source's error; a live source is counted as far as it
+ * is there.
+ */
+int tacho_stream_count(struct tacho_stream *stream,
+		       struct tacho_type_count **list, size_t *nr);
+
+/*
+ * Appends a table of the recording as text: "kallsyms", "cmdlines" ("pid tgid
+ * comm" lines), "syscalls".  0 or -ENOENT.
+ */
+int tacho_stream_text(struct tacho_stream *stream, const char *name,
+		      struct tacho_buf *out);
+
+/* The sources, for tools that need more than the stream says. */
+struct tacho_source *tacho_stream_source(const struct tacho_stream *stream,
+					 uint32_t index);
+
+/* Copies a diag into the public error (which may be NULL); returns d->err. */
+int tacho_error_from(struct tacho_error *error, const struct tacho_diag *d);
+
+#endif

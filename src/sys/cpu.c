@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "sys/cpu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+
+/* Reads a small file; returns its length, NUL-terminated, or -1. */
+static int read_small(const char *path, char *to, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -1;
+	n = read(fd, to, size - 1);
+	close(fd);
+	if (n < 0)
+		return -1;
+	to[n] = '\0';
+	return (int)n;
+}
+
+unsigned int tacho_cpu_possible(void)
+{
+	char text[256];
+	const char *last;
+	long n;
+
+	if (read_small("/sys/devices/system/cpu/possible", text,
+		       sizeof(text)) > 0) {
+		/* "0-63" or "0,2-5": the last number is the highest */
+		last = text + strcspn(text, "\n");
+		while (last > text && last[-1] >= '0' && last[-1] <= '9')
+			last--;
+		n = strtol(last, NULL, 10) + 1;
+	} else {
+		n = sysconf(_SC_NPROCESSORS_CONF);
+	}
+	return n < 1 ? 1 : (unsigned int)n;
+}
+
+/*
+ * By the kernel's list, "0-3,8": a CPU that is possible but not present has no
+ * directory of its own to ask.
+ */
+bool tacho_cpu_online(unsigned int cpu)
+{
+	char text[4096];
+	const char *s = text;
+	char *end;
+
+	if (read_small("/sys/devices/system/cpu/online", text, sizeof(text)) < 1)
+		return true;
+	for (;;) {
+		unsigned long first = strtoul(s, &end, 10);
+		unsigned long last = first;
+
+		if (end == s)
+			return false;
+		s = end;
+		if (*s == '-') {
+			last = strtoul(s + 1, &end, 10);
+			s = end;
+		}
+		if (cpu >= first && cpu <= last)
+			return true;
+		if (*s++ != ',')
+			return false;
+	}
+}
+
+/* The raw calls: the C library's set type ends at 1,024 CPUs. */
+int tacho_cpu_enter(unsigned int cpu, struct tacho_cpu_saved *saved)
+{
+	const unsigned int bits = 8 * sizeof(long);
+	unsigned long mask[TACHO_ARRAY_SIZE(saved->mask)] = { 0 };
+	long n;
+
+	if (cpu >= bits * TACHO_ARRAY_SIZE(mask))
+		return -EINVAL;
+	n = syscall(SYS_sched_getaffinity, 0, sizeof(saved->mask), saved->mask);
+	if (n < 0)
+		return -errno;
+	saved->size = (int)n;
+	mask[cpu / bits] = 1ul << cpu % bits;
+	if (syscall(SYS_sched_setaffinity, 0, sizeof(mask), mask) < 0)
+		return -errno;
+	return 0;
+}
+
+void tacho_cpu_leave(const struct tacho_cpu_saved *saved)
+{
+	(void)syscall(SYS_sched_setaffinity, 0, saved->size, saved->mask);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "sys/mapping.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Ends a call: errno as it was, the result as -errno. */
+static int done(int saved, int err)
+{
+	errno = saved;
+	return err;
+}
+
+int tacho_shm_create(int dirfd, const char *name, uint64_t size)
+{
+	int saved = errno;
+	int fd, err;
+
+	fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		    0600);
+	if (fd < 0)
+		return done(saved, -errno);
+	if (ftruncate(fd, (off_t)size) < 0) {
+		err = -errno;
+		close(fd);
+		(void)unlinkat(dirfd, name, 0);
+		return done(saved, err);
+	}
+	return done(saved, fd);
+}
+
+int tacho_shm_allocate(int fd, uint64_t offset, uint64_t len)
+{
+	int saved = errno;
+	int tries = 100;
+
+	/* a signal may interrupt a long allocation: what is done stays done */
+	while (fallocate(fd, 0, (off_t)offset, (off_t)len) < 0) {
+		if (errno != EINTR || !--tries)
+			return done(saved, -errno);
+	}
+	return done(saved, 0);
+}
+
+int tacho_shm_open(int dirfd, const char *name)
+{
+	int saved = errno;
+	int fd = openat(dirfd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+
+	return done(saved, fd < 0 ? -errno : fd);
+}
+
+int tacho_shm_map(int fd, uint64_t size, bool writable, bool populate,
+		  void **map)
+{
+	int saved = errno;
+	struct stat st;
+	void *p;
+
+	if (fstat(fd, &st) < 0)
+		return done(saved, -errno);
+	if (st.st_size < 0 || (uint64_t)st.st_size < size || !size)
+		return done(saved, -EINVAL);
+	p = mmap(NULL, size, writable ? PROT_READ | PROT_WRITE : PROT_READ,
+		 MAP_SHARED | (populate ? MAP_POPULATE : 0), fd, 0);
+	if (p == MAP_FAILED)
+		return done(saved, -errno);
+	*map = p;
+	return done(saved, 0);
+}
+
+void tacho_shm_retire(void *map, uint64_t size)
+{
+	int saved = errno;
+
+	(void)mmap(map, size, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
+		   -1, 0);
+	errno = saved;
+}
+
+void *tacho_shm_private(uint64_t size)
+{
+	int saved = errno;
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	errno = saved;
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void tacho_shm_unmap(void *map, uint64_t size)
+{
+	int saved = errno;
+
+	if (map)
+		(void)munmap(map, size);
+	errno = saved;
+}

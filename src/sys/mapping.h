@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mapping.h - files that are mapped by several processes.
+ *
+ * Blocks are allocated before they are touched, so that a full file system
+ * is an error here and never a SIGBUS there.  All calls may run in a traced
+ * program's signal handler: they make system calls only and preserve errno.
+ */
+#ifndef TACHO_SYS_MAPPING_H
+#define TACHO_SYS_MAPPING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Creates `name` in dirfd (O_EXCL, mode 0600), `size` bytes long, sparse.
+ * Returns the descriptor, or a negative errno.
+ */
+int tacho_shm_create(int dirfd, const char *name, uint64_t size);
+
+/* Allocates [offset, offset + len); 0, -ENOSPC or another negative errno. */
+int tacho_shm_allocate(int fd, uint64_t offset, uint64_t len);
+
+/* Opens an existing file for reading and writing; descriptor or -errno. */
+int tacho_shm_open(int dirfd, const char *name);
+
+/*
+ * Maps `size` bytes of fd, shared.  Refuses (-EINVAL) a file that is shorter.
+ * populate: fault all pages in now, for a file that is fully allocated.
+ * Returns 0 and *map.
+ */
+int tacho_shm_map(int fd, uint64_t size, bool writable, bool populate,
+		  void **map);
+
+/*
+ * Puts private zero pages in the place of a mapping: whoever still holds a
+ * pointer into it reads and writes harmless memory, and the file is let go.
+ */
+void tacho_shm_retire(void *map, uint64_t size);
+
+/* Private zeroed memory, for contexts where malloc is forbidden; or NULL. */
+void *tacho_shm_private(uint64_t size);
+
+void tacho_shm_unmap(void *map, uint64_t size);
+
+#endif

@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""make bench: tacho beside its peers, in the same run on the same machine.
+
+    run.py BUILD [--events N] [--rounds N] [--only write,kernel,read]
+
+Prints a table, writes it to docs/benchmarks.md and appends the figures as one JSON
+line to BUILD/bench.jsonl.  A peer that is not installed or refuses to run is named
+as such; nothing is made up.
+"""
+import datetime
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def sh(*cmd, **kw):
+    return subprocess.run(cmd, capture_output=True, text=True, **kw)
+
+
+def first_line(*cmd):
+    try:
+        return (sh(*cmd).stdout or '').splitlines()[0].strip()
+    except (OSError, IndexError):
+        return 'not installed'
+
+
+def median(values):
+    return statistics.median(values)
+
+
+class Bench:
+    def __init__(self, build, events, rounds):
+        self.build = build
+        self.tacho = os.path.join(build, 'tacho')
+        self.events = events
+        self.rounds = rounds
+        self.dir = tempfile.mkdtemp(prefix='tacho-bench.')
+        self.rows = []      # (what, ours, peer, ratio, bar)
+        self.notes = []
+        self.figures = {}
+
+    def row(self, what, ours, peer, ratio, bar):
+        self.rows.append((what, ours, peer, ratio, bar))
+        print(f'{what:48} {ours:>16} {peer:>22} {ratio:>9}  {bar}', flush=True)
+
+    def note(self, text):
+        self.notes.append(text)
+        print('# ' + text, flush=True)
+
+    # ---- the cost of a tracepoint ----
+
+    def loops(self, program, threads, env=None):
+        p = sh(os.path.join(self.build, 'tests', 'bench', program),
+               str(self.events), str(threads), env={**os.environ, **(env or {})})
+        return json.loads(p.stdout)
+
+    def many(self, program, threads, env=None):
+        runs = [self.loops(program, threads, env) for _ in range(self.rounds)]
+        return {k: median([r[k] for r in runs]) for k in runs[0]}
+
+    def lttng_start(self):
+        """A session daemon of our own, a flight-recorder session; or None."""
+        program = os.path.join(self.build, 'tests', 'bench', 'bench_write_lttng')
+        if not shutil.which('lttng-sessiond') or not os.path.exists(program):
+            self.note('LTTng-UST is not installed: no figures of it')
+            return None
+        home = os.path.join(self.dir, 'lttng')
+        os.mkdir(home)
+        env = {**os.environ, 'HOME': home, 'LTTNG_HOME': home}
+        daemon = subprocess.Popen(['lttng-sessiond', '--no-kernel'], env=env,
+                                  stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+        for _ in range(100):
+            if sh('lttng', 'list', env=env).returncode == 0:
+                break
+            time.sleep(0.1)
+        return env, daemon
+
+    def lttng_enable(self, env):
+        steps = [['create', 'bench', '--snapshot', '--output',
+                  os.path.join(self.dir, 'lttng-trace')],
+                 ['enable-channel', '-u', 'ring', '--overwrite',
+                  '--subbuf-size', '262144', '--num-subbuf', '64'],
+                 ['enable-event', '-u', '-c', 'ring', 'bench:*'], ['start']]
+        for s in steps:
+            p = sh('lttng', *s, env=env)
+            if p.returncode:
+                self.note(f'lttng {s[0]} failed: {p.stderr.strip()}')
+                return False
+        return True
+
+    def write(self):
+        lttng = self.lttng_start()
+        cpus = os.cpu_count()
+        env = lttng[0] if lttng else None
+        off = self.many('bench_write', 1)
+        off_peer = self.many('bench_write_lttng', 1, env) if lttng else None
+        self.row('disabled, ns above an empty loop',
+                 f"{off['two'] - off['empty']:.2f}",
+                 f"LTTng {off_peer['two'] - off_peer['empty']:.2f}" if lttng else '-',
+                 '', '<= LTTng')
+        bare = self.many('bench_write_nosdt', 1)
+        self.row('disabled without its SDT note (LTTng has none)',
+                 f"{bare['two'] - bare['empty']:.2f}",
+                 f"LTTng {off_peer['two'] - off_peer['empty']:.2f}" if lttng else '-',
+                 '', '<= LTTng')
+        self.figures['disabled'] = off['two'] - off['empty']
+        self.figures['disabled_nosdt'] = bare['two'] - bare['empty']
+        if lttng:
+            self.figures['disabled_lttng'] = off_peer['two'] - off_peer['empty']
+            lttng_on = self.lttng_enable(env)
+        sh(self.tacho, 'create', '--flight', '-e', 'bench:*', 'bench')
+        for threads in sorted({1, cpus}):
+            on = self.many('bench_write', threads)
+            peer = self.many('bench_write_lttng', threads, env) \
+                if lttng and lttng_on else None
+            who = f'{threads} thread' + ('s' if threads > 1 else '')
+            for key, text in (('two', '16 bytes'), ('four', '32 bytes'),
+                              ('text', 'string of 23')):
+                self.row(f'enabled, {text}, {who}, ns', f'{on[key]:.1f}',
+                         f'LTTng {peer[key]:.1f}' if peer else '-',
+                         f'1/{peer[key] / on[key]:.1f}' if peer else '',
+                         '<= 1/6 of LTTng' if key == 'two' else '')
+                self.figures[f'enabled_{key}_{threads}'] = on[key]
+                if peer:
+                    self.figures[f'enabled_{key}_{threads}_lttng'] = peer[key]
+            self.row(f'enabled, 16 bytes, {who}, against rdtsc',
+                     f"{on['two']:.1f}", f"rdtsc loop {on['rdtsc']:.1f}",
+                     f"{on['two'] / on['rdtsc']:.2f}", '<= 1.5')
+        self.note(f"both clocks: rdtsc {on['rdtsc']:.1f} ns (tacho's), "
+                  f"clock_gettime {on['clock']:.1f} ns (LTTng's)")
+        sh(self.tacho, 'destroy', 'bench')
+        out = os.path.join(self.dir, 'bench-trace')
+        sh(self.tacho, 'record', '-o', out, '-e', 'bench:four', '--',
+           os.path.join(self.build, 'tests', 'bench', 'bench_write'), '10000')
+        stat = json.loads(sh(self.tacho, 'stat', '--json', out).stdout)
+        four = [e for e in stat['by_event'] if e['event'] == 'four'][0]
+        self.row('bytes per event, four u64 fields',
+                 f"{four['bytes'] / four['events']:.0f}", '-', '', '48')
+        if lttng:
+            sh('lttng', 'destroy', '-a', env=env)
+            lttng[1].terminate()
+            lttng[1].wait()
+
+    # ---- recording the kernel ----
+
+    WORKLOAD = ('for i in 1 2; do dd if=/dev/zero of=/dev/null bs=64 '
+                'count=4000000 2>/dev/null & done; wait')
+
+    def recorder_cpu(self, cmd, stop_signal):
+        """CPU seconds of a recorder over the workload."""
+        import signal
+        p = subprocess.Popen(cmd, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, text=True)
+        time.sleep(1.0)
+        if p.poll() is not None:
+            return None, p.stderr.read().strip().splitlines()[-1:]
+        subprocess.run(['sh', '-c', self.WORKLOAD], check=False)
+        time.sleep(0.3)
+        p.send_signal(getattr(signal, stop_signal))
+        _, _, usage = os.wait4(p.pid, 0)
+        return usage.ru_utime + usage.ru_stime, None
+
+    def kernel(self):
+        if os.geteuid() != 0:
+            self.note('kernel recording was not measured: that takes root')
+            return
+        ours, theirs = [], []
+        for r in range(max(1, self.rounds // 2)):
+            out = os.path.join(self.dir, f'k{r}')
+            cpu, err = self.recorder_cpu(
+                [self.tacho, 'record', '-q', '-o', out, '--no-kallsyms',
+                 '--kernel-buffer', '32M', '-k', 'syscalls:*,sched:*'], 'SIGINT')
+            if cpu is None:
+                self.note(f'tacho could not record the kernel: {err}')
+                return
+            s = json.loads(sh(self.tacho, 'stat', '--json', out).stdout)
+            n = s['events']
+            ours.append((cpu * 1e9 / n, n, s.get('discarded', s.get('lost', 0))))
+            shutil.rmtree(out)
+            data = os.path.join(self.dir, 'perf.data')
+            cpu, err = self.recorder_cpu(
+                ['perf', 'record', '-q', '-a', '-m', '32M', '-o', data,
+                 '-e', 'syscalls:*', '-e', 'sched:*', 'sleep', '1000'], 'SIGINT')
+            if cpu is None:
+                self.note(f'perf record does not run here: {err}')
+                continue
+            p = subprocess.run(f'perf script -i {data} -F event 2>/dev/null | wc -l',
+                               shell=True, capture_output=True, text=True)
+            n = int(p.stdout or 0)
+            if n:
+                theirs.append((cpu * 1e9 / n, n, 0))
+            os.unlink(data)
+        a = median([x[0] for x in ours])
+        b = median([x[0] for x in theirs]) if theirs else None
+        self.row('kernel events, CPU of the recorder, ns/event', f'{a:.0f}',
+                 f'perf {b:.0f}' if b else '-', f'1/{b / a:.1f}' if b else '',
+                 '<= perf')
+        self.figures['kernel_ns'] = a
+        self.figures['kernel_ns_perf'] = b
+        self.note(f'kernel: tacho recorded {ours[0][1]} events a round and lost '
+                  f'{ours[0][2]}' + (f', perf {theirs[0][1]}' if theirs else ''))
+        p = sh('trace-cmd', 'record', '-o', os.path.join(self.dir, 'x.dat'), '-e',
+               'sched:sched_switch', 'true') if shutil.which('trace-cmd') else None
+        if p is None or p.returncode:
+            self.note('trace-cmd record does not run here: ' +
+                      ((p.stderr.strip().splitlines() or ['?'])[-1] if p
+                       else 'not installed'))
+
+    # ---- reading ----
+
+    def timed(self, *cmd):
+        start = time.time()
+        p = subprocess.Popen(cmd, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(p.pid, 0)
+        return (time.time() - start, usage.ru_utime + usage.ru_stime,
+                usage.ru_maxrss, os.waitstatus_to_exitcode(status))
+
+    def best(self, *cmd, rounds=None):
+        runs = [self.timed(*cmd) for _ in range(rounds or self.rounds)]
+        return min(r[0] for r in runs), max(r[2] for r in runs)
+
+    def read(self):
+        trace = os.path.join(self.dir, 'big')
+        n = 5000000
+        gen = os.path.join(self.build, 'tests', 'stream', 'gen_trace')
+        p = sh(gen, str(n), trace)
+        if p.returncode:
+            self.note('gen_trace failed: ' + p.stderr.strip())
+            return
+        count, rss1 = self.best(self.tacho, 'stat', trace)
+        text, rss2 = self.best(self.tacho, 'report', '--no-pager', trace)
+        self.figures.update(count_s=count, text_s=text, rss_kib=max(rss1, rss2))
+        peer_count = peer_text = None
+        if shutil.which('babeltrace2'):
+            peer_count, _ = self.best('babeltrace2', '-o', 'dummy', trace, rounds=1)
+            peer_text, _ = self.best('babeltrace2', trace, rounds=1)
+            self.figures.update(count_bt2_s=peer_count, text_bt2_s=peer_text)
+        self.row('counting 5 million events, s', f'{count:.3f}',
+                 f'babeltrace2 {peer_count:.2f}' if peer_count else '-',
+                 f'{peer_count / count:.0f}x' if peer_count else '', '>= 30x')
+        self.row('text of 5 million events, s', f'{text:.2f}',
+                 f'babeltrace2 {peer_text:.2f}' if peer_text else '-',
+                 f'{peer_text / text:.1f}x' if peer_text else '', '>= 10x')
+        self.row('peak memory while reading, MiB', f'{max(rss1, rss2) / 1024:.1f}',
+                 '-', '', '<= 64')
+
+    # ---- the table ----
+
+    def report(self):
+        cpu = ''
+        with open('/proc/cpuinfo', encoding='utf-8') as f:
+            for line in f:
+                if line.startswith('model name'):
+                    cpu = line.split(':', 1)[1].strip()
+        date = datetime.date.today().isoformat()
+        text = ['# Benchmarks', '',
+                'Made by `make bench`: tacho and its peers in the same run. A ratio '
+                'of two figures from one run says more than either figure.', '',
+                f'* date: {date}', f'* machine: {os.cpu_count()} CPUs, {cpu}, '
+                f'Linux {os.uname().release}',
+                f"* compiler: {first_line('cc', '--version')}",
+                f"* tacho: {first_line(self.tacho, '--version')}",
+                f"* LTTng: {first_line('lttng', '--version')}",
+                f"* babeltrace2: {first_line('babeltrace2', '--version')}",
+                f"* perf: {first_line('perf', '--version')}",
+                f'* {self.events} hits a loop, median of {self.rounds} rounds', '',
+                '| what | tacho | peer | ratio | bar |', '|---|---|---|---|---|']
+        text += [f'| {a} | {b} | {c} | {d} | {e} |' for a, b, c, d, e in self.rows]
+        text += [''] + [f'* {n}' for n in self.notes]
+        text += ['', 'Reproduce: `make bench`, on a machine that does nothing else.', '']
+        with open(os.path.join(TOP, 'docs', 'benchmarks.md'), 'w',
+                  encoding='utf-8') as f:
+            f.write('\n'.join(text))
+        self.figures['date'] = date
+        with open(os.path.join(self.build, 'bench.jsonl'), 'a',
+                  encoding='utf-8') as f:
+            f.write(json.dumps(self.figures) + '\n')
+
+    def close(self):
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def main():
+    args = sys.argv[1:]
+    build = os.path.abspath(args.pop(0)) if args else os.path.join(TOP, 'build')
+    opts = dict(zip(args[::2], args[1::2]))
+    b = Bench(build, int(opts.get('--events', 5000000)),
+              int(opts.get('--rounds', 5)))
+    only = opts.get('--only', 'write,kernel,read').split(',')
+    try:
+        for part in only:
+            getattr(b, part)()
+        if '--only' not in opts:
+            b.report()
+    finally:
+        sh(b.tacho, 'destroy', 'bench')
+        b.close()
+
+
+main()

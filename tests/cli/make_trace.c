@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+/*
+ * make_trace KIND DIR - traces of which every byte is known.
+ *
+ *	small	programs on one CPU and the kernel on another, every kind of
+ *		field, a loss of 5 events before the third event of programs
+ *	rotated	DIR/0001 and DIR/0002: the same type under two ids
+ *	many	20,000 events on two CPUs
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "fmt/ctf/write.h"
+
+#define SECOND		UINT64_C(1000000000)
+#define START		(1000 * SECOND)
+#define REALTIME	(UINT64_C(1795184000) * SECOND)
+
+#define COMMON \
+	"format:\n" \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+static const char app_open[] = COMMON
+	"\tfield:int fd;\toffset:8;\tsize:4;\tsigned:1;\n"
+	"\tfield:__data_loc char[] path;\toffset:12;\tsize:4;\tsigned:0;\n"
+	"\tfield:u64 bytes;\toffset:16;\tsize:8;\tsigned:0;\n\n"
+	"print fmt: \"fd=%d path=%s bytes=%llu\", REC->fd, __get_str(path), REC->bytes\n";
+static const char app_kinds[] = COMMON
+	"\tfield:signed char small;\toffset:8;\tsize:1;\tsigned:1;\n"
+	"\tfield:bool yes;\toffset:9;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned short list[3];\toffset:10;\tsize:6;\tsigned:0;\n"
+	"\tfield:void * where;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:char name[8];\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 big;\toffset:32;\tsize:8;\tsigned:0;\n\n"
+	"print fmt: \"small=%d name=%s\", REC->small, REC->name\n";
+static const char wake[] = COMMON
+	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n\n"
+	"print fmt: \"comm=%s pid=%d prio=%d\", REC->comm, REC->pid, REC->prio\n";
+
+struct lane {
+	struct tacho_buf b;
+	struct tacho_packet p;
+};
+
+static struct tacho_ctf_writer *w;
+static struct tacho_diag d;
+
+static int failed(void)
+{
+	fprintf(stderr, "make_trace: %s\n", d.text);
+	return 1;
+}
+
+static int begin(const char *dir)
+{
+	struct tacho_ctf_info info = {
+		.uuid = { 1, 2, 3, 4, 5, 6, 0x47, 8, 0x89, 10, 11, 12, 13, 14, 15, 16 },
+		.clock = "mono", .clock_freq = SECOND, .ticks = START,
+		.realtime = REALTIME,
+	};
+
+	return tacho_ctf_writer_new(&w, dir, &info, &d) ||
+	       tacho_ctf_writer_env(w, "hostname", "box", &d) ||
+	       tacho_ctf_writer_env(w, "command", "server --port 80", &d);
+}
+
+static int type(uint32_t stream, uint32_t id, const char *system,
+		const char *name, const char *text)
+{
+	return tacho_ctf_writer_type(w, stream, id, system, name, text,
+				     strlen(text), &d);
+}
+
+static void lane_init(struct lane *l, uint32_t stream, uint32_t cpu)
+{
+	*l = (struct lane){ .p = { .stream_id = stream, .cpu_id = cpu,
+				   .stream_instance_id = cpu } };
+	tacho_buf_init(&l->b, (size_t)1 << 20);
+}
+
+/* common_flags and common_preempt_count are `flags`, low byte first. */
+static void put(struct lane *l, uint64_t time, uint32_t id, unsigned int flags,
+		int32_t pid, const void *payload, size_t len)
+{
+	size_t size = (16 + len + 7) & ~(size_t)7;
+	unsigned char head[16] = { 0 }, pad[8] = { 0 };
+
+	if (!l->p.events++)
+		l->p.timestamp_begin = START + time;
+	l->p.timestamp_end = START + time;
+	tacho_put_u64(head, tacho_record_word(START + time, size));
+	tacho_put_u16(head + 8, (uint16_t)id);
+	tacho_put_u16(head + 10, (uint16_t)flags);
+	tacho_put_u32(head + 12, (uint32_t)pid);
+	tacho_buf_put(&l->b, head, 16);
+	tacho_buf_put(&l->b, payload, len);
+	tacho_buf_put(&l->b, pad, size - 16 - len);
+}
+
+static int flush(struct lane *l)
+{
+	int err = tacho_ctf_writer_packet(w, &l->p, l->b.data, l->b.len, &d);
+
+	tacho_buf_reset(&l->b);
+	l->p.event_first += l->p.events;
+	l->p.events = 0;
+	l->p.packet_seq_num++;
+	return err;
+}
+
+static void put_open(struct lane *l, uint64_t time, uint32_t id, int32_t pid,
+		     int fd, const char *path, uint64_t bytes)
+{
+	unsigned char b[128] = { 0 };
+	size_t n = strlen(path) + 1;
+
+	tacho_put_u32(b, (uint32_t)fd);
+	tacho_put_u32(b + 4, (uint32_t)(24 | n << 16));
+	tacho_put_u64(b + 8, bytes);
+	memcpy(b + 16, path, n);
+	put(l, time, id, 0, pid, b, 16 + n);
+}
+
+static void put_kinds(struct lane *l, uint64_t time, int32_t pid)
+{
+	unsigned char b[32] = { 0xf9, 1, 1, 0, 2, 0, 3, 0 };
+
+	tacho_put_u64(b + 8, UINT64_C(0xffff888001020304));
+	memcpy(b + 16, "a\"b\n\033[1", 8);
+	tacho_put_u64(b + 24, UINT64_MAX);
+	put(l, time, 2, 0, pid, b, 32);
+}
+
+static void put_wake(struct lane *l, uint64_t time, unsigned int flags,
+		     int32_t pid, const char *comm, int32_t whom)
+{
+	unsigned char b[24] = { 0 };
+
+	memcpy(b, comm, strlen(comm));
+	tacho_put_u32(b + 16, (uint32_t)whom);
+	tacho_put_u32(b + 20, 120);
+	put(l, time, 1, flags, pid, b, 24);
+}
+
+static int finish(void)
+{
+	static const char tasks[] = "1000 1000 server\n1001 1000 wor\"ker x\n";
+	int err = tacho_ctf_writer_text(w, "cmdlines", tasks, strlen(tasks), &d);
+
+	if (!err)
+		err = tacho_ctf_writer_close(w, &d);
+	return err;
+}
+
+static int small(const char *dir)
+{
+	struct lane prog, kern;
+
+	if (begin(dir) || type(0, 1, "app", "open", app_open) ||
+	    type(0, 2, "app", "kinds", app_kinds) ||
+	    type(1, 1, "sched", "sched_wakeup", wake))
+		return failed();
+	lane_init(&prog, 0, 0);
+	lane_init(&kern, 1, 1);
+	put_open(&prog, 100, 1, 1000, 3, "/etc/passwd", 42);
+	put_kinds(&prog, 1500000, 1001);
+	put_wake(&kern, 700, 0x0100, 0, "server", 1000);
+	put_wake(&kern, 2500000, 0x1219, 1001, "kworker/0:1", 77);
+	put_wake(&kern, 2000000499, 0x00c5, 99999, "who's?\001", 1000);
+	if (flush(&prog))
+		return failed();
+	prog.p.events_discarded = 5;
+	put_open(&prog, 1250000000, 1, 1000, -1, "/tmp/\303\244 b", 0);
+	put_open(&prog, 3000000000, 1, 1001, 4, "", UINT64_MAX);
+	if (flush(&prog) || flush(&kern) || finish())
+		return failed();
+	tacho_buf_release(&prog.b);
+	tacho_buf_release(&kern.b);
+	return 0;
+}
+
+static int rotated(const char *dir)
+{
+	struct lane l;
+
+	for (uint32_t i = 1; i <= 2; i++) {
+		char path[400];
+
+		(void)snprintf(path, sizeof(path), "%s/%04u", dir, i);
+		(void)mkdir(dir, 0777);
+		if (begin(path) || type(0, i, "app", "open", app_open) ||
+		    (i == 2 && type(0, 1, "app", "kinds", app_kinds)))
+			return failed();
+		lane_init(&l, 0, 0);
+		for (uint64_t k = 0; k < 10; k++)
+			put_open(&l, i * SECOND + k, i, 1000, (int)k, "x", i);
+		if (flush(&l) || finish())
+			return failed();
+		tacho_buf_release(&l.b);
+	}
+	return 0;
+}
+
+static int many(const char *dir)
+{
+	struct lane l[2];
+
+	if (begin(dir) || type(0, 1, "app", "open", app_open))
+		return failed();
+	lane_init(&l[0], 0, 0);
+	lane_init(&l[1], 0, 1);
+	for (uint64_t i = 0; i < 20000; i++) {
+		struct lane *to = &l[i / 3 % 2];
+
+		put_open(to, i * 1000, 1, 1000 + (int32_t)(i % 2), (int)i,
+			 "some/where", i);
+		if (to->b.len > 30000 && flush(to))
+			return failed();
+	}
+	if (flush(&l[0]) || flush(&l[1]) || finish())
+		return failed();
+	tacho_buf_release(&l[0].b);
+	tacho_buf_release(&l[1].b);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "small"))
+		return small(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "rotated"))
+		return rotated(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "many"))
+		return many(argv[2]);
+	fprintf(stderr, "usage: make_trace small|rotated|many DIR\n");
+	return 2;
+}

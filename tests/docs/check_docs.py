@@ -1,0 +1,619 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The words of the project against the project.
+
+    check_docs.py --source DIR --build DIR --tacho FILE [--cc CMD]
+    check_docs.py ... --mutate    each check must fail on words made wrong
+
+Prints TAP.  DIR is the top of the source: README.md, docs, man, completion and
+include are read from there.
+"""
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+# Every verb has these, whether its --help says so or not.
+COMMON = {'--help', '--quiet', '--json'}
+
+# In public headers, but not for users: name -> where it is used.
+INTERNAL = {
+    'tacho_printk_check': 'printk.h',
+    'tacho_marker_check': 'marker.h',
+    'tacho_marker_write': 'marker.h',
+    'tacho_mark_begin': 'marker.h',
+    'tacho_mark_end': 'marker.h',
+    'tacho_mark_counter': 'marker.h',
+    'tacho_mark_instant': 'marker.h',
+    'tacho_span_start': 'marker.h',
+    'tacho_span_finish': 'marker.h',
+    'tacho_span_enter': 'marker.h',
+    'tacho_span': 'marker.h',
+}
+INTERNAL_MACRO = re.compile(r'TACHO_(PRINTK|MARKER|HEADER|PLAIN)_|.*_$')
+
+
+class Skip(Exception):
+    pass
+
+
+class Wrong(Exception):
+    """A list of sentences."""
+
+
+def run(argv, **kw):
+    kw.setdefault('timeout', 120)
+    return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, errors='replace', **kw)
+
+
+def plain(text):
+    """Manual page source without escapes and fonts."""
+    text = re.sub(r'\\f(\[\w*\]|\(..|.)', '', text)
+    text = re.sub(r'(?m)^\.Fl ', '-', text)
+    return (text.replace('\\-', '-').replace('\\(aq', "'")
+            .replace('\\&', '').replace('\\(en', '-').replace('\\e', '\\'))
+
+
+class Project:
+    def __init__(self, args):
+        self.source = Path(args.source)
+        self.build = Path(args.build)
+        self.tacho = Path(args.tacho).resolve()
+        # by its path: the checks put a `cc` of their own before it
+        self.cc = shlex.split(args.cc)
+        self.cc[0] = shutil.which(self.cc[0]) or self.cc[0]
+        self.man = self.source / 'man'
+        self.help_cache = {}
+
+    def verbs(self):
+        out = run([self.tacho, '--help']).stdout
+        found = re.findall(r'(?m)^  ([a-z]+) ', out)
+        if len(found) < 10:
+            raise Wrong(['tacho --help lists no verbs'])
+        return found
+
+    def help(self, verb):
+        if verb not in self.help_cache:
+            r = run([self.tacho, verb, '--help'])
+            if r.returncode or not r.stdout.startswith('usage: tacho ' + verb):
+                raise Wrong([f'tacho {verb} --help: {r.stderr or r.stdout}'])
+            self.help_cache[verb] = r.stdout
+        return self.help_cache[verb]
+
+    def options(self, verb):
+        """{long: takes a value}, {short} that --help names."""
+        longs, shorts = {}, set()
+        for line in self.help(verb).splitlines():
+            m = re.match(r'\s+(?:(-\w), )?(--[a-z][a-z-]*)((?:[ =][A-Z])?)', line)
+            if m:
+                longs[m[2]] = bool(m[3])
+                if m[1]:
+                    shorts.add(m[1])
+            if line.startswith('usage:'):
+                for o in re.findall(r'\[(--[a-z][a-z-]*)', line):
+                    longs[o] = False
+                shorts |= set(re.findall(r'(?<![\w-])(-\w)\b', line))
+        return longs, shorts
+
+    def page(self, verb):
+        path = self.man / f'tacho-{verb}.1'
+        if not path.exists():
+            raise Wrong([f'verb {verb} has no page {path.name}'])
+        text = path.read_text()
+        m = re.match(r'\.so man1/(\S+)\s*$', text)
+        if m:
+            path = self.man / m[1]
+            text = path.read_text()
+        return path.name, plain(text)
+
+
+# ---- options and pages --------------------------------------------------------
+
+def tags(text):
+    """What .TP (or .It) lines of a page name: [(longs, shorts)]."""
+    lines = text.splitlines()
+    found = []
+    for i, line in enumerate(lines):
+        tag = line[4:] if line.startswith('.It ') else \
+            lines[i + 1] if line == '.TP' and i + 1 < len(lines) else ''
+        tag = tag.replace('"', '')
+        longs = set(re.findall(r'(?<![\w-])(--[a-z][a-z-]*)', tag))
+        shorts = set(re.findall(r'(?<![\w-])(-\w)(?![\w-])', tag))
+        if longs:
+            found.append((longs, shorts))
+    return found
+
+
+def check_options(p):
+    wrong = []
+    for verb in p.verbs():
+        try:
+            longs, shorts = p.options(verb)
+            name, text = p.page(verb)
+        except Wrong as e:
+            wrong += e.args[0]
+            continue
+        described = tags(text)
+        said = set().union(*(a | b for a, b in described))
+        for o in sorted((set(longs) | shorts) - said - COMMON - {'-h', '-q'}):
+            wrong.append(f'{name} lacks {o}, which tacho {verb} --help names')
+        for tagged, letters in described:
+            # "usage: tacho enable -s NAME" stands for --session as well
+            if not letters & shorts:
+                for o in sorted(tagged - set(longs) - COMMON - {'--colour'}):
+                    wrong.append(f'{name} describes {o}, which tacho {verb} '
+                                 '--help does not name')
+    return wrong
+
+
+def check_help(p):
+    return [f'tacho help {verb} is not tacho {verb} --help'
+            for verb in p.verbs()
+            if run([p.tacho, 'help', verb]).stdout != p.help(verb)]
+
+
+def check_pages(p):
+    """Links between pages, and the list that is installed."""
+    wrong = []
+    pages = {f.name for f in p.man.glob('*.[1-9]')}
+    listed = set(re.findall(r"'([\w.-]+\.\d)'",
+                            (p.man / 'meson.build').read_text()))
+    for f in sorted(pages ^ listed):
+        wrong.append(f'man/{f} is ' + ('not in man/meson.build' if f in pages
+                                       else 'missing'))
+    for f in sorted(pages):
+        text = (p.man / f).read_text()
+        for target in re.findall(r'(?m)^\.so man\d/(\S+)', text):
+            if target not in pages:
+                wrong.append(f'{f} stands for {target}, which is missing')
+        for name, section in re.findall(r'(?<![\w-])(tacho(?:-\w+)?)"? ?\((\d)\)',
+                                        plain(text)):
+            if f'{name}.{section}' not in pages:
+                wrong.append(f'{f} names {name}({section}), which is missing')
+    overview = plain((p.man / 'tacho.1').read_text())
+    described = set(re.findall(r'(?m)^\.TP\n\.BR? ([^\n]*), see', overview))
+    described = set(re.findall(r'[a-z]+', ' '.join(described)))
+    for verb in p.verbs():
+        if verb not in described:
+            wrong.append(f'tacho.1 does not describe the verb {verb}')
+    return wrong
+
+
+def check_environment(p):
+    text = plain((p.man / 'tacho-concepts.7').read_text())
+    said = set(re.findall(r'\w+', text.split('.SH ENVIRONMENT', 1)[-1]))
+    read = {}
+    for f in sorted((p.source / 'src').rglob('*.c')):
+        for name in re.findall(r'getenv\("(\w+)"\)', f.read_text()):
+            read[name] = f.name
+    # the shell's, and one that only builds for tests read
+    for name in ('PATH', 'TACHO_INJECT_KILL'):
+        read.pop(name, None)
+    if 'TACHO_DIR' not in read:
+        return ['no environment variables found in src']
+    return [f'tacho-concepts.7 lacks {n}, which {f} reads'
+            for n, f in sorted(read.items()) if n not in said]
+
+
+def check_format(p):
+    if not shutil.which('man') or not shutil.which('groff'):
+        raise Skip('no man or no groff')
+    wrong = []
+    with tempfile.TemporaryDirectory() as tmp:
+        # .so requests are relative to the top of a manual tree
+        for f in p.man.glob('*.[1-9]'):
+            d = Path(tmp, 'man' + f.suffix[1:])
+            d.mkdir(exist_ok=True)
+            shutil.copy(f, d)
+        for f in sorted(Path(tmp).glob('man?/*')):
+            r = run(['man', '--warnings', '-E', 'UTF-8', '-l', '-Tutf8', '-Z',
+                     str(f)], cwd=tmp)
+            if r.returncode or r.stderr:
+                wrong.append(f'{f.name}: {r.stderr.strip() or r.returncode}')
+            elif len(r.stdout) < 1000:
+                wrong.append(f'{f.name}: nearly empty')
+    return wrong
+
+
+# ---- functions ----------------------------------------------------------------
+
+def public_names(p):
+    names = {}
+    for f in sorted((p.source / 'include/tacho').glob('*.h')):
+        text = re.sub(r'/\*.*?\*/|//[^\n]*', ' ', f.read_text(), flags=re.S)
+        for m in re.findall(r'(?m)^#define (\w+)\(', text):
+            if not INTERNAL_MACRO.fullmatch(m) and not \
+                    re.match(r'TACHO_(PRINTK|MARKER|HEADER|PLAIN)_', m):
+                names[m] = f.name
+        code = re.sub(r'(?m)^#(?:[^\n]*\\\n)*[^\n]*$', '', text)
+        code = code.replace('extern "C" {', '')
+        depth = 0
+        for m in re.finditer(r'[{}]|\b(tacho_\w+)\s*\(', code):
+            if m[0] == '{':
+                depth += 1
+            elif m[0] == '}':
+                depth = max(0, depth - 1)
+            elif not depth:
+                names[m[1]] = f.name
+    stages = (p.source / 'include/tacho/abi/stages.h').read_text()
+    for m in re.findall(r'(?m)^#undef (\w+)', stages):
+        if not m.startswith('TACHO_') and m != 'TRACE_INCLUDE_FILE':
+            names.setdefault(m, 'tracepoint.h')
+    return names
+
+
+def check_functions(p):
+    names = public_names(p)
+    text = '\n'.join(plain(f.read_text()) for f in p.man.glob('*.3'))
+    said = set(re.findall(r'\w+', text))
+    wrong = [f'INTERNAL names {n}, which {f} does not have'
+             for n, f in INTERNAL.items() if names.get(n) != f]
+    wrong += [f'{n} of {f} is in no page of section 3'
+              for n, f in sorted(names.items())
+              if n not in INTERNAL and n not in said]
+    if len(names) < 60:
+        wrong.append(f'only {len(names)} public names found')
+    return wrong
+
+
+# ---- completion -----------------------------------------------------------------
+
+BASH = r'''
+source "$1"
+COMP_LINE=$2 COMP_POINT=${#2}
+_tacho 2>/dev/null
+printf '%s\n' "${COMPREPLY[@]}"
+'''
+
+
+def bash_complete(p, line, env=None):
+    r = run(['bash', '--norc', '-c', BASH, 'bash',
+             str(p.source / 'completion/tacho.bash'), line],
+            env=dict(os.environ, **(env or {})))
+    if r.stderr:
+        raise Wrong([f'bash completion of "{line}": {r.stderr.strip()}'])
+    return [w for w in r.stdout.split('\n') if w]
+
+
+def compare(wrong, what, have, want, more=()):
+    for o in sorted(set(want) - set(have)):
+        wrong.append(f'{what} lacks {o}')
+    for o in sorted(set(have) - set(want) - set(more)):
+        wrong.append(f'{what} has {o}, which is not there')
+
+
+def check_bash(p):
+    if not shutil.which('bash'):
+        raise Skip('no bash')
+    wrong = []
+    verbs = p.verbs()
+    compare(wrong, 'bash completion', bash_complete(p, 'tacho '), verbs,
+            {'help', '--help', '--version'})
+    for verb in verbs:
+        words = bash_complete(p, f'tacho {verb} --')
+        have = {w.rstrip('='): w.endswith('=') for w in words}
+        longs, _ = p.options(verb)
+        if verb in ('enable', 'disable'):
+            longs['--session'] = True       # --help has its letter only
+        compare(wrong, f'bash completion of {verb}', have, set(longs) | COMMON)
+        for o in sorted(set(have) & set(longs)):
+            if have[o] != longs[o]:
+                wrong.append(f'bash completion of {verb}: {o} takes ' +
+                             ('a value' if longs[o] else 'no value'))
+    return wrong
+
+
+def check_bash_sessions(p):
+    """Names of living sessions, through the tool's JSON."""
+    if not shutil.which('bash'):
+        raise Skip('no bash')
+    wrong = []
+    with tempfile.TemporaryDirectory() as tmp:
+        os.mkdir(f'{tmp}/bin')
+        os.symlink(p.tacho.resolve(), f'{tmp}/bin/tacho')
+        env = {'TACHO_DIR': f'{tmp}/run',
+               'PATH': f'{tmp}/bin:' + os.environ['PATH']}
+        both = dict(os.environ, **env)
+        for name in ('doc-one', 'doc-two'):
+            r = run(['tacho', 'create', '-b', '16K', '--subbuf', '4K', name],
+                    env=both)
+            if r.returncode:
+                raise Wrong([f'tacho create: {r.stderr}'])
+        for line, want in (('tacho status ', {'doc-one', 'doc-two'}),
+                           ('tacho destroy doc-t', {'doc-two'}),
+                           ('tacho enable -s doc-o', {'doc-one'}),
+                           ('tacho enable --session=doc-o', {'doc-one'})):
+            have = set(bash_complete(p, line, env))
+            if have != want:
+                wrong.append(f'"{line}" is completed to {sorted(have)}, not '
+                             f'{sorted(want)}')
+        run(['tacho', 'destroy', 'doc-one', 'doc-two'], env=both)
+    return wrong
+
+
+def zsh_arms(text):
+    """{verb: its options} of the zsh function."""
+    arrays = {m[1]: m[2] for m in
+              re.finditer(r'(?ms)^\t(\w+)=\(\n(.*?)^\t\)', text)}
+    arms = {}
+    for m in re.finditer(r'(?ms)^\t([a-z|]+)\)\n(.*?);;', text):
+        body = re.sub(r'\$(\w+)', lambda a: arrays.get(a[1], ''), m[2])
+        # options begin a quoted word or stand in braces
+        longs = {o for o in re.findall(r"['{,](--[a-z][a-z-]*)", body)}
+        for verb in m[1].split('|'):
+            arms[verb] = longs
+    return arms, re.findall(r"'([a-z]+):", arrays.get('verbs', ''))
+
+
+def check_zsh(p):
+    wrong = []
+    path = p.source / 'completion/_tacho'
+    text = path.read_text()
+    if not text.startswith('#compdef tacho\n'):
+        wrong.append('_tacho does not begin with #compdef')
+    if shutil.which('zsh'):
+        r = run(['zsh', '-n', str(path)])
+        if r.returncode or r.stderr:
+            wrong.append(f'zsh -n: {r.stderr.strip()}')
+    arms, described = zsh_arms(text)
+    verbs = p.verbs()
+    compare(wrong, 'zsh completion', described, verbs, {'help'})
+    for verb in verbs:
+        longs, _ = p.options(verb)
+        if verb in ('enable', 'disable'):
+            longs['--session'] = True
+        compare(wrong, f'zsh completion of {verb}', arms.get(verb, ()),
+                set(longs) | COMMON)
+    return wrong
+
+
+# ---- links ----------------------------------------------------------------------
+
+def anchors(path):
+    text = re.sub(r'(?ms)^```.*?^```', '', path.read_text())
+    return {re.sub(r'[^\w -]', '', h.strip().lower()).replace(' ', '-')
+            for h in re.findall(r'(?m)^#+ (.*)$', text)}
+
+
+def check_links(p):
+    wrong, count = [], 0
+    files = sorted(p.source.glob('*.md')) + sorted(p.source.glob('docs/**/*.md'))
+    for f in files:
+        text = re.sub(r'(?ms)^```.*?^```', '', f.read_text())
+        text = re.sub(r'`[^`\n]*`', lambda m: m[0] if '](' in m[0] else '`x`', text)
+        for target in re.findall(r'\]\(([^)\s]+)\)', text):
+            if re.match(r'[a-z]+:', target):
+                continue
+            count += 1
+            path, _, anchor = target.partition('#')
+            to = f.parent / path if path else f
+            name = f.relative_to(p.source)
+            if not to.exists():
+                wrong.append(f'{name} links to {target}, which is not there')
+            elif anchor and to.suffix == '.md' and anchor not in anchors(to):
+                wrong.append(f'{name} links to {target}: no such heading')
+    if count < 10:
+        wrong.append(f'only {count} links found')
+    return wrong
+
+
+# ---- the README's example --------------------------------------------------------
+
+EXAMPLE = re.compile(r'<!-- example: (file|run|output) ?(\S*) -->\n```\w*\n(.*?)```',
+                     re.S)
+
+
+def masked(text):
+    """Report lines without thread, CPU and time."""
+    return [re.sub(r'^\s*(\S+)-\d+\s+\[[-\d]+\] (\S+)\s+[\d.]+: ', r'\1 \2 ', line)
+            for line in text.splitlines()]
+
+
+def compiler(p, tmp):
+    """`cc` is the compiler of this build, with its flags, and strict."""
+    bin_dir = Path(tmp, 'bin')
+    bin_dir.mkdir()
+    cc = bin_dir / 'cc'
+    cc.write_text('#!/bin/sh\nexec ' + ' '.join(map(shlex.quote, p.cc)) +
+                  ' -Wall -Wextra "$@"\n')
+    cc.chmod(0o755)
+    os.symlink(p.build.resolve(), Path(tmp, 'build'))
+    return dict(os.environ, PATH=f'{bin_dir}:{os.environ["PATH"]}',
+                TACHO_DIR=f'{tmp}/run', LC_ALL='C')
+
+
+def need_pkg_config():
+    if not shutil.which('pkg-config'):
+        raise Skip('no pkg-config')
+
+
+def check_example(p):
+    need_pkg_config()
+    blocks = EXAMPLE.findall((p.source / 'README.md').read_text())
+    runs = [b for kind, _, b in blocks if kind == 'run']
+    if {kind for kind, _, _ in blocks} != {'file', 'run', 'output'}:
+        return ['README.md has no example of files, commands and output']
+    wrong = []
+    with tempfile.TemporaryDirectory() as tmp:
+        env = compiler(p, tmp)
+        for kind, name, body in blocks:
+            if kind == 'file':
+                Path(tmp, name).write_text(body)
+        script = 'set -e\n' + ''.join(f'{b}\necho "== end"\n' for b in runs)
+        r = run(['bash', '-c', script], cwd=tmp, env=env)
+        if r.returncode:
+            return [f'README.md: status {r.returncode}: {r.stderr.strip()}']
+        if 'warning:' in r.stderr:
+            wrong.append('README.md: ' + r.stderr.strip())
+        outputs = r.stdout.split('== end\n')
+        at = -1
+        for kind, _, body in blocks:
+            at += kind == 'run'
+            if kind == 'output' and masked(body) != masked(outputs[at]):
+                wrong.append('README.md says\n' + body + 'but it is\n' +
+                             outputs[at])
+    return wrong
+
+
+def check_page_example(p):
+    """The program in tacho-stream(3), on a trace of the README's program."""
+    need_pkg_config()
+    page = (p.man / 'tacho-stream.3').read_text()
+    code = re.findall(r'(?ms)^\.EX\n(.*?)^\.EE', page)
+    if len(code) != 1:
+        return ['tacho-stream.3 has no example']
+    files = [(n, b) for k, n, b in
+             EXAMPLE.findall((p.source / 'README.md').read_text()) if k == 'file']
+    with tempfile.TemporaryDirectory() as tmp:
+        env = compiler(p, tmp)
+        env['PKG_CONFIG_PATH'] = f'{tmp}/build/meson-uninstalled'
+        env['LD_LIBRARY_PATH'] = f'{tmp}/build/src/probe:{tmp}/build/src'
+        for name, body in files:
+            Path(tmp, name).write_text(body)
+        Path(tmp, 'show.c').write_text(plain(code[0]))
+        r = run(['bash', '-c', f'''set -e
+            cc -I. shop.c -o shop $(pkg-config --cflags --libs tacho)
+            cc show.c -o show $(pkg-config --cflags --libs tacho-stream)
+            {shlex.quote(str(p.tacho.resolve()))} record -q -o t -- ./shop
+            ./show t'''], cwd=tmp, env=env)
+    if r.returncode:
+        return [f'tacho-stream.3: {r.stderr.strip()}']
+    lines = r.stdout.splitlines()
+    if len(lines) != 3 or not re.fullmatch(
+            r'\d{19} order_done: id=1 customer=alice', lines[0]):
+        return ['tacho-stream.3: its example printed\n' + r.stdout]
+    return []
+
+
+CHECKS = [
+    ('options: --help and pages agree', check_options),
+    ('tacho help VERB', check_help),
+    ('pages: names and links', check_pages),
+    ('pages: no warnings', check_format),
+    ('pages: environment variables', check_environment),
+    ('public functions are in section 3', check_functions),
+    ('bash completion', check_bash),
+    ('bash completion of sessions', check_bash_sessions),
+    ('zsh completion', check_zsh),
+    ('links', check_links),
+    ('the example in README.md', check_example),
+    ('the example in tacho-stream(3)', check_page_example),
+]
+
+# ---- the checks checked ------------------------------------------------------------
+
+# (check, file, from, to): the check must notice.
+MUTATIONS = [
+    (check_options, 'man/tacho-record.1', r'\-\-only', r'\-\-onli'),
+    (check_options, 'man/tacho-status.1', '.SH OPTIONS\n',
+     '.SH OPTIONS\n.TP\n.B \\-\\-bogus\nx\n'),
+    (check_options, 'man/tacho-list.1', r'.BR \-F ", "', '.BR'),
+    (check_pages, 'man/tacho.1', r'tacho\-trace (5)', r'tacho\-trase (5)'),
+    (check_pages, 'man/tacho-stop.1', 'tacho-start.1', 'tacho-begin.1'),
+    (check_pages, 'man/meson.build', "'tacho-list.1'", "'tacho-lost.1'"),
+    (check_pages, 'man/tacho.1', '.BR enable ", " disable', '.BR enable'),
+    (check_environment, 'man/tacho-concepts.7', 'TACHO_SESSION', 'TACHO_SESION'),
+    (check_format, 'man/tacho.1', '.SH SEE ALSO', '.XX\n.SH SEE ALSO'),
+    (check_format, 'man/tacho-stop.1', 'tacho-start.1', 'tacho-begin.1'),
+    (check_functions, 'man/tacho-stream.3', 'tacho_stream_seek', 'tacho_seek'),
+    (check_functions, 'man/tacho-tracepoint.3', '__print_hex_str', '__print_x'),
+    (check_functions, 'include/tacho/stream.h', '#pragma GCC visibility pop',
+     'int tacho_stream_new_one(void);'),
+    (check_bash, 'completion/tacho.bash', '--keep-after=', ''),
+    (check_bash, 'completion/tacho.bash', '--sort=', '--sort'),
+    (check_bash, 'completion/tacho.bash', 'snapshot start', 'start'),
+    (check_bash_sessions, 'completion/tacho.bash', '"name":"', '"nom":"'),
+    (check_zsh, 'completion/_tacho', "'--dumps=", "'--dump="),
+    (check_zsh, 'completion/_tacho', "'check:", "'cheek:"),
+    (check_links, 'docs/tour.md', 'ring.h)', 'ring.hh)'),
+    (check_example, 'README.md', 'TP_ARGS(id, customer)', 'TP_ARGS(id)'),
+    (check_example, 'README.md', 'order_done: id=2 customer=bob',
+     'order_done: id=2 customer=eve'),
+    (check_example, 'README.md', 'int main(void)\n{\n\tfor (int id',
+     'int main(void)\n{\n\tint unused;\n\tfor (int id'),
+    (check_example, 'README.md', 'tacho report orders', 'tacho report order'),
+    (check_page_example, 'man/tacho-stream.3', 'tacho_type_name(r.type)',
+     'tacho_type_nom(r.type)'),
+]
+
+
+def mutated(p, file, old, new, tmp):
+    """A copy of the words in tmp, with one thing made wrong."""
+    for entry in os.listdir(p.source):
+        if entry in ('README.md', 'docs', 'man', 'completion', 'include'):
+            copy = shutil.copytree if (p.source / entry).is_dir() else shutil.copy
+            copy(p.source / entry, Path(tmp, entry))
+        else:
+            os.symlink((p.source / entry).resolve(), Path(tmp, entry))
+    path = Path(tmp, file)
+    text = path.read_text()
+    if old not in text:
+        raise Wrong([f'{file} has no {old!r} to make wrong'])
+    path.write_text(text.replace(old, new))
+    p.source, p.man = Path(tmp), Path(tmp, 'man')
+
+
+def verdict(check, p):
+    """(sentences, why it was skipped)"""
+    try:
+        return check(p), None
+    except Wrong as e:
+        return list(e.args[0]), None
+    except Skip as e:
+        return [], str(e)
+
+
+def tap(n, name, wrong, skip):
+    print(f'{"not ok" if wrong else "ok"} {n} - {name}' +
+          (f' # SKIP {skip}' if skip else ''))
+    for w in wrong:
+        for line in w.splitlines():
+            print('# ' + line)
+    sys.stdout.flush()
+    return bool(wrong)
+
+
+def mutate(args):
+    failed = False
+    print(f'1..{len(MUTATIONS)}')
+    for n, (check, file, old, new) in enumerate(MUTATIONS, 1):
+        p = Project(args)
+        before, skip = verdict(check, p)
+        wrong = []
+        if not skip:
+            with tempfile.TemporaryDirectory() as tmp:
+                mutated(p, file, old, new, tmp)
+                found, _ = verdict(check, p)
+            # what is wrong anyhow does not count
+            if not set(found) - set(before):
+                wrong = [f'{check.__name__} did not notice']
+        failed |= tap(n, f'{file}: {old.splitlines()[0]} is {new.splitlines()[0] if new else "gone"}'
+                      .replace('#', ''), wrong, skip)
+    return failed
+
+
+def main():
+    a = argparse.ArgumentParser()
+    a.add_argument('--source', required=True)
+    a.add_argument('--build', required=True)
+    a.add_argument('--tacho', required=True)
+    a.add_argument('--cc', default='cc')
+    a.add_argument('--mutate', action='store_true')
+    args = a.parse_args()
+    if args.mutate:
+        return mutate(args)
+    p, failed = Project(args), False
+    print(f'1..{len(CHECKS)}')
+    for n, (name, check) in enumerate(CHECKS, 1):
+        failed |= tap(n, name, *verdict(check, p))
+    return failed
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* Symbols, system calls, tasks. */
+#include <errno.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernel/symbols.h"
+#include "kernel/syscalls.h"
+#include "kernel/tasks.h"
+#include "unit/test.h"
+
+static void test_symbols(void)
+{
+	static const char text[] =
+		"0000000000000000 T hidden\n"
+		"ffffffff81000100 T second\n"
+		"ffffffff81000000 T first\n"
+		"ffffffff81000000 t first_alias\n"
+		"not a line\n"
+		"ffffffff8100020\n"
+		"fffffffff81000200 T too_long\n"
+		"\n"
+		"ffffffffc0000000 t helper\t[mod]\n"
+		"ffffffff81000300 T ";
+	static const struct {
+		uint64_t addr;
+		const char *name, *module;
+	} rows[] = {
+		{ 0, NULL, NULL },
+		{ 0xffffffff80ffffff, NULL, NULL },
+		{ 0xffffffff81000000, "first", NULL },
+		{ 0xffffffff810000ff, "first", NULL },
+		{ 0xffffffff81000100, "second", NULL },
+		{ 0xffffffffbfffffff, "second", NULL },
+		{ 0xffffffffc0000010, "helper", "mod" },
+		{ UINT64_MAX, "helper", "mod" },
+	};
+	struct tacho_symbols s;
+	uint64_t start;
+	size_t i, len;
+
+	CHECK_EQ(tacho_symbols_parse(&s, text, sizeof(text) - 1, NULL), 0);
+	CHECK_EQ(s.nr, 3);
+	for (i = 0; i < TACHO_ARRAY_SIZE(rows); i++) {
+		const struct tacho_symbol *sym;
+
+		sym = tacho_symbols_find(&s, rows[i].addr);
+		if (!CHECK_EQ(!sym, !rows[i].name) || !sym)
+			continue;
+		CHECK_STR(tacho_symbol_name(&s, sym), rows[i].name);
+		CHECK_EQ(!tacho_symbol_module(&s, sym), !rows[i].module);
+		if (rows[i].module)
+			CHECK_STR(tacho_symbol_module(&s, sym), rows[i].module);
+		CHECK_STR(tacho_symbols_lookup(&s, rows[i].addr, &start),
+			  rows[i].name);
+		CHECK_EQ(start, sym->addr);
+	}
+	tacho_symbols_release(&s);
+	for (len = 0; len < sizeof(text); len++) {
+		char *cut = malloc(len ? len : 1);
+
+		memcpy(cut, text, len);
+		CHECK_EQ(tacho_symbols_parse(&s, cut, len, NULL), 0);
+		CHECK(s.nr <= 3);
+		tacho_symbols_release(&s);
+		free(cut);
+	}
+}
+
+/* The running kernel's, where it shows them. */
+static void test_snapshot(void)
+{
+	struct tacho_diag d = { 0 };
+	struct tacho_symbols s;
+	struct tacho_buf text;
+	int ret;
+
+	tacho_buf_init(&text, (size_t)256 << 20);
+	ret = tacho_symbols_snapshot(&text, &d);
+	if (ret < 0) {
+		CHECK_EQ(text.len, 0);
+		CHECK(d.text[0]);
+		printf("# %s\n", d.text);
+	} else {
+		CHECK_EQ(tacho_symbols_parse(&s, text.data, text.len, NULL), 0);
+		printf("# %zu symbols, %zu bytes\n", s.nr, text.len);
+		CHECK(s.nr > 1000);
+		tacho_symbols_release(&s);
+	}
+	tacho_buf_release(&text);
+}
+
+/* As nobody: all of it with addresses, or nothing and a sentence. */
+static void test_hidden(void)
+{
+	struct tacho_diag d = { 0 };
+	struct tacho_buf text;
+	int status, ret;
+	pid_t pid;
+
+	if (geteuid())
+		return;
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		if (setgid(65534) || setuid(65534))
+			_exit(2);
+		tacho_buf_init(&text, (size_t)256 << 20);
+		tacho_buf_puts(&text, "before");
+		ret = tacho_symbols_snapshot(&text, &d);
+		if (ret == -EACCES)
+			_exit(text.len != 6 || !strstr(d.text, "run as root"));
+		_exit(ret || text.len < 1000 ? 3 : 0);
+	}
+	waitpid(pid, &status, 0);
+	CHECK(WIFEXITED(status));
+	CHECK_EQ(WEXITSTATUS(status), 0);
+}
+
+static void test_syscalls(void)
+{
+	static const char lines[] = "0 read\nx\n7\n70000 far\n 3 blank\n5 \n"
+				    "9 nine\n9 again\n11 last";
+	struct tacho_arena arena;
+	struct tacho_syscalls s;
+	struct tacho_buf text;
+	uint64_t nr;
+
+	CHECK_STR(tacho_syscall_name(SYS_getppid), "getppid");
+	CHECK_STR(tacho_syscall_name(SYS_read), "read");
+	CHECK_STR(tacho_syscall_name(SYS_openat), "openat");
+	CHECK_STR(tacho_syscall_name(SYS_exit_group), "exit_group");
+	CHECK_STR(tacho_syscall_name(462), "mseal");
+	CHECK(!tacho_syscall_name(UINT64_MAX));
+
+	tacho_arena_init(&arena, 1 << 20);
+	CHECK_EQ(tacho_syscalls_parse(&s, &arena, lines, sizeof(lines) - 1), 0);
+	CHECK_EQ(s.nr, 12);
+	CHECK_STR(tacho_syscalls_find(&s, 0), "read");
+	CHECK_STR(tacho_syscalls_find(&s, 9), "nine");
+	CHECK_STR(tacho_syscalls_find(&s, 11), "last");
+	CHECK(!tacho_syscalls_find(&s, 5));
+	CHECK(!tacho_syscalls_find(&s, 7));
+	CHECK(!tacho_syscalls_find(&s, 12));
+	CHECK_EQ(tacho_syscalls_parse(&s, &arena, "", 0), 0);
+	CHECK_EQ(s.nr, 0);
+
+	/* What is written is what is read. */
+	tacho_buf_init(&text, 1 << 20);
+	tacho_syscalls_text(&text);
+	CHECK_EQ(tacho_syscalls_parse(&s, &arena, text.data, text.len), 0);
+	CHECK(s.nr > 300);
+	for (nr = 0; nr < s.nr + 10; nr++) {
+		const char *a = tacho_syscall_name(nr);
+		const char *b = tacho_syscalls_find(&s, nr);
+
+		CHECK_EQ(!a, !b);
+		if (a && b)
+			CHECK_STR(a, b);
+	}
+	tacho_buf_release(&text);
+	tacho_arena_release(&arena);
+}
+
+static void test_tasks(void)
+{
+	struct tacho_ktask *task;
+	struct tacho_ktasks t;
+	char want[16];
+	int32_t pid;
+
+	CHECK_EQ(tacho_ktasks_init(&t), 0);
+	task = tacho_ktasks_find(&t, 0);
+	CHECK(task && !strcmp(task->comm, "<idle>"));
+	tacho_ktasks_name(&t, 0, "swapper/1", 9);
+	task = tacho_ktasks_find(&t, 0);
+	CHECK_STR(task->comm, "<idle>");
+
+	CHECK(!tacho_ktasks_find(&t, 4000000));
+	tacho_ktasks_see(&t, 4000000);
+	tacho_ktasks_see(&t, 4000000);
+	CHECK_EQ(t.nr, 2);
+	CHECK(!tacho_ktasks_bit(t.named, 4000000));
+	tacho_ktasks_name(&t, 4000000, "a-name-of-sixteen-and-more", 26);
+	task = tacho_ktasks_find(&t, 4000000);
+	CHECK_STR(task->comm, "a-name-of-sixte");
+	CHECK(tacho_ktasks_bit(t.named, 4000000));
+	tacho_ktasks_forget(&t, 4000000);
+	CHECK(!tacho_ktasks_bit(t.named, 4000000));
+	/* What no thread can be called. */
+	tacho_ktasks_see(&t, -1);
+	tacho_ktasks_see(&t, TACHO_KTASKS_PID_MAX);
+	tacho_ktasks_see(&t, INT32_MIN);
+	tacho_ktasks_name(&t, -5, "x", 1);
+	CHECK_EQ(t.nr, 2);
+
+	/* More than fit at first, some of them on the same slots. */
+	for (pid = 1; pid < 100000; pid += 3)
+		tacho_ktasks_see(&t, pid);
+	CHECK_EQ(t.nr, 2 + 33333);
+	for (pid = 1; pid < 100000; pid++) {
+		task = tacho_ktasks_find(&t, pid);
+		if (!!task != (pid % 3 == 1) || (task && task->pid != pid))
+			test_check(0, __FILE__, __LINE__, "id %d", (int)pid);
+	}
+	tacho_ktasks_release(&t);
+
+	CHECK_EQ(tacho_ktasks_init(&t), 0);
+	prctl(PR_SET_NAME, "first name");
+	tacho_ktasks_scan(&t);
+	task = tacho_ktasks_find(&t, getpid());
+	if (CHECK(task)) {
+		CHECK_STR(task->comm, "first name");
+		CHECK_EQ(task->tgid, getpid());
+	}
+	tacho_ktasks_release(&t);
+
+	CHECK_EQ(tacho_ktasks_init(&t), 0);
+	prctl(PR_SET_NAME, "second");
+	tacho_ktasks_see(&t, getpid());
+	tacho_ktasks_look(&t, 100);
+	task = tacho_ktasks_find(&t, getpid());
+	snprintf(want, sizeof(want), "second");
+	if (CHECK(task)) {
+		CHECK_STR(task->comm, want);
+		CHECK_EQ(task->tgid, getpid());
+	}
+	tacho_ktasks_release(&t);
+}
+
+int main(void)
+{
+	test_symbols();
+	test_snapshot();
+	test_hidden();
+	test_syscalls();
+	test_tasks();
+	return test_done();
+}

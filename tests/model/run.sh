@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# run.sh MODEL.pml - verifies a model, and that each of its mutations fails.
+# TAP.  The mutations are those named in the model's head, "-DNAME".
+set -u
+model=$1
+here=$(dirname "$model")
+command -v spin >/dev/null || { echo "1..0 # SKIP spin is not installed"; exit 77; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cp "$model" "$work/m.pml"
+cd "$work" || exit 1
+n=0
+failed=0
+
+# verify pass|fail FLAGS...: one run of the verifier
+verify() {
+	want=$1
+	shift
+	n=$((n + 1))
+	if ! spin -a "$@" m.pml >log 2>&1 ||
+	   ! "${CC:-cc}" -O2 -w -DSAFETY -DCOLLAPSE -DMEMLIM=3000 -o pan pan.c >>log 2>&1
+	then
+		got=broken
+	else
+		./pan -m200000 >log 2>&1
+		# an incomplete search proves nothing
+		if grep -q 'max search depth too small\|out of memory\|MEMLIM' log; then
+			got=incomplete
+		elif grep -q 'errors: 0$' log; then
+			got=pass
+		elif grep -q 'assertion violated' log; then
+			got=fail
+		else
+			got=broken
+		fi
+	fi
+	states=$(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' log)
+	if [ "$got" = "$want" ]; then
+		echo "ok $n - $(basename "$model") $*: $got, ${states:-no} states"
+	else
+		failed=1
+		echo "not ok $n - $(basename "$model") $*: $got, expected $want"
+		sed 's/^/# /' log | head -20
+	fi
+}
+
+case $(basename "$model") in
+ring.pml) modes="-DDISCARD -DOVERWRITE" ;;
+plain.pml) modes="-DTHREE -DTWICE" ;;
+*) modes="-DALL_MODES" ;;
+esac
+for mode in $modes; do
+	verify pass "$mode"
+	for m in $(sed -n 's/^ \*	-D\([A-Z0-9_]*\)	.*/\1/p' m.pml); do
+		# rules of the other mode change nothing here
+		case $mode,$m in
+		-DDISCARD,BAD_R3 | -DOVERWRITE,BAD_S2) continue ;;
+		esac
+		verify fail "$mode" "-D$m"
+	done
+done
+echo "1..$n"
+exit $failed

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+/* The runtime and the tools' side of sessions, in one process and its children. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "probe/events.h"
+#include "ring/read.h"
+#include "session/session.h"
+#include "unit/test.h"
+
+static struct tacho_dir dir;
+
+static void make_session(struct tacho_session *s, const char *name)
+{
+	struct tacho_session_config cfg = {
+		.name = name, .clock = -1, .lane_size = 1 << 20,
+	};
+	struct tacho_diag d = { 0 };
+
+	if (!CHECK_EQ(tacho_session_create(s, &dir, &cfg, &d), 0)) {
+		printf("# %s\n", d.text);
+		exit(1);
+	}
+}
+
+/* Reads a session to its end: how many records of each writer; checks order. */
+static uint64_t drain(struct tacho_session *s, uint64_t *per_writer, int nr)
+{
+	struct tacho_ring *r = &s->view.ring;
+	uint64_t total = 0;
+
+	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(r); lane++) {
+		struct tacho_ring_reader rd;
+		struct tacho_chunk c;
+
+		if (tacho_ring_reader_init(&rd, r, lane, 0, false, 0))
+			continue;
+		while (tacho_ring_read(&rd, &c) == 1) {
+			const char *p = c.data;
+			uint32_t left = c.len;
+
+			total += c.head.events;
+			while (left) {
+				const uint64_t *w = (const void *)p;
+				uint32_t size = tacho_record_size(w[0]);
+
+				if (per_writer && w[2] < (uint64_t)nr)
+					per_writer[w[2]]++;
+				p += size;
+				left -= size;
+			}
+		}
+		CHECK_EQ(rd.damaged, 0);
+		CHECK_EQ(rd.overwritten, 0);
+		tacho_ring_reader_release(&rd);
+	}
+	return total;
+}
+
+static void test_off_and_on(void)
+{
+	struct tacho_session s;
+	uint64_t seen[2] = { 0, 0 };
+	uint32_t matched;
+
+	make_session(&s, "one");
+	hit(&event_count, 0, 1);
+	CHECK_EQ(drain(&s, NULL, 0), 0);
+	CHECK_EQ(tacho_session_rule(&s, true, "test:co*", &matched, NULL), 0);
+	CHECK_EQ(matched, 1);
+	for (int i = 0; i < 1000; i++) {
+		hit(&event_count, 0, i);
+		hit(&event_other, 1, i);
+	}
+	CHECK_EQ(drain(&s, seen, 2), 1000);
+	CHECK_EQ(seen[0], 1000);
+	CHECK_EQ(seen[1], 0);
+	CHECK_EQ(tacho_session_rule(&s, false, "count", &matched, NULL), 0);
+	hit(&event_count, 0, 1);
+	CHECK_EQ(drain(&s, NULL, 0), 1000);	/* a new reader sees what is still there */
+	CHECK_EQ(tacho_session_destroy(&s, NULL), 0);
+}
+
+static void test_two_sessions(void)
+{
+	struct tacho_session a, b;
+
+	make_session(&a, "a");
+	make_session(&b, "b");
+	CHECK_EQ(tacho_session_rule(&a, true, "test:count", NULL, NULL), 0);
+	CHECK_EQ(tacho_session_rule(&b, true, "test", NULL, NULL), 0);
+	for (int i = 0; i < 100; i++) {
+		hit(&event_count, 0, i);
+		hit(&event_other, 1, i);
+	}
+	CHECK_EQ(tacho_session_run(&a, false), 0);
+	hit(&event_count, 0, 1);
+	CHECK_EQ(drain(&a, NULL, 0), 100);
+	CHECK_EQ(drain(&b, NULL, 0), 201);
+	CHECK_EQ(tacho_session_destroy(&a, NULL), 0);
+	/* the same bit again: another session, nothing of the old one */
+	make_session(&a, "c");
+	CHECK_EQ(tacho_session_rule(&a, true, "test:count", NULL, NULL), 0);
+	hit(&event_count, 0, 1);
+	CHECK_EQ(drain(&a, NULL, 0), 1);
+	CHECK_EQ(tacho_session_destroy(&a, NULL), 0);
+	CHECK_EQ(tacho_session_destroy(&b, NULL), 0);
+}
+
+static void test_fork(void)
+{
+	struct tacho_session s;
+	struct tacho_session_counts c;
+	int32_t pid = getpid();
+	uint64_t seen[3] = { 0, 0, 0 };
+	pid_t child;
+	int status;
+
+	make_session(&s, "fork");
+	CHECK_EQ(tacho_session_pids(&s, &pid, 1, true, NULL), 0);
+	CHECK_EQ(tacho_session_rule(&s, true, "test:*", NULL, NULL), 0);
+	child = fork();
+	if (!child) {
+		for (int i = 0; i < 500; i++)
+			hit(&event_count, 1, i);
+		/* killed, not gone: nothing is flushed by anybody */
+		raise(SIGKILL);
+	}
+	for (int i = 0; i < 500; i++)
+		hit(&event_count, 0, i);
+	waitpid(child, &status, 0);
+	CHECK(WIFSIGNALED(status));
+	CHECK_EQ(s.view.ctl->nr_pids, 2);
+	CHECK_EQ(s.view.ctl->pid[1], child);
+	tacho_session_count(&s, &c);
+	CHECK_EQ(c.written, 1000);
+	CHECK_EQ(drain(&s, seen, 3), 1000);
+	CHECK_EQ(seen[0], 500);
+	CHECK_EQ(seen[1], 500);
+	/* without follow-fork the child is not listed */
+	CHECK_EQ(tacho_session_pids(&s, &pid, 1, false, NULL), 0);
+	child = fork();
+	if (!child) {
+		hit(&event_count, 2, 0);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	tacho_session_count(&s, &c);
+	CHECK_EQ(c.written, 1000);
+	CHECK_EQ(tacho_session_destroy(&s, NULL), 0);
+}
+
+static void test_full(void)
+{
+	struct tacho_session_config cfg = {
+		.name = "full", .clock = -1, .sub_size = 4096, .lane_size = 16384,
+	};
+	struct tacho_session s;
+	struct tacho_session_counts c;
+
+	CHECK_EQ(tacho_session_create(&s, &dir, &cfg, NULL), 0);
+	CHECK_EQ(tacho_session_rule(&s, true, "test:*", NULL, NULL), 0);
+	for (int i = 0; i < 100000; i++)
+		hit(&event_count, 0, i);
+	tacho_session_count(&s, &c);
+	CHECK_EQ(c.written + c.lost_full, 100000);
+	CHECK(c.lost_full > 0);
+	CHECK_EQ(c.lost_big + c.lost_busy, 0);
+	CHECK_EQ(drain(&s, NULL, 0), c.written);
+	CHECK_EQ(tacho_session_destroy(&s, NULL), 0);
+}
+
+static void test_errors(void)
+{
+	struct tacho_session s;
+	struct tacho_diag d = { 0 };
+	struct tacho_session_config cfg = { .name = "bad/name", .clock = -1 };
+
+	CHECK_EQ(tacho_session_create(&s, &dir, &cfg, &d), -EINVAL);
+	CHECK(strstr(d.text, "bad/name"));
+	memset(&d, 0, sizeof(d));
+	cfg.name = "size";
+	cfg.sub_size = 5000;
+	CHECK_EQ(tacho_session_create(&s, &dir, &cfg, &d), -EINVAL);
+	CHECK(strstr(d.text, "5000"));
+	memset(&d, 0, sizeof(d));
+	CHECK_EQ(tacho_session_open(&s, &dir, "nowhere", &d), -ENOENT);
+	CHECK(strstr(d.text, "nowhere"));
+}
+
+int main(void)
+{
+	char path[] = "/dev/shm/tacho-probe-test.XXXXXX";
+	char command[64];
+	struct tacho_diag d = { 0 };
+
+	if (!mkdtemp(path) || setenv("TACHO_DIR", path, 1))
+		return 1;
+	if (!CHECK_EQ(tacho_dir_open(&dir, true, &d), 0))
+		return test_done();
+	CHECK_EQ(tacho_object_register(&object), 0);
+	test_off_and_on();
+	test_two_sessions();
+	test_fork();
+	test_full();
+	test_errors();
+	tacho_object_unregister(&object);
+	tacho_dir_close(&dir);
+	snprintf(command, sizeof(command), "rm -r %s", path);
+	CHECK_EQ(system(command), 0);
+	return test_done();
+}

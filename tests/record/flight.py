@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: MIT
+"""Flight recorders, snapshots, windows around an event, rotation."""
+from rec import *
+
+SMALL = ("-b", "256K", "--subbuf", "16K")
+
+
+def dumps(path):
+    return [Trace(c) for c in chunks(path)]
+
+
+def numbers(trace, pid):
+    return trace.hits().get(pid, [])
+
+
+def test_end():
+    """--flight: nothing is written until the end, then the newest"""
+    p = recorder("--flight", "-o", "t", *SMALL)
+    a = Traced()
+    a.do("hit 50000")
+    assert not os.path.exists("t")
+    a.do("mark 7")
+    stop(p)
+    t = read("t")
+    ns = numbers(t, a.pid)
+    assert len(t.named("rec:mark")) == 1
+    assert ns[-1] == 49999 and 3000 < len(ns) < 50000 and not t.gaps, len(ns)
+    a.end()
+
+
+def test_end_of_command():
+    """--flight with a command that dies"""
+    tacho("record", "--flight", "-o", "t", *SMALL, "--", TRACED, "cpu 0",
+          "hit 50000", "die 11", says="killed by signal 11")
+    (ns,) = read("t").hits().values()
+    # one CPU: the newest without a gap, as many as all but one sub-buffer hold
+    assert ns == list(range(ns[0], 50000)), (ns[0], ns[-1], len(ns))
+    assert len(ns) >= 15 * 400, len(ns)
+
+
+def test_ask_recorder():
+    """SIGUSR1 and tacho snapshot: each dump begins where the last one ended"""
+    p = recorder("--flight", "-o", "t", "-b", "4M")
+    a = Traced()
+    a.do("hit 1000")
+    p.send_signal(signal.SIGUSR1)
+    until("the first dump", lambda: os.path.exists("t/0001/tacho/info") and
+          "state: closed" in open("t/0001/tacho/info").read())
+    a.do("hit 1000")
+    os.mkdir("elsewhere")
+    os.chdir("elsewhere")
+    d = tacho("snapshot", "s", says="snapshot 2 is in '%s/t'" % work)
+    os.chdir("..")
+    a.do("hit 1000")
+    stop(p)
+    ds = dumps("t")
+    assert [len(d.events) for d in ds] == [1000, 1000, 1000], ds
+    same_hits(read("t"), {a.pid: 3000})
+    a.end()
+
+
+def test_snapshots():
+    """create --flight and many snapshots, while four writers write"""
+    tacho("create", "s", "--flight", "-e", "rec:*", "-b", "8M")
+    ws = [start(TRACED, *["hit 500", "sleep 3"] * 20, "pid") for _ in range(4)]
+    n = 0
+    while any(w.poll() is None for w in ws):
+        n += 1
+        tacho("snapshot", "-o", "t%03d" % n, "s")
+    n += 1
+    tacho("snapshot", "-o", "t%03d" % n, "s")
+    assert n > 2
+    got = {}
+    for i in range(1, n + 1):
+        for slot, ns in read("t%03d" % i, check=i < 4).hits().items():
+            got.setdefault(slot, []).extend(ns)
+    for w in ws:
+        ns = got.pop(w.pid)
+        assert ns == list(range(10000)), (len(ns), ns[:3], ns[-3:])
+    assert not got
+    tacho("snapshot", "-o", "last", "s")
+    assert not read("last").events
+    tacho("destroy", "s")
+
+
+def test_snapshots_that_wrap():
+    """snapshots of buffers that overflow: no event twice, each without a gap"""
+    tacho("create", "s", "--flight", "-e", "rec:*", *SMALL)
+    a = Traced("cpu 0")
+    seen = -1
+    for i in range(6):
+        a.do("hit %d" % (40000 if i % 2 else 100))
+        tacho("snapshot", "-o", "t%d" % i, "s")
+        ns = numbers(read("t%d" % i), a.pid)
+        total = int(a.do("count"))
+        assert ns == list(range(ns[0], total)), (i, ns[0], ns[-1], total)
+        assert ns[0] > seen, "event %d comes again" % ns[0]
+        if i % 2 == 0:
+            assert ns[0] == seen + 1
+        seen = ns[-1]
+    a.end()
+    tacho("destroy", "s")
+
+
+def test_snapshot_refused():
+    """a session that is written as it goes; an output that is in the way"""
+    p = recorder("-o", "t")
+    tacho("snapshot", "s", ok=1, says="is being recorded to '%s/t'" % work)
+    stop(p)
+    tacho("create", "s", "--flight", *SMALL)
+    os.mkdir("full")
+    open("full/x", "w").close()
+    tacho("snapshot", "-o", "full", "s", ok=1, says="is not empty")
+    tacho("destroy", "s")
+
+
+def test_on():
+    """--on: each time with the event in it, and nothing of what was before"""
+    p = recorder("--on", "rec:mark", "-o", "t", "-b", "4M", "--dumps", "3")
+    until("the watch", lambda: len(status()["sessions"]) == 2)
+    a = Traced()
+    for i in range(3):
+        a.do("hit 100")
+        a.do("mark %d" % i)
+        until("dump %d" % i, lambda: os.path.exists(
+            "t/%04d/tacho/info" % (i + 1)) and "state: closed" in open(
+            "t/%04d/tacho/info" % (i + 1)).read())
+    d = finish(p)
+    assert d.status == 0, d
+    ds = dumps("t")
+    assert len(ds) == 3
+    for i, t in enumerate(ds):
+        (m,) = t.named("rec:mark")
+        assert HIT.unpack_from(m.data)[1] == i
+        assert numbers(t, a.pid) == list(range(100 * i, 100 * i + 100))
+        assert t.events[-1].time <= m.time or len(chunks("t")) == 3
+    a.end()
+
+
+def test_window():
+    """--keep-before and --keep-after: nothing outside, nothing missing inside"""
+    p = recorder("--on", "rec:mark", "-o", "t", "-b", "4M", "--dumps", "1",
+                 "--keep-before", "30ms", "--keep-after", "30ms",
+                 "--clock", "mono")
+    until("the watch", lambda: len(status()["sessions"]) == 2)
+    a = Traced("cpu 0")
+    line = "hit 1;sleep 5"
+    for i in range(40):
+        a.do("hit 1")
+        a.do("sleep 2")
+        if i == 20:
+            a.do("mark 0")
+    while p.poll() is None:
+        a.do("hit 1")
+        a.do("sleep 2")
+    d = finish(p)
+    assert d.status == 0, d
+    total = int(a.do("count"))
+    a.end()
+    (t,) = dumps("t")
+    (m,) = t.named("rec:mark")
+    times = [e.time for e in t.events]
+    assert min(times) >= m.time - 30000000, m.time - min(times)
+    assert max(times) <= m.time + 30000000, max(times) - m.time
+    ns = numbers(t, a.pid)
+    assert ns == list(range(ns[0], ns[-1] + 1)) and ns[0] <= 20 and \
+        ns[-1] >= 20, ns
+    # the neighbours outside are further away than the window
+    assert ns[0] > 0 and ns[-1] < total - 1, (ns, total)
+
+
+def test_on_the_last():
+    """--on: the event that ends the command"""
+    tacho("record", "--on", "rec:mark", "-o", "t", "-b", "1M", "--",
+          TRACED, "hit 10", "mark 1", "die 9")
+    (t,) = dumps("t")
+    assert len(t.events) == 11
+    tacho("record", "--on", "rec:mark", "-o", "u", "-b", "1M", "--",
+          TRACED, "hit 10", says="the event never happened")
+    assert not os.path.exists("u")
+
+
+def test_on_kernel():
+    """--on-kernel: a process's end, with what its program did before"""
+    need_tracefs()
+    p = recorder("--on-kernel", "sched:sched_process_exec", "-o", "t", "-b", "1M",
+                 "--dumps", "1", "-e", "rec:*", "-k",
+                 "sched:sched_process_exec,sched:sched_process_exit",
+                 "--no-kallsyms")
+    until("the watch", lambda: len(instances()) == 2)
+    a = Traced()
+    a.do("hit 30")
+    a.do("spawn hit 1")
+    d = finish(p)
+    assert d.status == 0, d
+    t = read("t")
+    # the first exec of all is our own one, or another program's of this machine
+    assert t.kernel_events >= 1
+    a.end()
+
+
+def test_rotate_size():
+    """--rotate SIZE: all chunks together are the whole"""
+    p = recorder("--rotate", "30K", "-o", "t", "-b", "4M", "--subbuf", "16K")
+    a = Traced()
+    while not os.path.exists("t/0005"):
+        a.do("hit 250")
+        a.do("sleep 2")
+    total = int(a.do("count"))
+    stop(p)
+    same_hits(read("t"), {a.pid: total})
+    for c in chunks("t"):
+        tacho("check", c)
+    a.end()
+
+
+def test_rotate_time():
+    """--rotate TIME"""
+    p = recorder("--rotate", "20ms", "-o", "t", "-b", "4M")
+    a = Traced()
+    while not os.path.exists("t/0005"):
+        a.do("hit 100")
+        a.do("sleep 2")
+    total = int(a.do("count"))
+    stop(p)
+    same_hits(read("t"), {a.pid: total})
+    a.end()
+
+
+def test_keep():
+    """--keep N: only the last N chunks stay, and they follow each other"""
+    p = recorder("--rotate", "10K", "--keep", "3", "-o", "t", "-b", "4M",
+                 "--subbuf", "16K")
+    a = Traced("cpu 0")
+    while not os.path.exists("t/0008"):
+        a.do("hit 250")
+        a.do("sleep 2")
+    total = int(a.do("count"))
+    stop(p)
+    names = sorted(os.listdir("t"))
+    assert len(names) == 3, names
+    assert [int(n) for n in names] == list(range(int(names[0]),
+                                                 int(names[0]) + 3)), names
+    t = read("t")
+    ns = numbers(t, a.pid)
+    assert ns == list(range(ns[0], total)) and ns[0] > 0, (ns[0], ns[-1], total)
+    a.end()
+
+
+def test_rotate_kernel():
+    """--rotate with kernel events"""
+    need_tracefs()
+    p = recorder("--rotate", "20K", "-o", "t", "-b", "4M", "-e", "rec:*", "-k",
+                 "sched:sched_process_exit", "--no-kallsyms", "--subbuf", "16K")
+    a = Traced()
+    n = 0
+    while not os.path.exists("t/0003"):
+        a.do("hit 250")
+        a.do("fork hit 1")
+        n += 1
+    stop(p)
+    t = read("t")
+    assert len(numbers(t, a.pid)) == 250 * n and t.kernel_events >= n
+    a.end()
+
+
+run(globals())

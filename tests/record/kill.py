@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""SIGKILL for writers, for the recorder, for both, and for who recovers: what
+was committed is read back, once; written = read + lost, exactly."""
+import random
+
+from rec import *
+
+SEED = int(os.environ.get("SEED", random.randrange(1 << 30)))
+print("# SEED=%d" % SEED)
+random.seed(SEED)
+SMALL = ("-b", "256K", "--subbuf", "16K")
+
+
+class Books:
+    """What writers say of themselves, in a file that outlives them."""
+
+    def __init__(self, writers, hits, pause):
+        with open("books", "wb") as f:
+            f.truncate(65536)
+        self.path = os.path.abspath("books")
+        self.args = ["book %s %d %d %d" % (self.path, i, hits, pause)
+                     for i in range(writers)]
+
+    def start(self):
+        return [start(TRACED, a) for a in self.args]
+
+    def read(self):
+        """[(trying, done)]"""
+        with open(self.path, "rb") as f:
+            data = f.read()
+        return [struct.unpack_from("<QQ", data, 16 * i)
+                for i in range(len(self.args))]
+
+    def balance(self, trace, exact):
+        """exact: no writer was killed"""
+        hits = trace.hits()
+        done = sum(d for _, d in self.read())
+        trying = sum(t for t, _ in self.read())
+        for slot, ns in hits.items():
+            assert all(a < b for a, b in zip(ns, ns[1:])), \
+                "slot %d: not ascending" % slot
+            assert ns[-1] < self.read()[slot][0], "read what was not written"
+        got = sum(len(ns) for ns in hits.values()) + trace.lost
+        if exact:
+            assert done == trying
+            assert got == done, "%d read and lost, %d written" % (got, done)
+        else:
+            assert done <= got <= trying, "%d not in %d..%d" % (
+                got, done, trying)
+
+
+def moment(ms):
+    time.sleep(random.uniform(0, ms / 1000))
+
+
+def all_end(writers):
+    for w in writers:
+        d = finish(w)
+        assert d.status in (0, -9), d
+
+
+def test_recorder():
+    """the recorder is killed while writers write"""
+    for i in range(8):
+        more = (("--rotate", "100K") if i % 2 else ())
+        p = recorder("-o", "t", *SMALL, *more)
+        b = Books(3, 4000, 100)
+        w = b.start()
+        moment(25)
+        p.kill()
+        p.wait()
+        all_end(w)
+        j = json.loads(tacho("recover", "t", "--json").out)
+        t = read("t", check=i < 4)
+        b.balance(t, True)
+        assert j["lost"] == t.lost, (j, t.lost)
+        nothing_left()
+        tacho("recover", "t", says="complete")
+        afresh()
+
+
+def test_writers():
+    """writers are killed, the recorder goes on"""
+    for i in range(8):
+        p = recorder("-o", "t", *SMALL)
+        b = Books(4, 0, 50)
+        w = b.start()
+        for k in range(4):
+            moment(12)
+            w[k].kill()
+        all_end(w)
+        d = stop(p)
+        b.balance(read("t", check=i < 4), False)
+        assert not status()["processes"]
+        nothing_left()
+        afresh()
+
+
+def test_all():
+    """writers and recorder are killed in any order"""
+    for i in range(8):
+        p = recorder("-o", "t", *SMALL)
+        b = Books(3, 0, 50)
+        w = b.start()
+        order = w + [p]
+        random.shuffle(order)
+        for one in order:
+            moment(12)
+            one.kill()
+        for one in order:
+            one.wait()
+        tacho("recover", "t")
+        b.balance(read("t", check=i < 4), False)
+        nothing_left()
+        afresh()
+
+
+def test_flight():
+    """a flight recorder is killed: the newest are still in its session"""
+    p = recorder("-o", "t", *SMALL, "--flight")
+    w = start(TRACED, "hit 30000", "mark 1")
+    finish(w)
+    p.kill()
+    p.wait()
+    tacho("recover", "-o", "t", "s")
+    t = read("t")
+    ns = t.hits()[w.pid]
+    # no gap within a lane, and the last ones of all are there
+    assert len(t.named("rec:mark")) == 1 and not t.gaps
+    assert ns[-1] == 29999 and len(ns) > 3000, len(ns)
+
+
+def test_kernel():
+    """a recorder with kernel events is killed: programs' events are all there"""
+    need_tracefs()
+    for i in range(2):
+        p = recorder("-o", "t", *SMALL, "-e", "rec:*", "-k", "sched:sched_switch",
+                     "--no-kallsyms")
+        b = Books(2, 3000, 100)
+        w = b.start()
+        moment(30)
+        p.kill()
+        p.wait()
+        all_end(w)
+        tacho("recover", "t")
+        b.balance(read("t"), True)
+        assert not sessions()
+        p = recorder("-o", "u", "-k", "sched:sched_process_exit", "-e", "rec:*",
+                     "--no-kallsyms")
+        assert len(instances()) == 1
+        stop(p)
+        nothing_left()
+        afresh()
+
+
+run(globals())

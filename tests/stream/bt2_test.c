@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+/*
+ * bt2_test DIR-OF-MODULE [SCRIPT PROGRAM] - traces of other tracers: our own
+ * with what makes it ours taken away, and one recorded by LTTng.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../unit/test.h"
+#include "stream/stream.h"
+#include "synth.h"
+#include "tmpdir.h"
+
+static const char format[] = SYNTH_COMMON
+	"\tfield:s32 a;\toffset:8;\tsize:4;\tsigned:1;\n"
+	"\tfield:u64 b;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:char comm[8];\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:__data_loc char[] s;\toffset:32;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc s16[] v;\toffset:36;\tsize:4;\tsigned:1;\n"
+	"\tfield:double d;\toffset:40;\tsize:8;\tsigned:0;\n"
+	"\tfield:float f;\toffset:48;\tsize:4;\tsigned:0;\n\n"
+	"print fmt: \"a=%d\", REC->a\n";
+
+static const char *const compared[] = { "a", "b", "s", "v", "d", "f" };
+
+static void make_native(const char *dir)
+{
+	struct tacho_ctf_info info = synth_info();
+	struct tacho_ctf_writer *w;
+	struct synth s[2];
+
+	CHECK_EQ(tacho_ctf_writer_new(&w, dir, &info, NULL), 0);
+	CHECK_EQ(tacho_ctf_writer_type(w, 0, 5, "t", "mix", format,
+				       sizeof(format) - 1, NULL), 0);
+	synth_init(&s[0], TACHO_STREAM_PROGRAM, 0);
+	synth_init(&s[1], TACHO_STREAM_PROGRAM, 1);
+	for (uint32_t i = 0; i < 3000; i++) {
+		struct synth *p = &s[i / 10 % 2];
+		unsigned char b[64] = { 0 };
+		const double d = -0.1 * i;
+		const float f = 0.1f * (float)i;
+
+		tacho_put_u32(b, 0 - i);
+		tacho_put_u64(b + 8, (uint64_t)i << 33);
+		memcpy(b + 16, "comm", 4);
+		tacho_put_u32(b + 24, 52 | 4u << 16);
+		tacho_put_u32(b + 28, 56 | (i % 4 * 2) << 16);
+		memcpy(b + 32, &d, 8);
+		memcpy(b + 40, &f, 4);
+		memcpy(b + 44, "abc", 4);
+		for (uint32_t j = 0; j < i % 4; j++)
+			tacho_put_u16(b + 48 + 2 * j, (uint16_t)(i - j));
+		/* once beyond what 48 bits of ticks can hold */
+		p->time = SYNTH_TICKS + i * 1000 + (i > 2000 ? UINT64_C(1) << 47 : 0);
+		synth_put(p, 5, (int32_t)i, b, 48 + i % 4 * 2);
+		if (i % 100 == 99) {
+			p->packet.events_discarded += i == 999 ? 17 : 0;
+			CHECK_EQ(synth_flush(p, w, NULL), 0);
+		}
+	}
+	for (int i = 0; i < 2; i++) {
+		CHECK_EQ(synth_flush(&s[i], w, NULL), 0);
+		tacho_buf_release(&s[i].records);
+	}
+	CHECK_EQ(tacho_ctf_writer_close(w, NULL), 0);
+}
+
+/* A real is one there too, not its text. */
+static bool same_real(const struct tacho_record *a,
+		      const struct tacho_record *b, const char *name)
+{
+	const struct tacho_field *f = tacho_type_find(a->type, name);
+	const struct tacho_field *g = tacho_type_find(b->type, name);
+	double x, y;
+
+	return f && g && tacho_record_double(a, f, &x) &&
+	       tacho_record_double(b, g, &y) && x == y;
+}
+
+static bool same(const struct tacho_record *a, const struct tacho_record *b)
+{
+	/* babeltrace2 counts ns in floating point */
+	if (a->time - b->time + 2 > 4 || a->cpu != b->cpu || a->pid != b->pid)
+		return false;
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(compared); i++) {
+		const struct tacho_field *f = tacho_type_find(a->type, compared[i]);
+		const struct tacho_field *g = tacho_type_find(b->type, compared[i]);
+		const void *p, *q;
+		size_t m, n;
+
+		p = f ? tacho_record_data(a, f, &m) : NULL;
+		q = g ? tacho_record_data(b, g, &n) : NULL;
+		if (!p || !q || m != n || memcmp(p, q, m)) {
+			printf("# field %s\n", compared[i]);
+			return false;
+		}
+	}
+	return same_real(a, b, "d") && same_real(a, b, "f");
+}
+
+static void test_own(void)
+{
+	char cmd[1400], native[450], foreign[450];
+	struct tacho_stream *a, *b;
+	struct tacho_stream_info info;
+	struct tacho_record r, q;
+	struct tacho_error e;
+	uint64_t n = 0, lost = 0;
+
+	(void)snprintf(native, sizeof(native), "%s", tmpdir_path("native"));
+	(void)snprintf(foreign, sizeof(foreign), "%s", tmpdir_path("foreign"));
+	make_native(native);
+	(void)snprintf(cmd, sizeof(cmd), "cp -r %s %s && rm -r %s/tacho", native,
+		       foreign, foreign);
+	CHECK_EQ(system(cmd), 0);
+	CHECK_EQ(tacho_stream_open(&a, native, 0, &e), 0);
+	if (!CHECK_EQ(tacho_stream_open(&b, foreign, 0, &e), 0)) {
+		printf("# %s\n", e.text);
+		return;
+	}
+	CHECK_EQ(tacho_stream_get_info(b, &info), 0);
+	CHECK_EQ(info.types, 1);
+	CHECK_STR(info.format, "ctf");
+	for (int pass = 0; pass < 2; pass++) {
+		for (n = lost = 0; tacho_stream_next(b, &q) == TACHO_STREAM_RECORD; n++) {
+			lost += q.lost;
+			if (!CHECK_EQ(tacho_stream_next(a, &r), TACHO_STREAM_RECORD) ||
+			    !CHECK(same(&r, &q)))
+				break;
+		}
+		CHECK_EQ(n, 3000);
+		CHECK_EQ(lost, 17);
+		CHECK_EQ(tacho_stream_seek(a, 0), 0);
+		CHECK_EQ(tacho_stream_seek(b, 0), 0);
+	}
+	CHECK_STR(tacho_stream_env(b, "tracer_name"), "tacho");
+	CHECK_EQ(tacho_stream_error(b)->err, 0);
+	tacho_stream_close(a);
+	tacho_stream_close(b);
+	/* a torn file: what came before it, then an error in words */
+	(void)snprintf(cmd, sizeof(cmd), "truncate -s -40 %s/program_1", foreign);
+	CHECK_EQ(system(cmd), 0);
+	if (!tacho_stream_open(&b, foreign, 0, &e)) {
+		for (n = 0; tacho_stream_next(b, &q) == TACHO_STREAM_RECORD; n++)
+			;
+		CHECK(n > 1000 && n < 3000);
+		CHECK(strstr(tacho_stream_error(b)->text, "babeltrace2"));
+		tacho_stream_close(b);
+	} else {
+		CHECK(strstr(e.text, "babeltrace2"));
+	}
+}
+
+static void test_no_module(void)
+{
+	struct tacho_stream *s;
+	struct tacho_error e;
+
+	setenv("TACHO_MODULE_DIR", "/nowhere", 1);
+	/* an installed module is fine too */
+	if (tacho_stream_open(&s, tmpdir_path("foreign"), 0, &e) == -ENOTSUP)
+		CHECK(strstr(e.text, "libtacho-bt2.so"));
+	else
+		tacho_stream_close(s);
+}
+
+static void test_lttng(const char *script, const char *program)
+{
+	char cmd[1400];
+	struct tacho_stream *s;
+	struct tacho_stream_info info;
+	struct tacho_record r;
+	struct tacho_error e;
+	uint64_t all = 0, none = 0;
+	int32_t tgid;
+	char text[500];
+	int status;
+
+	CHECK_EQ(mkdir(tmpdir_path("lttng"), 0755), 0);
+	CHECK_EQ(chmod(tmpdir, 0755), 0);
+	(void)snprintf(cmd, sizeof(cmd), "%s %s %s", script, tmpdir_path("lttng"),
+		       program);
+	status = system(cmd);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+		printf("# LTTng does not run here: its trace is not tried\n");
+		return;
+	}
+	CHECK_EQ(status, 0);
+	if (!CHECK_EQ(tacho_stream_open(&s, tmpdir_path("lttng/out"), 0, &e), 0)) {
+		printf("# %s\n", e.text);
+		return;
+	}
+	CHECK_EQ(tacho_stream_get_info(s, &info), 0);
+	CHECK_EQ(info.types, 2);
+	while (tacho_stream_next(s, &r) == TACHO_STREAM_RECORD) {
+		uint64_t v;
+
+		CHECK_STR(tacho_type_system(r.type), "tacho_test");
+		CHECK(r.cpu < 4096 && r.pid > 0 && !r.lost);
+		CHECK(tacho_stream_comm(s, r.pid, &tgid) && tgid == r.pid);
+		tacho_record_text(s, &r, text, sizeof(text));
+		if (!strcmp(tacho_type_name(r.type), "none")) {
+			none++;
+			continue;
+		}
+		CHECK(tacho_record_int(&r, tacho_type_find(r.type, "i"), &v));
+		CHECK_EQ((int64_t)v, -(int64_t)all);
+		if (all == 5)
+			CHECK(!strncmp(text, "i=-5 small=5 hex=0x50000000000 real=1.25 text=odd "
+				       "fixed={0x1,0xfffffffe,0x3} _seq_length=2 "
+				       "seq={0x1,0x0} comm=odd col=green vpid=", 111));
+		all++;
+	}
+	CHECK_EQ(all, 1000);
+	CHECK_EQ(none, 1000);
+	CHECK_STR(tacho_stream_env(s, "tracer_name"), "lttng-ust");
+	tacho_stream_close(s);
+}
+
+int main(int argc, char **argv)
+{
+	tmpdir_make();
+	if (argc > 1)
+		setenv("TACHO_MODULE_DIR", argv[1], 1);
+	test_own();
+	if (argc > 3)
+		test_lttng(argv[2], argv[3]);
+	else
+		printf("# no lttng-ust here: its trace is not tried\n");
+	test_no_module();
+	return test_done();
+}

@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# install.sh SOURCE BUILD - `meson install` puts everything where it belongs, and a
+# program builds against what was installed.
+src=$1 build=$2
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+n=0 failed=0
+ok() {
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; failed=1; fi
+}
+DESTDIR=$work/root meson install -C "$build" --no-rebuild --quiet >"$work/log" 2>&1
+ok $? "meson install"
+root=$work/root$(sed -n 's/^prefix=//p' "$build/meson-private/tacho.pc" | head -1)
+lib=$(dirname "$(find "$root" -name libtacho.so.0)")
+for f in bin/tacho include/tacho/tracepoint.h include/tacho/define_trace.h \
+	 include/tacho/stream.h include/tacho/abi/shm.h share/man/man1/tacho.1 \
+	 share/man/man1/tacho-record.1 share/bash-completion/completions/tacho \
+	 share/zsh/site-functions/_tacho; do
+	[ -f "$root/$f" ]
+	ok $? "$f"
+done
+for f in libtacho.so libtacho.so.0 libtacho.a libtacho-stream.so.0 \
+	 pkgconfig/tacho.pc pkgconfig/tacho-stream.pc tacho/libtacho-bt2.so; do
+	[ -e "$lib/$f" ]
+	ok $? "$f"
+done
+# only the C library behind it, only versioned symbols out of it
+readelf -d "$lib/libtacho.so.0" | grep NEEDED | grep -vqE 'libc\.so|ld-linux'
+[ $? = 1 ]
+ok $? "libtacho needs nothing but the C library"
+nm -D --defined-only "$lib/libtacho.so.0" | awk '$2 != "A" {print $3}' | sort >"$work/have"
+printf '%s\n' 'tacho_object_register@@TACHO_0' 'tacho_object_unregister@@TACHO_0' >"$work/want"
+diff "$work/want" "$work/have" >"$work/diff"
+ok $? "libtacho exports its two calls"
+sed 's/^/# /' "$work/diff"
+cp "$src/examples/hello.c" "$src/examples/hello_trace.h" "$work"
+for how in shared static; do
+	l="-L$lib -ltacho"
+	[ $how = static ] && l="$lib/libtacho.a"
+	cc -O2 -I"$root/include" -I"$work" -o "$work/hello" "$work/hello.c" $l \
+		-lpthread 2>"$work/log" &&
+		LD_LIBRARY_PATH=$lib TACHO_DIR=$work/run timeout 60 "$work/hello" >/dev/null
+	ok $? "the example builds and runs, $how"
+	sed 's/^/# /' "$work/log" | head -5
+done
+echo "1..$n"
+exit $failed

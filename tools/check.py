@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Builds each variant, runs its tests, and sums up.
+
+The last line is "N passed, N failed, N skipped"; before it stands each failure
+with its output's end and each skip with its reason.
+"""
+import json
+import os
+import subprocess
+import sys
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# name, environment, meson options, suites (None: all)
+VARIANTS = [
+    ('gcc', {}, [], None),
+    ('clang', {'CC': 'clang', 'CXX': 'clang++'}, [],
+     ['unit', 'ring', 'probe', 'stream', 'header', 'cli']),
+    ('asan', {}, ['-Db_sanitize=address,undefined', '-Db_lundef=false'],
+     ['unit', 'ring', 'probe', 'stream', 'kernel', 'cli', 'fuzz']),
+    ('tiny', {}, ['-Dtiny=true'], ['unit', 'ring', 'probe']),
+    ('plain', {}, ['-Drseq=plain'], ['unit', 'ring', 'probe']),
+    ('inject', {}, ['-Dinject=true'], ['inject', 'ring', 'probe']),
+    ('tsan', {}, ['-Drseq=plain', '-Db_sanitize=thread', '-Db_lundef=false'],
+     ['ring', 'probe']),
+]
+
+
+def setup(name, env, options):
+    build = os.path.join(TOP, 'build' if name == 'gcc' else 'build-' + name)
+    if not os.path.exists(os.path.join(build, 'build.ninja')):
+        subprocess.run(['meson', 'setup', build, TOP] + options, check=True,
+                       env={**os.environ, **env}, stdout=subprocess.DEVNULL)
+    return build
+
+
+def skip_reason(test):
+    for line in (test.get('stdout') or '').splitlines():
+        if 'SKIP' in line.upper():
+            return line.split('SKIP', 1)[-1].strip() or line
+    return 'no reason was given'
+
+
+def run(name, env, options, suites):
+    """Returns (passed, failed, skipped) as lists of texts."""
+    start = time.time()
+    build = setup(name, env, options)
+    env = {**os.environ, **env,
+           'UBSAN_OPTIONS': 'halt_on_error=1:print_stacktrace=1',
+           'ASAN_OPTIONS': 'detect_leaks=1:abort_on_error=1',
+           # a library that the oracle tests compare with leaks by itself
+           'LSAN_OPTIONS': 'print_suppressions=0:suppressions=' +
+                           os.path.join(TOP, 'tools', 'lsan.supp'),
+           'TSAN_OPTIONS': 'halt_on_error=1'}
+    if suites is None:
+        built = subprocess.run(['ninja', '-C', build], env=env,
+                               capture_output=True, text=True)
+        if built.returncode:
+            print(built.stdout[-4000:])
+            return [], [f'{name}: the build failed'], []
+    log = os.path.join(build, 'meson-logs', 'testlog.json')
+    if os.path.exists(log):
+        os.unlink(log)
+    command = ['meson', 'test', '-C', build, '--num-processes', '2',
+               '--print-errorlogs']
+    for s in suites or []:
+        command += ['--suite', s]
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    if not os.path.exists(log):
+        print(done.stdout[-4000:], done.stderr[-2000:])
+        return [], [f'{name}: the build failed'], []
+    passed, failed, skipped = [], [], []
+    with open(log, encoding='utf-8') as f:
+        for line in f:
+            t = json.loads(line)
+            label = f"{name}: {t['name']}"
+            if t['result'] == 'OK':
+                passed.append(label)
+            elif t['result'] == 'SKIP':
+                skipped.append(f'{label}: {skip_reason(t)}')
+            else:
+                failed.append(label)
+                tail = ((t.get('stdout') or '') + (t.get('stderr') or ''))
+                print(f'--- {label} ({t["result"]})')
+                print('\n'.join(tail.splitlines()[-30:]))
+    print(f'{name}: {len(passed)} passed, {len(failed)} failed, '
+          f'{len(skipped)} skipped in {time.time() - start:.0f} s', flush=True)
+    return passed, failed, skipped
+
+
+def main():
+    only = sys.argv[1:]
+    passed, failed, skipped = [], [], []
+    for name, env, options, suites in VARIANTS:
+        if only and name not in only:
+            continue
+        p, f, s = run(name, env, options, suites)
+        passed += p
+        failed += f
+        skipped += s
+    for text in failed:
+        print('failed: ' + text)
+    for text in skipped:
+        print('skipped: ' + text)
+    print(f'{len(passed)} passed, {len(failed)} failed, {len(skipped)} skipped')
+    return 1 if failed or not passed else 0
+
+
+sys.exit(main())
