@@ -49,6 +49,12 @@ class Books:
                 got, done, trying)
 
 
+def told_by_recover(j):
+    """What recover says is what the chunk has that it added."""
+    t = Trace(chunks("t")[-1])
+    assert (j["events"], j["lost"]) == (len(t.events), t.lost), j
+
+
 def moment(ms):
     time.sleep(random.uniform(0, ms / 1000))
 
@@ -73,10 +79,39 @@ def test_recorder():
         j = json.loads(tacho("recover", "t", "--json").out)
         t = read("t", check=i < 4)
         b.balance(t, True)
-        assert j["lost"] == t.lost, (j, t.lost)
+        told_by_recover(j)
         nothing_left()
         tacho("recover", "t", says="complete")
         afresh()
+
+
+def test_loss_in_chunks():
+    """rotated, with loss in several chunks, killed and recovered: exact books"""
+    p = recorder("-o", "t", *SMALL, "--rotate", "30ms")
+    done = 0
+    for i in range(4):
+        if i:
+            moment(20)
+            p.send_signal(signal.SIGSTOP)
+        finish(start(TRACED, "hit 30000"))
+        done += 30000
+        if i == 3:
+            break
+        p.send_signal(signal.SIGCONT)
+        # the loss of this round is told in a chunk before the next round's
+        n = len(chunks("t"))
+        until("another chunk", lambda: len(chunks("t")) > n)
+    p.kill()
+    p.wait()
+    j = json.loads(tacho("recover", "t", "--json").out)
+    t = read("t")
+    got = sum(len(ns) for ns in t.hits().values())
+    assert got + t.lost == done, (got, t.lost, done)
+    told_by_recover(j)
+    losing = [c for c in chunks("t") if Trace(c).lost]
+    assert len(losing) > 1, losing
+    nothing_left()
+    afresh()
 
 
 def test_writers():

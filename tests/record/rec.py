@@ -338,9 +338,10 @@ class Trace:
         self.lost = 0
         self.gaps = 0       # packets that do not begin where the last one ended
         self.packets = 0
-        nexts, times, losts = {}, {}, {}
+        nexts, times = {}, {}
         for c in chunks(path):
             types = {}
+            losts = {}      # each chunk counts its own
             t = os.path.join(c, "tacho/types.program")
             if os.path.exists(t):
                 types = read_types(t)
@@ -348,7 +349,7 @@ class Trace:
                 self.read(f, types, nexts, times, losts)
             for f in glob.glob(c + "/kernel_*"):
                 self.kernel_events += self.count(f)
-        self.lost = sum(losts.values())
+            self.lost += sum(losts.values())
 
     def packets_of(self, path):
         with open(path, "rb") as f:
@@ -373,7 +374,8 @@ class Trace:
             begin, end, content = h[4], h[5], h[6]
             lost, events, first = h[9], h[11], h[12]
             self.packets += 1
-            assert lost >= losts.get(lane, 0) or first == 0
+            assert lost >= losts.get(lane, 0) or first == 0, \
+                "%s: loss goes back at %d" % (path, at)
             losts[lane] = lost
             if events:
                 assert first >= nexts.get(lane, 0) or first == 0, \
