@@ -98,6 +98,7 @@ struct probe_session *tacho_attach(uint32_t bit)
 		return NULL;
 	}
 	s->mask = UINT64_C(1) << bit;
+	s->bit = bit;
 	s->serial = (uint16_t)(tacho_add_relaxed(&tacho_probe.serials, 1) %
 			       UINT16_MAX + 1);
 	TACHO_INJECT(attach_mapped);

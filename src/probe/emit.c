@@ -63,19 +63,6 @@ prepare(const struct tacho_event *ev, uint32_t bit, uint16_t *id)
 	return NULL;
 }
 
-static TACHO_ALWAYS_INLINE int emit_fast(struct probe_session *s,
-					 const uint64_t *raw, uint64_t words)
-{
-#ifdef TACHO_HAVE_RSEQ
-	return tacho_ring_write_fast(&s->view.ring, raw, words);
-#else
-	(void)s;
-	(void)raw;
-	(void)words;
-	return -1;
-#endif
-}
-
 /* Not recording: stopped, or dead and perhaps followed by another session. */
 static TACHO_COLD void refused(const struct tacho_event *ev, uint32_t bit,
 			       struct probe_session *s, uint64_t *raw,
@@ -109,7 +96,7 @@ static TACHO_COLD void lose_big(const struct tacho_event *ev, uint64_t mask)
 }
 
 /* The whole way: any number of sessions, a new thread, a refusal. */
-static TACHO_NOINLINE void emit_rare(const struct tacho_event *ev, uint64_t *raw,
+static TACHO_NOINLINE void emit_rare(struct tacho_event *ev, uint64_t *raw,
 				     size_t len)
 {
 	uint64_t mask = tacho_load_relaxed(ev->state);
@@ -138,43 +125,91 @@ static TACHO_NOINLINE void emit_rare(const struct tacho_event *ev, uint64_t *raw
 		raw[0] = tacho_common_word(id, tacho_self.tid);
 		if (tacho_ring_write(&s->view.ring, raw, words) == -ESHUTDOWN)
 			refused(ev, bit, s, raw, words);
-		else if (mask == s->mask)
-			tacho_store_relaxed(&tacho_self.session, s);
+		else if (mask == s->mask && tacho_load_relaxed(&ev->session) != s)
+			tacho_store_release(&ev->session, s);	/* [W8] */
 	}
 }
 
 /*
- * The fast way is for what nearly all events are: this thread wrote to this
- * one session before.  The thread remembers the session in one word, so that a
- * signal handler that remembers another one leaves no mixture.  A session's
- * mask is never 0, and so an event that was switched off a moment ago matches none.
+ * The fast way is for what nearly all events are: wanted by one session, the one
+ * that got the last one, from a thread that has told it who it is.  The event
+ * remembers the session for all threads, in its own struct, where it is found with
+ * one load.  What a session's pointer points to is never freed, and a session's
+ * mask is never 0, so an event that was switched off a moment ago matches none.
  *
  * The common fields are stored as one word: the ring's copy loads them as one, and
  * a load that has to be put together from several stores in flight waits for
  * all of them (measured: several ns).
+ *
+ * Returns the session and the common fields, or NULL: emit_rare().
  */
-static void emit_write(const struct tacho_event *ev, void *raw, size_t len)
+static TACHO_ALWAYS_INLINE struct probe_session *
+known(const struct tacho_event *ev, uint64_t *common)
 {
-	uint64_t mask = tacho_load_relaxed(ev->state);
-	struct probe_session *s = tacho_load_relaxed(&tacho_self.session);
-	uint16_t id;
+	/* [R8] pairs with [W8]: what it points to is there */
+	struct probe_session *s = tacho_load_acquire(&ev->session);
+	uint64_t id;
+
+	if (tacho_unlikely(!s || tacho_self.serial[s->bit] != s->serial ||
+			   tacho_load_relaxed(ev->state) != s->mask))
+		return NULL;
+	id = tacho_load_relaxed(&s->ids[ev->index]);
+	*common = tacho_self.common | TACHO_COMMON_TYPE(id);
+	return tacho_likely(id) ? s : NULL;
+}
+
+static void emit_write(struct tacho_event *ev, void *raw, size_t len)
+{
+#ifdef TACHO_HAVE_RSEQ
+	uint64_t common;
+	struct probe_session *s = known(ev, &common);
 
 	/* the length in one comparison: room for the common fields, not too large */
-	if (tacho_likely(s && mask == s->mask &&
-			 len - sizeof(struct tacho_common) <=
-			 TACHO_RAW_MAX - sizeof(struct tacho_common))) {
-		id = tacho_load_relaxed(&s->ids[ev->index]);
-		len = (len + 7) / 8;	/* words: nothing else is kept for later */
-		if (tacho_likely(id)) {
-			*(uint64_t *)raw = tacho_self.common |
-					   TACHO_COMMON_TYPE(id);
-			if (tacho_likely(!emit_fast(s, raw, len)))
-				return;
-		}
-		len *= 8;
+	if (tacho_likely(s && len - sizeof(struct tacho_common) <=
+			      TACHO_RAW_MAX - sizeof(struct tacho_common))) {
+		*(uint64_t *)raw = common;
+		if (tacho_likely(!tacho_ring_write_fast(&s->view.ring, raw,
+							(len + 7) / 8)))
+			return;
 	}
+#endif
 	emit_rare(ev, raw, len);
 }
+
+/*
+ * Small events of fixed length: write1() to write4(), the payload in registers.
+ * FAST(n, words) is the one attempt.
+ */
+#ifdef TACHO_FAST_TABLE
+#define FAST(n, ...) \
+	(s && !tacho_ring_write_fast##n(&s->view.ring, common, __VA_ARGS__))
+#else
+#define FAST(n, ...)	((void)s, false)
+#endif
+
+#define EMIT_WORDS(payload, record, params, ...)			\
+	static TACHO_COLD void rare_write##payload params		\
+	{								\
+		uint64_t raw[] = { 0, __VA_ARGS__ };			\
+									\
+		emit_rare(ev, raw, sizeof(raw));			\
+	}								\
+									\
+	static void emit_write##payload params				\
+	{								\
+		uint64_t common;					\
+		struct probe_session *s = known(ev, &common);		\
+									\
+		if (tacho_unlikely(!FAST(record, __VA_ARGS__)))		\
+			rare_write##payload(ev, __VA_ARGS__);		\
+	}
+
+EMIT_WORDS(1, 2, (struct tacho_event *ev, uint64_t a), a)
+EMIT_WORDS(2, 3, (struct tacho_event *ev, uint64_t a, uint64_t b), a, b)
+EMIT_WORDS(3, 4, (struct tacho_event *ev, uint64_t a, uint64_t b, uint64_t c),
+	   a, b, c)
+EMIT_WORDS(4, 5, (struct tacho_event *ev, uint64_t a, uint64_t b, uint64_t c,
+		  uint64_t d), a, b, c, d)
 
 /* Raw events too large for a stack: a few pieces for the whole process. */
 static struct scratch {
@@ -199,7 +234,7 @@ static void *scratch_take(void)
 	return NULL;
 }
 
-static void *emit_scratch_get(const struct tacho_event *ev, size_t len)
+static void *emit_scratch_get(struct tacho_event *ev, size_t len)
 {
 	uint64_t mask = tacho_load_relaxed(ev->state);
 	uint16_t id;
@@ -240,4 +275,8 @@ const struct tacho_event_ops tacho_emit_ops = {
 	.write = emit_write,
 	.scratch_get = emit_scratch_get,
 	.scratch_put = emit_scratch_put,
+	.write1 = emit_write1,
+	.write2 = emit_write2,
+	.write3 = emit_write3,
+	.write4 = emit_write4,
 };

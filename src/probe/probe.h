@@ -39,9 +39,10 @@
 
 /* A session that this process records into. */
 struct probe_session {
-	struct tacho_view view;
 	uint64_t mask;		/* its bit in state words */
+	uint32_t bit;
 	uint16_t serial;	/* differs from that of every session before; not 0 */
+	struct tacho_view view;
 	uint16_t ids[TACHO_EVENTS_MAX + 1];	/* by event index; 0: not known yet */
 };
 
@@ -63,7 +64,6 @@ extern struct probe tacho_probe;
 /* What a thread knows of itself. */
 struct probe_self {
 	int32_t tid;				/* 0: not asked yet */
-	struct probe_session *session;	/* written to last, and alone; or NULL */
 	uint64_t common;			/* common fields without the type */
 	uint16_t serial[TACHO_SESSIONS_MAX];	/* sessions told who we are */
 };

@@ -46,6 +46,12 @@ static size_t buf_table_size(const struct tacho_ring *r)
 	       sizeof(struct tacho_ring_buf);
 }
 
+static size_t tables_size(const struct tacho_ring *r)
+{
+	return buf_table_size(r) +
+	       (size_t)r->nr_cpus * sizeof(struct tacho_ring_fast);
+}
+
 static bool is_power_of_two(uint32_t v)
 {
 	return v && !(v & (v - 1));
@@ -81,9 +87,12 @@ int tacho_ring_attach(struct tacho_ring *r, struct tacho_control *ctl,
 	r->sub_words = 1u << (r->sub_shift - 3);
 	r->fast_cpus = r->clock == TACHO_CLOCK_TSC ? r->nr_cpus : 0;
 	r->seq_down = TACHO_CURSOR_SEQ_SHIFT - r->sub_shift;
-	r->buf = tacho_shm_private(buf_table_size(r));
+	r->rseq_offset = tacho_rseq_offset();
+	r->buf = tacho_shm_private(tables_size(r));
 	if (!r->buf)
 		return -ENOMEM;
+	r->fast = (struct tacho_ring_fast *)(void *)
+		  ((unsigned char *)r->buf + buf_table_size(r));
 	for (uint32_t lane = 0; populate && lane < r->nr_cpus; lane++) {
 		uint64_t c = tacho_load_relaxed(&tacho_ring_lane(r, lane)->cursor);
 
@@ -111,7 +120,7 @@ void tacho_ring_detach(struct tacho_ring *r)
 	if (!r->buf)
 		return;
 	for_each_mapped(r, tacho_shm_unmap);
-	tacho_shm_unmap(r->buf, buf_table_size(r));
+	tacho_shm_unmap(r->buf, tables_size(r));
 	r->buf = NULL;
 }
 

@@ -11,9 +11,9 @@
  *	+--------------------+          +-----------------------------------+
  *	| cursor ------------|--id----->| sub-buffer 0 | 1 | 2 | ... | n-1  |
  *	+--------------------+          +-----------------------------------+
- *	  id : seq : events : words                        ^ seq % n
- *	                        |                          |
- *	                        +--- words used of it -----+
+ *	  id : seq : words : events                        ^ seq % n
+ *	                     |                             |
+ *	                     +------ words used of it -----+
  *
  *	A sub-buffer is one packet: a struct tacho_packet, then records, each a
  *	multiple of 8 bytes, as abi/record.h says.
@@ -22,11 +22,11 @@
  *
  *	 63    58 57            34 33         17 16          0
  *	+--------+----------------+-------------+-------------+
- *	| buffer | sub-buffer     | records in  | words used  |
- *	| id (6) | number (24)    | it (17)     | of it (17)  |
+ *	| buffer | sub-buffer     | words used  | records in  |
+ *	| id (6) | number (24)    | of it (17)  | it (17)     |
  *	+--------+----------------+-------------+-------------+
  *
- *	Writing a record adds (1 << 17) + its words.  Going to the next
+ *	Writing a record adds (its words << 17) + 1.  Going to the next
  *	sub-buffer, or to another buffer, stores a new id, number and an
  *	offset behind the new header.  The sub-buffer number counts modulo 2^24 and is
  *	compared by subtraction; the full number is packet_seq_num in the header.
@@ -111,6 +111,25 @@
  *	before W4 fails the comparison and leaves.  A reader reads a closed lane to its
  *	end, unless state is DEAD after it copied: the memory may be gone by then.
  *
+ * 8. What a process remembers of an open sub-buffer
+ *
+ *	Each process has a private table of one entry per CPU lane, for sequences
+ *	that do all of W1..W4 (write-x86_64.h): `first`, the cursor of a sub-buffer
+ *	with no words and no records; `sub`, where that sub-buffer is mapped;
+ *	`room`, its words + 1 in a cursor's place, or 0: the entry is empty.  A cursor c
+ *	lies in it, and not behind its end, if c - first < room: one comparison
+ *	for the buffer, the number and the room.  An entry that is out of date
+ *	sends the writer the slow way and does no harm else, since what it says of
+ *	its own sub-buffer stays true.
+ *
+ *	F1  after a record went the slow way the writer fills in the entry of its
+ *	    CPU, by two sequences on that CPU: room = 0; then, if room is still
+ *	    0: first, sub, and room as the commit
+ *	F2  it is read inside a sequence on that CPU
+ *
+ *	So between any two instructions that read an entry it does not change, and
+ *	whoever is interrupted between first and sub has left room = 0 behind.
+ *
  * Who may run at once
  *	writers		any threads of any processes, any signal handlers
  *	reader		one per lane, with all writers
@@ -133,20 +152,23 @@
 #define TACHO_CURSOR_WORDS_BITS		17
 #define TACHO_CURSOR_EVENTS_BITS	17
 #define TACHO_CURSOR_SEQ_BITS		24
-#define TACHO_CURSOR_SEQ_SHIFT	(TACHO_CURSOR_WORDS_BITS + TACHO_CURSOR_EVENTS_BITS)
+#define TACHO_CURSOR_WORDS_SHIFT	TACHO_CURSOR_EVENTS_BITS
+#define TACHO_CURSOR_SEQ_SHIFT	(TACHO_CURSOR_WORDS_SHIFT + TACHO_CURSOR_WORDS_BITS)
 #define TACHO_CURSOR_ID_SHIFT	(TACHO_CURSOR_SEQ_SHIFT + TACHO_CURSOR_SEQ_BITS)
 #define TACHO_CURSOR_SEQ_MASK	((1u << TACHO_CURSOR_SEQ_BITS) - 1)
-#define TACHO_CURSOR_DEAD	UINT64_MAX	/* no room in it: offset is beyond any sub-buffer */
+/* No room in it: beyond any sub-buffer, and no record carries it over into the next. */
+#define TACHO_CURSOR_DEAD	(UINT64_MAX << TACHO_CURSOR_SEQ_SHIFT | \
+				 UINT64_C(0x18000) << TACHO_CURSOR_WORDS_SHIFT)
 
 static inline uint32_t tacho_cursor_words(uint64_t c)
 {
-	return (uint32_t)(c & ((1u << TACHO_CURSOR_WORDS_BITS) - 1));
+	return (uint32_t)(c >> TACHO_CURSOR_WORDS_SHIFT) &
+	       ((1u << TACHO_CURSOR_WORDS_BITS) - 1);
 }
 
 static inline uint32_t tacho_cursor_events(uint64_t c)
 {
-	return (uint32_t)(c >> TACHO_CURSOR_WORDS_BITS) &
-	       ((1u << TACHO_CURSOR_EVENTS_BITS) - 1);
+	return (uint32_t)c & ((1u << TACHO_CURSOR_EVENTS_BITS) - 1);
 }
 
 static inline uint32_t tacho_cursor_seq(uint64_t c)
@@ -164,13 +186,13 @@ static inline uint64_t tacho_cursor_make(uint32_t id, uint64_t seq,
 {
 	return (uint64_t)id << TACHO_CURSOR_ID_SHIFT |
 	       (seq & TACHO_CURSOR_SEQ_MASK) << TACHO_CURSOR_SEQ_SHIFT |
-	       (uint64_t)events << TACHO_CURSOR_WORDS_BITS | words;
+	       (uint64_t)words << TACHO_CURSOR_WORDS_SHIFT | events;
 }
 
 /* What a record of `words` words adds to the cursor. */
 static inline uint64_t tacho_cursor_step(uint64_t words)
 {
-	return (UINT64_C(1) << TACHO_CURSOR_WORDS_BITS) + words;
+	return (words << TACHO_CURSOR_WORDS_SHIFT) + 1;
 }
 
 /* ---- sizes ---- */
@@ -201,15 +223,25 @@ struct tacho_ring_buf {
 	uint32_t words;		/* of a sub-buffer; 0: not mapped (yet) */
 };
 
+/* What section 8 says, of one CPU's lane. */
+struct tacho_ring_fast {
+	uint64_t first;
+	uint64_t sub;		/* address */
+	uint64_t room;		/* compared with cursor - first; 0: empty */
+	uint64_t pad;
+};
+
 /*
- * Private memory, immutable but for the buf table, whose entries go once
- * from nothing to a mapping.  The geometry is copied here and checked at attach;
+ * Private memory, immutable but for two tables: buf, whose entries go once
+ * from nothing to a mapping, and fast. The geometry is copied here and checked at attach;
  * it is not read from shared memory again.
  */
 struct tacho_ring {
 	struct tacho_control *ctl;	/* shared; the caller's */
 	unsigned char *lanes;		/* shared; ctl + TACHO_CONTROL_LANES_OFF */
 	struct tacho_ring_buf *buf;	/* [lane << 6 | id], own */
+	struct tacho_ring_fast *fast;	/* [lane] of CPUs, own; behind buf */
+	uint64_t rseq_offset;		/* from the thread pointer to struct rseq */
 	uint32_t fast_cpus;		/* nr_cpus when the clock is the TSC, else 0 */
 	uint32_t nr_cpus;
 	uint32_t nr_plain;

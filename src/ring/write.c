@@ -398,6 +398,38 @@ static int plain_write(struct tacho_ring *r, const uint64_t *raw,
 
 /* ---- any lane ---- */
 
+#ifdef TACHO_FAST_TABLE
+
+/*
+ * F1: the entry of this CPU for the sub-buffer that is open now.  If anything
+ * comes in between it stays as it is or empty, and the next writer tries again.
+ */
+static void remember(struct tacho_ring *r, struct rseq *rs, uint32_t cpu)
+{
+	uint64_t c = tacho_load_relaxed(&tacho_ring_lane(r, cpu)->cursor);
+	uint64_t first = c & UINT64_MAX << TACHO_CURSOR_SEQ_SHIFT;
+	struct tacho_ring_fast *f = &r->fast[cpu];
+	uint64_t room = tacho_load_relaxed(&f->room);
+	const struct tacho_ring_buf *b;
+	uint64_t words[2];
+
+	if (!c || c == TACHO_CURSOR_DEAD || cpu >= r->fast_cpus ||
+	    (room && tacho_load_relaxed(&f->first) == first))
+		return;
+	b = tacho_ring_map(r, cpu, tacho_cursor_id(c));
+	if (!b || tacho_rseq_cmp_pieces_store(rs, cpu, &f->room, room, NULL, 0, 0))
+		return;
+	words[0] = first;
+	words[1] = (uint64_t)(uintptr_t)tacho_ring_sub(r, b, c);
+
+	const struct tacho_piece piece = { &f->first, words, 2 };
+
+	(void)tacho_rseq_cmp_pieces_store(rs, cpu, &f->room, 0, &piece, 1,
+		((uint64_t)r->sub_words + 1) << TACHO_CURSOR_WORDS_SHIFT);
+}
+
+#endif
+
 int tacho_ring_write_slow(struct tacho_ring *r, const uint64_t *raw,
 			  uint64_t words)
 {
@@ -415,6 +447,10 @@ int tacho_ring_write_slow(struct tacho_ring *r, const uint64_t *raw,
 		ref.lane = tacho_ring_lane(r, ref.nr);
 		err = write_once(&ref, raw, words);
 	}
+#ifdef TACHO_FAST_TABLE
+	if (!err)
+		remember(r, rs, ref.nr);
+#endif
 	return account(ref.lane, err);
 #else
 	return plain_write(r, raw, words);

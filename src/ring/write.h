@@ -50,11 +50,12 @@ static inline uint32_t tacho_ring_subs(const struct tacho_ring *r,
  * comes in between.  0 when the record is committed; else nothing happened
  * and the slow way finds out why.  1 <= words <= TACHO_RAW_MAX / 8.
  *
- * On x86-64 all of it is one sequence in registers that a call clobbers anyway
- * (write-x86_64.h).  This is the same in C:
- * for other machines, and for tests that stop at its points.
+ * On x86-64 all of it is one sequence (write-x86_64.h).  This is the same in C,
+ * for other machines, and for tests that stop at its points; it does not read the
+ * table of ring.h's section 8, as it is not inside a sequence while it does.
  */
 #if defined(__x86_64__) && !defined(TACHO_INJECT_POINTS)
+#define TACHO_FAST_TABLE 1
 #include "ring/write-x86_64.h"
 #else
 static TACHO_ALWAYS_INLINE int

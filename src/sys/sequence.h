@@ -70,6 +70,12 @@ static TACHO_ALWAYS_INLINE struct rseq *tacho_rseq_area(void)
 	return (struct rseq *)(void *)(thread + __rseq_offset);
 }
 
+/* Where tacho_rseq_area() lies, counted from the thread pointer. */
+static inline uint64_t tacho_rseq_offset(void)
+{
+	return (uint64_t)__rseq_offset;
+}
+
 /* This thread's registration, or NULL.  Any context. */
 static inline struct rseq *tacho_rseq_self(void)
 {
@@ -95,6 +101,11 @@ struct rseq;
 static inline struct rseq *tacho_rseq_self(void)
 {
 	return NULL;
+}
+
+static inline uint64_t tacho_rseq_offset(void)
+{
+	return 0;
 }
 
 #endif

@@ -117,11 +117,17 @@ class Bench:
         if lttng:
             self.figures['disabled_lttng'] = off_peer['two'] - off_peer['empty']
             lttng_on = self.lttng_enable(env)
-        sh(self.tacho, 'create', '--flight', '-e', 'bench:*', 'bench')
+        p = sh(self.tacho, 'create', '--flight', '-e', 'bench:*', 'bench')
+        if p.returncode:
+            sys.exit(f'tacho create failed: {p.stderr.strip()}')
         for threads in sorted({1, cpus}):
             on = self.many('bench_write', threads)
             peer = self.many('bench_write_lttng', threads, env) \
                 if lttng and lttng_on else None
+            # a clock was read, so the events were on
+            for run in (on, peer):
+                if run and run['two'] < run['rdtsc']:
+                    sys.exit('the events were not on: ' + json.dumps(run))
             who = f'{threads} thread' + ('s' if threads > 1 else '')
             for key, text in (('two', '16 bytes'), ('four', '32 bytes'),
                               ('text', 'string of 23')):

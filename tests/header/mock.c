@@ -33,7 +33,7 @@ static void mock_print(const struct mock_record *r)
 	fflush(stdout);
 }
 
-static void mock_write(const struct tacho_event *ev, void *raw, size_t len)
+static void mock_write(struct tacho_event *ev, void *raw, size_t len)
 {
 	struct mock_record *r = &records[nr_records];
 
@@ -56,7 +56,7 @@ static void mock_write(const struct tacho_event *ev, void *raw, size_t len)
 	mock_print(r);
 }
 
-static void *mock_scratch_get(const struct tacho_event *ev, size_t len)
+static void *mock_scratch_get(struct tacho_event *ev, size_t len)
 {
 	void *p = aligned_alloc(8, (len + 7) & ~(size_t)7);
 
@@ -75,9 +75,43 @@ static void mock_scratch_put(void *raw)
 	scratch_out--;
 }
 
+static void mock_words(struct tacho_event *ev, const uint64_t *words, size_t n)
+{
+	uint64_t raw[5] = { 0 };
+
+	memcpy(raw + 1, words, n * 8);
+	mock_write(ev, raw, 8 + n * 8);
+}
+
+static void mock_write1(struct tacho_event *ev, uint64_t a)
+{
+	mock_words(ev, &a, 1);
+}
+
+static void mock_write2(struct tacho_event *ev, uint64_t a, uint64_t b)
+{
+	mock_words(ev, (const uint64_t[]){ a, b }, 2);
+}
+
+static void mock_write3(struct tacho_event *ev, uint64_t a, uint64_t b,
+			uint64_t c)
+{
+	mock_words(ev, (const uint64_t[]){ a, b, c }, 3);
+}
+
+static void mock_write4(struct tacho_event *ev, uint64_t a, uint64_t b,
+			uint64_t c, uint64_t d)
+{
+	mock_words(ev, (const uint64_t[]){ a, b, c, d }, 4);
+}
+
 static const struct tacho_event_ops ops = {
 	.struct_size = sizeof(ops),
 	.write = mock_write,
+	.write1 = mock_write1,
+	.write2 = mock_write2,
+	.write3 = mock_write3,
+	.write4 = mock_write4,
 	.scratch_get = mock_scratch_get,
 	.scratch_put = mock_scratch_put,
 };

@@ -84,6 +84,99 @@ static void test_off_and_on(void)
 	CHECK_EQ(tacho_session_destroy(&s, NULL), 0);
 }
 
+/* Word k of the payload of event n. */
+static uint64_t word_of(uint64_t n, uint64_t k)
+{
+	return (n << 8 | k) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* One event of n % 5 + 1 words, by the call that is for so many. */
+static void hit_words(struct tacho_event *ev, uint64_t n)
+{
+	uint64_t raw[6] = { 0 };
+
+	for (uint64_t k = 0; k < 5; k++)
+		raw[k + 1] = word_of(n, k);
+	switch (n % 5) {
+	case 0:
+		ev->ops->write1(ev, raw[1]);
+		break;
+	case 1:
+		ev->ops->write2(ev, raw[1], raw[2]);
+		break;
+	case 2:
+		ev->ops->write3(ev, raw[1], raw[2], raw[3]);
+		break;
+	case 3:
+		ev->ops->write4(ev, raw[1], raw[2], raw[3], raw[4]);
+		break;
+	default:
+		ev->ops->write(ev, raw, sizeof(raw));
+		break;
+	}
+}
+
+/* Checks the records of a chunk; the bits of `seen` are the events found. */
+static uint64_t check_words(const struct tacho_chunk *c, uint8_t *seen,
+			    uint64_t max)
+{
+	const char *p = c->data;
+	uint64_t wrong = 0;
+
+	for (uint32_t left = c->len; left;) {
+		const uint64_t *w = (const void *)p;
+		uint32_t size = tacho_record_size(w[0]);
+		uint64_t n = 0;
+
+		while (n < max && w[2] != word_of(n, 0))
+			n++;
+		wrong += n == max || seen[n]++ || size != 16 + 8 * (n % 5 + 1) ||
+			 (int32_t)(w[1] >> 32 & 0xffffffff) != getpid();
+		for (uint64_t k = 0; k < n % 5 + 1; k++)
+			wrong += w[2 + k] != word_of(n, k);
+		p += size;
+		left -= size;
+	}
+	return wrong;
+}
+
+/* Events whose payload is handed over in registers, over many sub-buffers. */
+static void test_words(void)
+{
+	enum { EVENTS = 4000 };
+	struct tacho_session_config cfg = {
+		.name = "words", .clock = -1, .lane_size = 1 << 18,
+		.sub_size = 4096,
+	};
+	static uint8_t seen[EVENTS];
+	struct tacho_session s;
+	uint64_t found = 0;
+
+	if (!CHECK_EQ(tacho_session_create(&s, &dir, &cfg, NULL), 0))
+		return;
+	CHECK_EQ(tacho_session_rule(&s, true, "test:other", NULL, NULL), 0);
+	for (uint64_t n = 0; n < EVENTS; n++)
+		hit_words(&event_other, n);
+	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(&s.view.ring); lane++) {
+		struct tacho_ring_reader rd;
+		struct tacho_chunk c;
+
+		if (tacho_ring_reader_init(&rd, &s.view.ring, lane, 0, false, 0))
+			continue;
+		while (tacho_ring_read(&rd, &c) == 1) {
+			found += c.head.events;
+			CHECK_EQ(check_words(&c, seen, EVENTS), 0);
+		}
+		tacho_ring_reader_release(&rd);
+	}
+	CHECK_EQ(found, EVENTS);
+	/* switched off between the site's look and the call: nothing is written */
+	CHECK_EQ(tacho_session_rule(&s, false, "test:other", NULL, NULL), 0);
+	hit_words(&event_other, 1);
+	CHECK_EQ(drain(&s, NULL, 0), EVENTS);
+	CHECK_EQ(tacho_session_destroy(&s, NULL), 0);
+}
+
 static void test_two_sessions(void)
 {
 	struct tacho_session a, b;
@@ -203,6 +296,7 @@ int main(void)
 		return test_done();
 	CHECK_EQ(tacho_object_register(&object), 0);
 	test_off_and_on();
+	test_words();
 	test_two_sessions();
 	test_fork();
 	test_full();

@@ -36,11 +36,14 @@ struct sockaddr;
 TACHO_EXTERN const uint64_t tacho_state_off TACHO_PER_OBJECT;
 const uint64_t tacho_state_off = 0;
 
-/* libtacho's calls; the acquire pairs with the release that turned `ev` on. */
+/*
+ * libtacho's calls.  The site has read ev->state; the fence makes of that an
+ * acquire, which pairs with the release that turned `ev` on.
+ */
 TACHO_INLINE const struct tacho_event_ops *
 tacho_event_ops(const struct tacho_event *ev)
 {
-	(void)__atomic_load_n(&ev->state, __ATOMIC_ACQUIRE);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return ev->ops;
 }
 
@@ -184,6 +187,37 @@ TACHO_INLINE void *tacho_raw_begin(struct tacho_event *ev,
 	memset(raw, 0, fixed <= 256 ? fixed : sizeof(struct tacho_common));
 	memset((char *)raw + ((len - 1) & ~(size_t)7), 0, 8);
 	return raw;
+}
+
+/*
+ * Records an event of fixed length: len is a constant.  Small ones are handed over
+ * in registers, which their fields need not leave.
+ */
+TACHO_INLINE void tacho_raw_end(struct tacho_event *ev,
+				const struct tacho_event_ops *ops,
+				void *raw, size_t len)
+{
+	uint64_t w[5] = { 0, 0, 0, 0, 0 };
+
+	if (len > 8 && len <= sizeof(w))
+		memcpy(w, raw, len);
+	switch ((len + 7) / 8) {
+	case 2:
+		ops->write1(ev, w[1]);
+		break;
+	case 3:
+		ops->write2(ev, w[1], w[2]);
+		break;
+	case 4:
+		ops->write3(ev, w[1], w[2], w[3]);
+		break;
+	case 5:
+		ops->write4(ev, w[1], w[2], w[3], w[4]);
+		break;
+	default:
+		ops->write(ev, raw, len);
+		break;
+	}
 }
 
 /* __get_dynamic_array() is a void *, in C++ one that converts as in C. */

@@ -54,7 +54,7 @@ struct tacho_event_ops {
 	 * that wants it.  The common fields are filled in.  Preserves errno.
 	 * What cannot be recorded is counted.
 	 */
-	void (*write)(const struct tacho_event *ev, void *raw, size_t len);
+	void (*write)(struct tacho_event *ev, void *raw, size_t len);
 
 	/*
 	 * Memory for a raw event that is too large for the stack: len bytes,
@@ -62,8 +62,18 @@ struct tacho_event_ops {
 	 * scratch_put() before the thread asks again.  A signal handler that
 	 * interrupts the owner gets NULL.
 	 */
-	void *(*scratch_get)(const struct tacho_event *ev, size_t len);
+	void *(*scratch_get)(struct tacho_event *ev, size_t len);
 	void (*scratch_put)(void *raw);
+
+	/*
+	 * As write(), for events whose length is known at compile time: 8 bytes
+	 * of common fields, and 1 to 4 words of payload.
+	 */
+	void (*write1)(struct tacho_event *ev, uint64_t a);
+	void (*write2)(struct tacho_event *ev, uint64_t a, uint64_t b);
+	void (*write3)(struct tacho_event *ev, uint64_t a, uint64_t b, uint64_t c);
+	void (*write4)(struct tacho_event *ev, uint64_t a, uint64_t b, uint64_t c,
+		       uint64_t d);
 };
 
 enum tacho_event_flag {
@@ -82,6 +92,7 @@ struct tacho_event {
 	const char *name;
 	const struct tacho_event_field *fields;	/* common fields not included */
 	const char *print_fmt;			/* all after "print fmt: " */
+	void *session;				/* libtacho's: who got the last one */
 };
 
 /* All tracepoints of one object (program or shared library). */

@@ -465,7 +465,11 @@
 		{							\
 			TACHO_UNWRAP assign				\
 		}							\
-		tacho_ops_->write(tacho_event_, __entry, tacho_len_);	\
+		if (sizeof(struct tacho_sizes_##name) == 1)		\
+			tacho_raw_end(tacho_event_, tacho_ops_, __entry, \
+				      offsetof(tacho_raw_, __data));	\
+		else							\
+			tacho_ops_->write(tacho_event_, __entry, tacho_len_); \
 		if ((void *)__entry != (void *)&tacho_stack_)		\
 			tacho_ops_->scratch_put(__entry);		\
 	}
@@ -571,7 +575,7 @@
 		sizeof(tacho_fields_##cls) /				\
 			sizeof(tacho_fields_##cls[0]) - 1,		\
 		TACHO_STR(TRACE_SYSTEM), #name,				\
-		tacho_fields_##cls, print				\
+		tacho_fields_##cls, print, NULL				\
 	};								\
 	static TACHO_SECTION("tacho_events")				\
 	struct tacho_event *tacho_event_pointer_##name = &tacho_event_##name;
