@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine.h - an instance: events, their filters and triggers, what they cause.
+ *
+ * What a tracefs instance is to the kernel.  The host (a tool that reads a trace
+ * file, or the pump of live kernel events) makes one, tells it the event types,
+ * hands commands to it as text and events as records, and does what it asks:
+ *
+ *	records --> tacho_engine_hit() --> recorded or not
+ *	                |  |
+ *	                |  +--> triggers: histograms, counters
+ *	                +-----> host->emit() synthetic events, ->snapshot(), ...
+ *
+ * One hit, as the kernel does it:
+ *	E1  triggers without a filter that are not "post" run: traceon, enable_event,
+ *	    disable_event, snapshot, hist
+ *	E2  the record is made; triggers with a filter run if it passes
+ *	E3  the event's own filter decides whether it is recorded, unless the event
+ *	    is only in soft mode (it has triggers but is not enabled)
+ *	E4  post triggers run: stacktrace, traceoff
+ *
+ * Synthetic events are events of system "synthetic": they pass through the same
+ * steps in the hit that made them, at most TACHO_ENGINE_DEPTH deep; what would
+ * go deeper is dropped and counted.
+ *
+ * An instance is used by one thread at a time.
+ */
+#ifndef TACHO_ENGINE_ENGINE_H
+#define TACHO_ENGINE_ENGINE_H
+
+#include "engine/errlog.h"
+#include "engine/filter.h"
+#include "engine/hist.h"
+#include "engine/rec.h"
+#include "engine/trigger.h"
+
+#define TACHO_ENGINE_DEPTH	4
+
+struct tacho_engine;
+
+/* One event of an instance. */
+struct tacho_engine_event {
+	const struct tacho_type *type;
+	const struct tacho_synth *synth;	/* NULL: not a synthetic event */
+	bool enabled;
+	bool soft_disabled;	/* by disable_event; enable_event undoes it */
+	uint32_t soft;		/* triggers on it, or that target it */
+	void *host_data;	/* the host's */
+};
+
+struct tacho_engine_host {
+	void *arg;
+	/* A synthetic event to record: it is enabled and passed its filter. */
+	void (*emit)(void *arg, const struct tacho_engine_event *event,
+		     const struct tacho_rec *rec);
+	void (*tracing)(void *arg, bool on, const struct tacho_rec *cause);
+	void (*snapshot)(void *arg, const struct tacho_rec *cause);
+	void (*stacktrace)(void *arg, const struct tacho_engine_event *event,
+			   const struct tacho_rec *cause);
+	/* An event begins to matter (enabled, a trigger on it) or stops to. */
+	void (*wanted)(void *arg, const struct tacho_engine_event *event,
+		       bool wanted);
+	/* Now, in ns, for the error log. */
+	uint64_t (*now)(void *arg);
+};
+
+/* host and names are borrowed until free; members may be NULL.  NULL: no memory. */
+struct tacho_engine *tacho_engine_new(const struct tacho_engine_host *host,
+				      const struct tacho_names *names);
+void tacho_engine_free(struct tacho_engine *engine);
+
+/*
+ * Tells the instance of an event type, which must outlive it.  Known already
+ * (by system and name): that event.  NULL: no memory.
+ */
+struct tacho_engine_event *tacho_engine_add(struct tacho_engine *engine,
+					    const struct tacho_type *type);
+
+struct tacho_engine_event *tacho_engine_find(struct tacho_engine *engine,
+					     const char *system,
+					     const char *name);
+/* Events in the order they were added; NULL behind the last. */
+struct tacho_engine_event *tacho_engine_at(struct tacho_engine *engine,
+					   uint32_t index);
+
+/*
+ * Commands.  All return 0, or a negative errno with e filled in, and keep errors
+ * in the error log:
+ *	-EINVAL	the text; e has the kernel's words and the column
+ *	-EEXIST	a trigger that may be there once is there
+ *	-ENOENT	nothing to remove
+ *	-EBUSY	in use: a synthetic event with triggers, a variable that others refer to
+ *	-ENOMEM
+ */
+
+/* Sets ("0": clears) the filter of one event. */
+int tacho_engine_filter(struct tacho_engine *engine,
+			struct tacho_engine_event *event, const char *text,
+			struct tacho_cmd_error *e);
+
+/*
+ * Sets the filter of every event of a system; events that lack a field keep
+ * theirs.  -EINVAL when no event could take it.
+ */
+int tacho_engine_filter_system(struct tacho_engine *engine, const char *system,
+			       const char *text, struct tacho_cmd_error *e);
+
+/* Adds, changes (pause, cont, clear) or removes ("!...") a trigger. */
+int tacho_engine_trigger(struct tacho_engine *engine,
+			 struct tacho_engine_event *event, const char *text,
+			 struct tacho_cmd_error *e);
+
+/* Defines a synthetic event, or removes it: "!name" or "!name type field; ..". */
+int tacho_engine_synth(struct tacho_engine *engine, const char *text,
+		       struct tacho_cmd_error *e);
+
+/* Switches recording of an event on or off. */
+void tacho_engine_enable(struct tacho_engine *engine,
+			 struct tacho_engine_event *event, bool on);
+
+/* traceon and traceoff from outside; true at first. */
+void tacho_engine_run(struct tacho_engine *engine, bool on);
+bool tacho_engine_running(const struct tacho_engine *engine);
+
+/*
+ * One event.  Whether it is to be recorded: it is enabled, tracing is on, its
+ * filter passes.
+ */
+bool tacho_engine_hit(struct tacho_engine *engine,
+		      struct tacho_engine_event *event,
+		      const struct tacho_rec *rec);
+
+/* Files as the kernel shows them: filter, trigger, hist, error_log, synthetic_events. */
+void tacho_engine_print_filter(const struct tacho_engine *engine,
+			       const struct tacho_engine_event *event,
+			       struct tacho_buf *out);
+void tacho_engine_print_triggers(const struct tacho_engine *engine,
+				 const struct tacho_engine_event *event,
+				 struct tacho_buf *out);
+int tacho_engine_print_hist(const struct tacho_engine *engine,
+			    const struct tacho_engine_event *event,
+			    struct tacho_buf *out);
+void tacho_engine_print_errors(const struct tacho_engine *engine,
+			       struct tacho_buf *out);
+void tacho_engine_print_synth(const struct tacho_engine *engine,
+			      struct tacho_buf *out);
+
+/* Histograms of an event in the order they were set; NULL behind the last. */
+struct tacho_hist *tacho_engine_hist(const struct tacho_engine *engine,
+				     const struct tacho_engine_event *event,
+				     uint32_t index);
+
+/* Synthetic events that were dropped: too deep. */
+uint64_t tacho_engine_too_deep(const struct tacho_engine *engine);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hist.h - a histogram at work: a spec, bound to an event type and to a map.
+ *
+ * 1. One hit (tacho_hist_hit), in this order, as the kernel's event_hist_trigger()
+ *	H1  the key is built: each key field at its place, zero padded; strings
+ *	    are cut to their room; .log2 and .buckets applied; a stack trace is
+ *	    its addresses, innermost first
+ *	H2  variable references are resolved: for each variable of another
+ *	    histogram, that histogram's map is searched *with this key*, and the value
+ *	    is taken (read and unset).  If any is missing, nothing that depends on it
+ *	    is done: the element is updated, but values and actions that use it are not
+ *	H3  the element is found or made; no room: dropped, and that is all
+ *	H4  hitcount, sums, own variables are updated (own variables of this hit can be
+ *	    used by expressions behind them)
+ *	H5  actions: onmatch(sys.ev) when all its variables are set; onmax($v) when
+ *	    v is larger than the one saved in the element; onchange($v) when it
+ *	    differs.  trace(): a synthetic event is made and handed to the host;
+ *	    save(): fields into the element; snapshot(): asked of the host.
+ *
+ * 2. What a key may be
+ *	numbers (8 bytes each in the key), strings (their room, at most 256 bytes),
+ *	stack traces (16 addresses), common_cpu, common_timestamp; expressions are
+ *	not keys (the kernel's rule) but for their modifiers.
+ *
+ * 3. Values are 64-bit sums and wrap.  Timestamps are nanoseconds; .usecs divides.
+ *
+ * 4. Errors point into the spec's text.  The kernel's texts where it has one.
+ */
+#ifndef TACHO_ENGINE_HIST_H
+#define TACHO_ENGINE_HIST_H
+
+#include "base/arena.h"
+#include "engine/hist_spec.h"
+#include "engine/map.h"
+#include "engine/rec.h"
+#include "engine/synth.h"
+#include "event/type.h"
+
+#define TACHO_HIST_STACK	16	/* addresses of a stack trace key */
+
+struct tacho_hist;
+
+/* What a histogram asks of the instance it lives in. */
+struct tacho_hist_host {
+	void *arg;
+	/*
+	 * The histogram of event system:event that defines a variable called
+	 * name (system NULL: of any event; *ambiguous is set when there are
+	 * several), and its number there.
+	 */
+	struct tacho_hist *(*find_var)(void *arg, const char *system,
+				       const char *event, const char *name,
+				       uint32_t *var, bool *ambiguous);
+	/* A synthetic event by name, with its type. */
+	const struct tacho_synth *(*find_synth)(void *arg, const char *name);
+	/* The type of an event; NULL: there is none. */
+	const struct tacho_type *(*find_type)(void *arg, const char *system,
+					      const char *event);
+	/*
+	 * A histogram on another event gets a variable for one of its fields,
+	 * for onmatch(system.event).trace(field): adds "keys=<the same>:name=field"
+	 * there, and finds it.  As find_var().  NULL: not possible here.
+	 */
+	struct tacho_hist *(*add_field_var)(void *arg, const struct tacho_hist *for_hist,
+					    const char *system, const char *event,
+					    const char *field, uint32_t *var);
+	/* A synthetic event was made.  Called from tacho_hist_hit(). */
+	void (*synth)(void *arg, const struct tacho_synth *synth,
+		      const struct tacho_synth_value *value,
+		      const struct tacho_rec *cause);
+	void (*snapshot)(void *arg, const struct tacho_rec *cause);
+};
+
+/*
+ * tacho_hist_new - bind a spec to events of a type.
+ *
+ * spec, type and host stay the caller's and live as long as the histogram.  Memory is
+ * the arena's.  Returns 0, or what e says: the kernel's texts and columns.
+ */
+int tacho_hist_new(struct tacho_hist **hist, struct tacho_arena *a,
+		   const struct tacho_hist_spec *spec,
+		   const struct tacho_type *type,
+		   const struct tacho_hist_host *host,
+		   const struct tacho_names *names, struct tacho_cmd_error *e);
+
+/* The map that it needs. */
+void tacho_hist_geometry(const struct tacho_hist *hist,
+			 struct tacho_map_geometry *g);
+
+/* Gives it its map; before the first hit.  0, or -EINVAL: not of its geometry. */
+int tacho_hist_bind(struct tacho_hist *hist, void *mem, size_t size);
+
+/* One event.  Any context that names' (*) calls and the host's calls are for. */
+void tacho_hist_hit(struct tacho_hist *hist, const struct tacho_rec *rec);
+
+/* pause, continue, clear. */
+void tacho_hist_pause(struct tacho_hist *hist, bool paused);
+bool tacho_hist_paused(const struct tacho_hist *hist);
+void tacho_hist_clear(struct tacho_hist *hist);
+
+/* Whether both are "the same histogram": keys, values, sort, name. */
+bool tacho_hist_same(const struct tacho_hist_spec *a,
+		     const struct tacho_hist_spec *b);
+
+/* Whether two may share one map by name: keys and values of equal types. */
+bool tacho_hist_compatible(const struct tacho_hist *a,
+			   const struct tacho_hist *b);
+
+const struct tacho_hist_spec *tacho_hist_spec_of(const struct tacho_hist *hist);
+const struct tacho_type *tacho_hist_type_of(const struct tacho_hist *hist);
+const struct tacho_map *tacho_hist_map(const struct tacho_hist *hist);
+
+/* ---- what hist_print.c needs to know of keys, values and saved fields ---- */
+
+enum tacho_hist_shape {
+	TACHO_SHAPE_NUMBER,	/* 8 bytes */
+	TACHO_SHAPE_STRING,	/* size bytes, NUL padded */
+	TACHO_SHAPE_STACK,	/* size / 8 addresses, 0 behind the last */
+};
+
+struct tacho_hist_column {
+	const struct tacho_hist_expr *expr;	/* NULL: hitcount */
+	enum tacho_hist_shape shape;
+	uint32_t offset;	/* keys: in the key; values: number of the sum; saved
+				   fields: number of the variable or text */
+	uint32_t size;
+	bool is_signed;
+	const char *name;	/* as printed in front of the value */
+};
+
+uint32_t tacho_hist_nr_keys(const struct tacho_hist *hist);
+const struct tacho_hist_column *tacho_hist_key(const struct tacho_hist *hist,
+					       uint32_t i);
+uint32_t tacho_hist_nr_vals(const struct tacho_hist *hist);	/* without hitcount */
+const struct tacho_hist_column *tacho_hist_val(const struct tacho_hist *hist,
+					       uint32_t i);
+
+/* Sort keys: number of the value (0 is hitcount, i + 1 value i) or of the key. */
+struct tacho_hist_order {
+	bool is_key;
+	bool descending;
+	uint32_t index;
+};
+uint32_t tacho_hist_nr_orders(const struct tacho_hist *hist);
+struct tacho_hist_order tacho_hist_order(const struct tacho_hist *hist, uint32_t i);
+
+/* What onmax and onchange keep: the variable's number, then saved fields. */
+struct tacho_hist_saved {
+	const struct tacho_hist_action *action;
+	uint32_t var;				/* the kept value */
+	uint32_t nr;
+	const struct tacho_hist_column *field;
+	/* the instance's snapshot state: the key of the last snapshot, for "Snapshot taken" */
+	const uint64_t *snapshot_value;
+	const void *snapshot_key;		/* NULL: none taken */
+};
+uint32_t tacho_hist_nr_saved(const struct tacho_hist *hist);
+struct tacho_hist_saved tacho_hist_saved(const struct tacho_hist *hist, uint32_t i);
+
+#endif

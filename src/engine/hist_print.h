@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hist_print.h - the contents of a histogram.
+ *
+ * tacho_hist_print() gives what the kernel's `hist` file gives, byte for byte:
+ *
+ *	# event histogram
+ *	#
+ *	# trigger info: hist:keys=pid:vals=hitcount:sort=hitcount:size=2048 [active]
+ *	#
+ *
+ *	{ pid:          1 } hitcount:          2
+ *	...
+ *
+ *	Totals:
+ *	    Hits: 2
+ *	    Entries: 1
+ *	    Dropped: 0
+ *
+ * Reading is of a copy of the map's elements, taken first, so that a map that is
+ * being written prints in one piece and sorts in one order.
+ */
+#ifndef TACHO_ENGINE_HIST_PRINT_H
+#define TACHO_ENGINE_HIST_PRINT_H
+
+#include "base/buf.h"
+#include "engine/hist.h"
+#include "engine/names.h"
+
+/* 0, -ENOMEM, or the buffer's error. */
+int tacho_hist_print(const struct tacho_hist *hist,
+		     const struct tacho_names *names, struct tacho_buf *out);
+
+/*
+ * One JSON object: {"event":"sys:name","trigger":"...","entries":[{"key":{"pid":1},
+ * "hitcount":2,"values":{...},"saved":[...]}],"hits":2,"dropped":0}.  Numbers that
+ * have names carry both: {"pid":{"value":1,"name":"init"}}.
+ */
+int tacho_hist_print_json(const struct tacho_hist *hist,
+			  const struct tacho_names *names,
+			  struct tacho_buf *out);
+
+/*
+ * Bars for a terminal of `width` columns: one line an entry in the histogram's
+ * order, with count, share and a bar of the first value (or hitcount).  .log2 and
+ * .buckets keys are printed as ranges.  ascii: no block characters.
+ */
+int tacho_hist_print_chart(const struct tacho_hist *hist,
+			   const struct tacho_names *names, uint32_t width,
+			   bool ascii, struct tacho_buf *out);
+
+/*
+ * Quantiles over a histogram with one numeric key: q in thousandths (500 is p50);
+ * with .log2 and .buckets the upper end of the bucket.  Result: false when
+ * there are no entries or the first key is no number.
+ */
+bool tacho_hist_quantile(const struct tacho_hist *hist, uint32_t q,
+			 uint64_t *value);
+
+#endif

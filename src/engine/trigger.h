@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trigger.h - trigger commands: text -> what to do.
+ *
+ *	[!]command[:args][:count] [if filter]
+ *
+ * Documentation/trace/events.rst section 6.  The commands:
+ *
+ *	traceon traceoff snapshot stacktrace	[:count]
+ *	enable_event disable_event		:system:event[:count]
+ *	hist					hist_spec.h
+ *
+ * What may be together on one event (checked by the instance, engine.h):
+ *	one stacktrace, one snapshot, one traceon or traceoff; one enable_event or
+ *	disable_event for each target event; any number of different hists
+ *	(same keys, values and sort are "the same").
+ *
+ * Removal matches the command, its target and, for hist, its text without
+ * the filter; count and filter do not take part.
+ */
+#ifndef TACHO_ENGINE_TRIGGER_H
+#define TACHO_ENGINE_TRIGGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/hist_spec.h"
+
+enum tacho_trigger_cmd {
+	TACHO_TRIGGER_TRACEON,
+	TACHO_TRIGGER_TRACEOFF,
+	TACHO_TRIGGER_SNAPSHOT,
+	TACHO_TRIGGER_STACKTRACE,
+	TACHO_TRIGGER_ENABLE_EVENT,
+	TACHO_TRIGGER_DISABLE_EVENT,
+	TACHO_TRIGGER_ENABLE_HIST,	/* enable_hist:system:event[:count] */
+	TACHO_TRIGGER_DISABLE_HIST,
+	TACHO_TRIGGER_HIST,
+};
+
+struct tacho_trigger_spec {
+	enum tacho_trigger_cmd cmd;
+	bool remove;
+	bool counted;
+	uint64_t count;			/* when counted */
+	const char *system, *event;	/* the target of enable_ and disable_ */
+	uint32_t target_column;
+	const char *filter;		/* behind "if", or NULL */
+	uint32_t filter_column;
+	struct tacho_hist_spec hist;
+	const char *text;		/* the whole command */
+};
+
+/*
+ * Parses one command.  All memory is the arena's.  Returns 0, or what e says:
+ * -EINVAL with the kernel's text and column, -ENOMEM.
+ */
+int tacho_trigger_parse(struct tacho_trigger_spec *spec, struct tacho_arena *a,
+			const char *text, struct tacho_cmd_error *e);
+
+/* Name of a command: "traceon". */
+const char *tacho_trigger_name(enum tacho_trigger_cmd cmd);
+
+/*
+ * Appends a trigger as a `trigger` file shows it: "traceoff:count=3 if prio > 4",
+ * "enable_event:kmem:kmalloc:unlimited", no newline.  left is the count that is left.
+ * hist: see tacho_hist_spec_print().
+ */
+void tacho_trigger_print(const struct tacho_trigger_spec *spec, uint64_t left,
+			 bool paused, struct tacho_buf *out);
+
+#endif
