@@ -54,7 +54,7 @@ static bool parse_line(const char *at, const char *end, struct line *l)
 
 static int by_address(const void *a, const void *b)
 {
-	const struct tacho_symbol *x = a, *y = b;
+	const struct tacho_ksymbol *x = a, *y = b;
 
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
@@ -96,7 +96,7 @@ int tacho_symbols_parse(struct tacho_symbols *s, const char *text, size_t len,
 		memcpy(s->text, text, len);
 	s->text[len] = '\0';
 	for (at = s->text, end = at + len; at < end; at = nl + 1) {
-		struct tacho_symbol *sym = &s->list[s->nr];
+		struct tacho_ksymbol *sym = &s->list[s->nr];
 		struct line l;
 
 		nl = memchr(at, '\n', (size_t)(end - at));
@@ -125,7 +125,7 @@ void tacho_symbols_release(struct tacho_symbols *s)
 	memset(s, 0, sizeof(*s));
 }
 
-const struct tacho_symbol *tacho_symbols_find(const struct tacho_symbols *s,
+const struct tacho_ksymbol *tacho_symbols_find(const struct tacho_symbols *s,
 					      uint64_t addr)
 {
 	size_t low = 0, high = s->nr, mid;
@@ -143,7 +143,7 @@ const struct tacho_symbol *tacho_symbols_find(const struct tacho_symbols *s,
 const char *tacho_symbols_lookup(void *arg, uint64_t addr, uint64_t *start)
 {
 	const struct tacho_symbols *s = arg;
-	const struct tacho_symbol *sym = tacho_symbols_find(s, addr);
+	const struct tacho_ksymbol *sym = tacho_symbols_find(s, addr);
 
 	if (!sym)
 		return NULL;

@@ -19,14 +19,14 @@
 #include "base/buf.h"
 #include "base/diag.h"
 
-struct tacho_symbol {
+struct tacho_ksymbol {
 	uint64_t addr;
 	uint32_t name;		/* offset of its NUL-terminated name in the text */
 	uint32_t module;	/* offset of its module's name; 0: the kernel itself */
 };
 
 struct tacho_symbols {
-	struct tacho_symbol *list;	/* by address */
+	struct tacho_ksymbol *list;	/* by address */
 	size_t nr;
 	char *text;		/* the names are in it */
 };
@@ -57,18 +57,18 @@ int tacho_symbols_snapshot(struct tacho_buf *out, struct tacho_diag *d);
  * The symbol that addr lies in: the last one that begins at or before it.
  * NULL when addr is below all of them.  Borrowed.
  */
-const struct tacho_symbol *tacho_symbols_find(const struct tacho_symbols *s,
+const struct tacho_ksymbol *tacho_symbols_find(const struct tacho_symbols *s,
 					      uint64_t addr);
 
 /* Its name, and its module's name or NULL.  Borrowed. */
 static inline const char *tacho_symbol_name(const struct tacho_symbols *s,
-					    const struct tacho_symbol *sym)
+					    const struct tacho_ksymbol *sym)
 {
 	return s->text + sym->name;
 }
 
 static inline const char *tacho_symbol_module(const struct tacho_symbols *s,
-					      const struct tacho_symbol *sym)
+					      const struct tacho_ksymbol *sym)
 {
 	return sym->module ? s->text + sym->module : NULL;
 }

@@ -44,7 +44,7 @@ static void test_symbols(void)
 	CHECK_EQ(tacho_symbols_parse(&s, text, sizeof(text) - 1, NULL), 0);
 	CHECK_EQ(s.nr, 3);
 	for (i = 0; i < TACHO_ARRAY_SIZE(rows); i++) {
-		const struct tacho_symbol *sym;
+		const struct tacho_ksymbol *sym;
 
 		sym = tacho_symbols_find(&s, rows[i].addr);
 		if (!CHECK_EQ(!sym, !rows[i].name) || !sym)
