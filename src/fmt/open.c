@@ -12,6 +12,7 @@
 #include "fmt/ctf/read.h"
 #include "fmt/fmt.h"
 #include "stream/live.h"
+#include "stream/live_kernel.h"
 #include "stream/stream.h"
 
 /* Traces below one directory; each costs three descriptors. */
@@ -42,7 +43,24 @@ static int live_open(struct tacho_source **source, const char *path,
 	return tacho_live_open(source, path + strlen(SESSION_PREFIX), flags, d);
 }
 
+/* "kernel:EVENT,EVENT": the running kernel. */
+#define KERNEL_PREFIX "kernel:"
+
+static bool kernel_probe(const char *path, const struct stat *st)
+{
+	(void)st;
+	return !strncmp(path, KERNEL_PREFIX, strlen(KERNEL_PREFIX));
+}
+
+static int kernel_open(struct tacho_source **source, const char *path,
+		       unsigned int flags, struct tacho_diag *d)
+{
+	return tacho_live_kernel_open_list(source, path + strlen(KERNEL_PREFIX),
+					   flags, d);
+}
+
 const struct tacho_format tacho_formats[] = {
+	{ .name = "kernel", .probe = kernel_probe, .open = kernel_open },
 	{ .name = "session", .probe = live_probe, .open = live_open },
 	{ .name = "tacho", .probe = ctf_probe, .open = tacho_ctf_open,
 	  .rotates = true },

@@ -256,8 +256,8 @@ int tacho_facts_take_kallsyms(struct tacho_facts *f, struct tacho_buf *text)
 	return 0;
 }
 
-const char *tacho_facts_symbol(const struct tacho_facts *f, uint64_t addr,
-			       uint64_t *start)
+/* How many symbols begin at or before addr. */
+static size_t symbols_to(const struct tacho_facts *f, uint64_t addr)
 {
 	size_t lo = 0, hi = f->nr_symbols;
 
@@ -269,6 +269,33 @@ const char *tacho_facts_symbol(const struct tacho_facts *f, uint64_t addr,
 		else
 			hi = mid;
 	}
+	return lo;
+}
+
+uint64_t tacho_facts_symbol_end(const struct tacho_facts *f, uint64_t start)
+{
+	size_t i = symbols_to(f, start);
+
+	return i < f->nr_symbols ? f->symbol[i].addr : start;
+}
+
+bool tacho_facts_find_symbol(const struct tacho_facts *f, const char *name,
+			     uint64_t *start)
+{
+	for (size_t i = 0; i < f->nr_symbols; i++) {
+		if (strcmp(f->symbol_text.data + f->symbol[i].name, name))
+			continue;
+		*start = f->symbol[i].addr;
+		return true;
+	}
+	return false;
+}
+
+const char *tacho_facts_symbol(const struct tacho_facts *f, uint64_t addr,
+			       uint64_t *start)
+{
+	size_t lo = symbols_to(f, addr);
+
 	/* aliases share an address: the first of them is the one to show */
 	while (lo > 1 && f->symbol[lo - 2].addr == f->symbol[lo - 1].addr)
 		lo--;

@@ -69,4 +69,11 @@ int tacho_facts_take_kallsyms(struct tacho_facts *f, struct tacho_buf *text);
 const char *tacho_facts_symbol(const struct tacho_facts *f, uint64_t addr,
 			       uint64_t *start);
 
+/* Where the symbol ends that begins at start: the next one's start, or start. */
+uint64_t tacho_facts_symbol_end(const struct tacho_facts *f, uint64_t start);
+
+/* The first symbol called name, and its start; false when there is none. */
+bool tacho_facts_find_symbol(const struct tacho_facts *f, const char *name,
+			     uint64_t *start);
+
 #endif

@@ -671,11 +671,8 @@ struct tacho_source *tacho_stream_source(const struct tacho_stream *s,
 
 #define KALLSYMS_MAX	((size_t)24 << 20)
 
-/* Symbols are read when the first address asks for one. */
-static const char *source_symbol(void *arg, uint64_t addr, uint64_t *start)
+const struct tacho_facts *tacho_source_symbols(struct tacho_source *source)
 {
-	struct tacho_source *source = arg;
-
 	if (!source->symbols_tried) {
 		struct tacho_buf text;
 
@@ -686,7 +683,19 @@ static const char *source_symbol(void *arg, uint64_t addr, uint64_t *start)
 			(void)tacho_facts_take_kallsyms(&source->facts, &text);
 		tacho_buf_release(&text);
 	}
-	return tacho_facts_symbol(&source->facts, addr, start);
+	return &source->facts;
+}
+
+static const char *source_symbol(void *arg, uint64_t addr, uint64_t *start)
+{
+	return tacho_facts_symbol(tacho_source_symbols(arg), addr, start);
+}
+
+struct tacho_source *tacho_stream_current(const struct tacho_stream *s)
+{
+	if (s->held)
+		return s->held->source;
+	return s->nr_sources ? s->source[0] : NULL;
 }
 
 void tacho_stream_print(struct tacho_stream *s, const struct tacho_record *r,
@@ -694,10 +703,7 @@ void tacho_stream_print(struct tacho_stream *s, const struct tacho_record *r,
 {
 	struct tacho_print_env env = { .symbol = source_symbol };
 
-	if (s->held)
-		env.arg = s->held->source;
-	else if (s->nr_sources)
-		env.arg = s->source[0];
+	env.arg = tacho_stream_current(s);
 	tacho_print_run(r->type, r->raw, r->len, env.arg ? &env : NULL, out);
 }
 
