@@ -6,13 +6,14 @@
  *	H1  the key is built: each key field at its place, zero padded; strings
  *	    are cut to their room; .log2 and .buckets applied; a stack trace is
  *	    its addresses, innermost first
- *	H2  variable references are resolved: for each variable of another
- *	    histogram, that histogram's map is searched *with this key*, and the value
- *	    is taken (read and unset).  If any is missing, nothing that depends on it
- *	    is done: the element is updated, but values and actions that use it are not
+ *	H2  variables of other histograms are looked up: that histogram's map is
+ *	    searched *with this key* (as many bytes of it as that map's keys have),
+ *	    in the order in which they are first named.  One that an
+ *	    expression uses is read and unset, one that is only handed to a
+ *	    synthetic event is read.  If any is missing, the hit ends here
  *	H3  the element is found or made; no room: dropped, and that is all
  *	H4  hitcount, sums, own variables are updated (own variables of this hit can be
- *	    used by expressions behind them)
+ *	    used by actions)
  *	H5  actions: onmatch(sys.ev) when all its variables are set; onmax($v) when
  *	    v is larger than the one saved in the element; onchange($v) when it
  *	    differs.  trace(): a synthetic event is made and handed to the host;
@@ -47,7 +48,8 @@ struct tacho_hist_host {
 	/*
 	 * The histogram of event system:event that defines a variable called
 	 * name (system NULL: of any event; *ambiguous is set when there are
-	 * several), and its number there.
+	 * several), and its number there: its place in the spec's var[].  The
+	 * histogram that is being made is not among them yet.
 	 */
 	struct tacho_hist *(*find_var)(void *arg, const char *system,
 				       const char *event, const char *name,
@@ -99,13 +101,25 @@ void tacho_hist_pause(struct tacho_hist *hist, bool paused);
 bool tacho_hist_paused(const struct tacho_hist *hist);
 void tacho_hist_clear(struct tacho_hist *hist);
 
-/* Whether both are "the same histogram": keys, values, sort, name. */
+/*
+ * Whether both are "the same histogram": keys, values, variables, sort, name and
+ * actions.  Filter, size and pause do not take part.
+ */
 bool tacho_hist_same(const struct tacho_hist_spec *a,
 		     const struct tacho_hist_spec *b);
 
-/* Whether two may share one map by name: keys and values of equal types. */
+/*
+ * Whether two may share one map by name: keys and values of equal types, equal
+ * variables.
+ */
 bool tacho_hist_compatible(const struct tacho_hist *a,
 			   const struct tacho_hist *b);
+
+/*
+ * Whether one's variables may be looked up with the other's keys: as many keys, of
+ * equal types.  a may be one that is being made (add_field_var).
+ */
+bool tacho_hist_same_keys(const struct tacho_hist *a, const struct tacho_hist *b);
 
 const struct tacho_hist_spec *tacho_hist_spec_of(const struct tacho_hist *hist);
 const struct tacho_type *tacho_hist_type_of(const struct tacho_hist *hist);
@@ -126,6 +140,8 @@ struct tacho_hist_column {
 				   fields: number of the variable or text */
 	uint32_t size;
 	bool is_signed;
+	uint32_t comm;		/* keys with .execname: number of the text that has the
+				   thread's name at its first hit; else UINT32_MAX */
 	const char *name;	/* as printed in front of the value */
 };
 
@@ -145,7 +161,10 @@ struct tacho_hist_order {
 uint32_t tacho_hist_nr_orders(const struct tacho_hist *hist);
 struct tacho_hist_order tacho_hist_order(const struct tacho_hist *hist, uint32_t i);
 
-/* What onmax and onchange keep: the variable's number, then saved fields. */
+/*
+ * What onmax and onchange keep: the variable's number, then saved fields.  As the
+ * kernel prints them, all but those with a snapshot() have the fields of save().
+ */
 struct tacho_hist_saved {
 	const struct tacho_hist_action *action;
 	uint32_t var;				/* the kept value */
@@ -154,6 +173,7 @@ struct tacho_hist_saved {
 	/* the instance's snapshot state: the key of the last snapshot, for "Snapshot taken" */
 	const uint64_t *snapshot_value;
 	const void *snapshot_key;		/* NULL: none taken */
+	const char *snapshot_comm;		/* for a key with .execname */
 };
 uint32_t tacho_hist_nr_saved(const struct tacho_hist *hist);
 struct tacho_hist_saved tacho_hist_saved(const struct tacho_hist *hist, uint32_t i);
