@@ -12,8 +12,7 @@
  *	    expression uses is read and unset, one that is only handed to a
  *	    synthetic event is read.  If any is missing, the hit ends here
  *	H3  the element is found or made; no room: dropped, and that is all
- *	H4  hitcount, sums, own variables are updated (own variables of this hit can be
- *	    used by actions)
+ *	H4  hitcount, sums, own variables are updated, in the order of the text
  *	H5  actions: onmatch(sys.ev) when all its variables are set; onmax($v) when
  *	    v is larger than the one saved in the element; onchange($v) when it
  *	    differs.  trace(): a synthetic event is made and handed to the host;
@@ -24,7 +23,11 @@
  *	stack traces (16 addresses), common_cpu, common_timestamp; expressions are
  *	not keys (the kernel's rule) but for their modifiers.
  *
- * 3. Values are 64-bit sums and wrap.  Timestamps are nanoseconds; .usecs divides.
+ * 3. Values are 64-bit sums and wrap.  Timestamps are nanoseconds; one .usecs makes
+ *    all timestamps of its histogram microseconds (the kernel's rule).  An own
+ *    variable that an expression names stands for its text, in parentheses.
+ *    A value divided by a constant that is no power of two is rounded up when it
+ *    is below 2^20: so does the kernel, for speed, and it folds 10/3 to 4.
  *
  * 4. Errors point into the spec's text.  The kernel's texts where it has one.
  */

@@ -35,11 +35,10 @@
  *    whoever sees the bit sees the value.  Text (saved strings) is copied without a
  *    lock: a reader may see it half written, never outside its room.
  *
- * 4. The kernel's total of hits counts every search that found or made an element:
- *    hits of the histogram, and look-ups of its variables.  Each hit is
- *    in its element's hitcount already, so only look-ups and drops have a counter in
- *    the head, and tacho_map_hits() adds up the rest: a hit touches no word that all
- *    writers share.
+ * 4. The kernel's total of hits counts what found or made an element to count in.
+ *    Each such hit is in its element's hitcount already, so the head has no
+ *    counter for it, and tacho_map_hits() adds them up: a hit touches no word that
+ *    all writers share.  Look-ups of variables are no hits (checked against 6.12).
  *
  * 5. Reading while it is written: slots in order, each element's words as they are.
  *    Sums of one element need not belong to one moment.
@@ -47,7 +46,7 @@
  * 6. Clearing
  *
  *	C1  the map gets a new generation and is full, so that nobody takes elements
- *	C2  slots, then elements are zeroed, then the counters
+ *	C2  slots, then elements are zeroed, then drops
  *	C3  its elements are free again
  *
  *	Hits that run meanwhile may be lost or counted in the cleared map, for the
@@ -93,9 +92,8 @@ struct tacho_map_head {
 	/* A line of its own: written when keys are new. */
 	uint64_t next;		/* generation << 32 | elements handed out */
 	uint64_t spare;		/* generation << 32 | element number + 1; or 0 */
-	uint64_t lookups;	/* searches by tacho_map_find() that their caller counted */
 	uint64_t drops;		/* hits that found no room */
-	uint64_t pad2[4];
+	uint64_t pad2[5];
 };
 
 /* This process's view: trusted geometry, places computed from it. */

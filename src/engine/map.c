@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+/* The table of a histogram; map.h has the protocol. */
+#include "engine/map.h"
+
+#include <errno.h>
+
+#include "base/inject.h"
+
+#define MAP_MAGIC	0x31706d6f68636174u	/* "tachomp1" */
+
+#define MAP_SUMS_MAX	16
+#define MAP_VARS_MAX	64
+#define MAP_TEXTS_MAX	64
+
+_Static_assert(sizeof(struct tacho_map_head) == 128, "two cache lines");
+
+static bool geometry_valid(const struct tacho_map_geometry *g)
+{
+	return g->entries >= 2 && g->entries <= 131072 &&
+	       !(g->entries & (g->entries - 1)) && g->key_size >= 8 &&
+	       g->key_size <= TACHO_MAP_KEY_MAX && g->key_size % 8 == 0 &&
+	       g->nr_sums <= MAP_SUMS_MAX && g->nr_vars <= MAP_VARS_MAX &&
+	       g->nr_texts <= MAP_TEXTS_MAX;
+}
+
+/* Computes the places in an element and in the map; the bytes of it all. */
+static size_t lay_out(struct tacho_map *map, const struct tacho_map_geometry *g)
+{
+	uint32_t at = g->key_size + 8;
+
+	map->g = *g;
+	map->slot_mask = 2 * g->entries - 1;
+	map->sums = at;
+	at += g->nr_sums * 8;
+	map->set = at;
+	at += g->nr_vars ? 8 : 0;
+	map->vars = at;
+	at += g->nr_vars * 8;
+	map->texts = at;
+	at += g->nr_texts * TACHO_MAP_TEXT;
+	/* small elements do not straddle cache lines */
+	if (at <= 32)
+		at = TACHO_ALIGN_UP(at, 16);
+	map->elt_size = at <= 32 ? at : TACHO_ALIGN_UP(at, 64);
+	return sizeof(struct tacho_map_head) + (size_t)g->entries * 2 * 8 +
+	       (size_t)g->entries * map->elt_size;
+}
+
+size_t tacho_map_bytes(const struct tacho_map_geometry *g)
+{
+	struct tacho_map map;
+
+	return geometry_valid(g) ? lay_out(&map, g) : 0;
+}
+
+void tacho_map_init(void *mem, const struct tacho_map_geometry *g)
+{
+	struct tacho_map_head *head = mem;
+
+	head->g = *g;
+	tacho_store_release(&head->magic, MAP_MAGIC);
+}
+
+int tacho_map_view(struct tacho_map *map, void *mem, size_t size,
+		   const struct tacho_map_geometry *want)
+{
+	struct tacho_map_geometry g;
+
+	if (size < sizeof(*map->head) || (uintptr_t)mem % 8)
+		return -EINVAL;
+	map->head = mem;
+	if (tacho_load_acquire(&map->head->magic) != MAP_MAGIC)
+		return -EINVAL;
+	g.entries = tacho_load_relaxed(&map->head->g.entries);
+	g.key_size = tacho_load_relaxed(&map->head->g.key_size);
+	g.nr_sums = tacho_load_relaxed(&map->head->g.nr_sums);
+	g.nr_vars = tacho_load_relaxed(&map->head->g.nr_vars);
+	g.nr_texts = tacho_load_relaxed(&map->head->g.nr_texts);
+	if (!geometry_valid(&g) || (want && memcmp(&g, want, sizeof(g))))
+		return -EINVAL;
+	if (lay_out(map, &g) > size)
+		return -EINVAL;
+	map->slot = (uint64_t *)(void *)(map->head + 1);
+	map->elt = (unsigned char *)(void *)(map->slot + (size_t)g.entries * 2);
+	return 0;
+}
+
+static uint32_t key_hash(const struct tacho_map *map, const uint64_t *key)
+{
+	uint64_t h = TACHO_MAP_SEED;
+
+	for (uint32_t i = 0; i < map->g.key_size / 8; i++)
+		h = tacho_map_mix(h, tacho_load_relaxed(&key[i]));
+	return (uint32_t)h;
+}
+
+static struct tacho_map_elt *element(const struct tacho_map *map,
+				     uint32_t number)
+{
+	return (struct tacho_map_elt *)(void *)
+		(map->elt + (size_t)number * map->elt_size);
+}
+
+/* The element that a slot's word names; NULL: none of this map. */
+static struct tacho_map_elt *slot_element(const struct tacho_map *map,
+					  uint64_t slot)
+{
+	uint32_t number = (uint32_t)slot - 1;
+
+	return number < map->g.entries ? element(map, number) : NULL;
+}
+
+static bool key_equal(const struct tacho_map *map, struct tacho_map_elt *e,
+		      const uint64_t *key)
+{
+	const uint64_t *have = tacho_map_word(e, 0);
+
+	for (uint32_t i = 0; i < map->g.key_size / 8; i++)
+		if (tacho_load_relaxed(&have[i]) != key[i])
+			return false;
+	return true;
+}
+
+/* I2: an element of nobody's, as generation << 32 | number + 1; 0: none left. */
+static uint64_t take_element(const struct tacho_map *map)
+{
+	struct tacho_map_head *head = map->head;
+	uint64_t next = tacho_load_relaxed(&head->next), got = 0;
+
+	if (tacho_unlikely(tacho_load_relaxed(&head->spare)))
+		got = __atomic_exchange_n(&head->spare, 0, __ATOMIC_ACQ_REL);
+	if (got && got >> 32 == next >> 32 && slot_element(map, got))
+		return got;
+	/* a full map's counter stays where it is */
+	if ((uint32_t)next >= map->g.entries)
+		return 0;
+	next = tacho_add_relaxed(&head->next, 1);
+	return (uint32_t)next < map->g.entries ? next + 1 : 0;
+}
+
+/* Of two writers of one key the loser gives its element back. */
+static void spare_element(const struct tacho_map *map, uint64_t taken)
+{
+	uint64_t none = 0;
+
+	tacho_cas_acq_rel(&map->head->spare, &none, taken);
+}
+
+/* I3: nobody else knows the element. */
+static void write_key(const struct tacho_map *map, uint64_t taken,
+		      const uint64_t *key)
+{
+	tacho_copy_relaxed(tacho_map_word(slot_element(map, taken), 0), key,
+			   map->g.key_size / 8);
+}
+
+static struct tacho_map_elt *dropped(const struct tacho_map *map)
+{
+	tacho_add_relaxed(&map->head->drops, 1);
+	return NULL;
+}
+
+/* I2 to I4 at an empty slot: the slot's word afterwards; 0: no room. */
+static uint64_t fill(const struct tacho_map *map, uint64_t *slot, uint32_t hash,
+		     const uint64_t *key, uint64_t *taken)
+{
+	uint64_t found = 0, word;
+
+	if (!*taken) {
+		*taken = take_element(map);
+		if (!*taken)
+			return 0;
+		TACHO_INJECT(map_taken);
+		write_key(map, *taken, key);
+		TACHO_INJECT(map_key);
+	}
+	word = (uint64_t)hash << 32 | (uint32_t)*taken;
+	/* [I4] release: whoever sees the slot sees the key */
+	if (tacho_cas_acq_rel(slot, &found, word)) {
+		*taken = 0;
+		return word;
+	}
+	return found;
+}
+
+struct tacho_map_elt *tacho_map_insert(const struct tacho_map *map,
+				       const void *key)
+{
+	uint32_t hash = key_hash(map, key);
+	uint64_t taken = 0;
+
+	for (uint32_t i = 0; i < TACHO_MAP_PROBES && i <= map->slot_mask; i++) {
+		uint64_t *slot = &map->slot[(hash + i) & map->slot_mask];
+		uint64_t word = tacho_load_acquire(slot);	/* [I4] */
+		struct tacho_map_elt *e;
+
+		if (!word)
+			word = fill(map, slot, hash, key, &taken);
+		if (!word)
+			return dropped(map);
+		e = word >> 32 == hash ? slot_element(map, word) : NULL;
+		if (!e || !key_equal(map, e, key))
+			continue;
+		/* a clear may have let both take one element */
+		if (taken && (uint32_t)taken != (uint32_t)word)
+			spare_element(map, taken);
+		return e;
+	}
+	if (taken)
+		spare_element(map, taken);
+	return dropped(map);
+}
+
+struct tacho_map_elt *tacho_map_find(const struct tacho_map *map,
+				     const void *key)
+{
+	uint32_t hash = key_hash(map, key);
+
+	for (uint32_t i = 0; i < TACHO_MAP_PROBES && i <= map->slot_mask; i++) {
+		const uint64_t *slot = &map->slot[(hash + i) & map->slot_mask];
+		uint64_t word = tacho_load_acquire(slot);	/* [I4] */
+		struct tacho_map_elt *e;
+
+		if (!word)
+			break;
+		e = word >> 32 == hash ? slot_element(map, word) : NULL;
+		if (e && key_equal(map, e, key))
+			return e;
+	}
+	return NULL;
+}
+
+static uint64_t *set_word(const struct tacho_map *map, struct tacho_map_elt *e)
+{
+	return tacho_map_word(e, map->set);
+}
+
+void tacho_map_var_set(const struct tacho_map *map, struct tacho_map_elt *e,
+		       uint32_t i, uint64_t value)
+{
+	uint64_t bit = (uint64_t)1 << i;
+
+	/* [V1] the value, then the bit */
+	tacho_store_release(tacho_map_var(map, e, i), value);
+	if (!(tacho_load_relaxed(set_word(map, e)) & bit))
+		tacho_or_seq_cst(set_word(map, e), bit);
+}
+
+bool tacho_map_var_get(const struct tacho_map *map, struct tacho_map_elt *e,
+		       uint32_t i, uint64_t *value)
+{
+	/* acquire: [V1] */
+	if (!(tacho_load_acquire(set_word(map, e)) >> i & 1))
+		return false;
+	*value = tacho_load_relaxed(tacho_map_var(map, e, i));
+	return true;
+}
+
+bool tacho_map_var_take(const struct tacho_map *map, struct tacho_map_elt *e,
+			uint32_t i, uint64_t *value)
+{
+	uint64_t bit = (uint64_t)1 << i;
+
+	if (!(tacho_load_relaxed(set_word(map, e)) & bit))
+		return false;
+	/* of two that take, one finds the bit; [V1] */
+	if (!(tacho_and_seq_cst(set_word(map, e), ~bit) & bit))
+		return false;
+	*value = tacho_load_relaxed(tacho_map_var(map, e, i));
+	return true;
+}
+
+struct tacho_map_elt *tacho_map_next(const struct tacho_map *map, uint32_t *pos)
+{
+	while (*pos <= map->slot_mask) {
+		uint64_t word = tacho_load_acquire(&map->slot[(*pos)++]);
+		struct tacho_map_elt *e = slot_element(map, word);
+
+		/* not the element of a slot that outlived a clear */
+		if (e && key_hash(map, tacho_map_key(e)) == word >> 32)
+			return e;
+	}
+	return NULL;
+}
+
+uint64_t tacho_map_hits(const struct tacho_map *map)
+{
+	struct tacho_map_elt *e;
+	uint64_t hits = 0;
+	uint32_t pos = 0;
+
+	while ((e = tacho_map_next(map, &pos)))
+		hits += tacho_load_relaxed(tacho_map_hitcount(map, e));
+	return hits;
+}
+
+void tacho_map_clear(const struct tacho_map *map)
+{
+	uint64_t next = tacho_load_relaxed(&map->head->next);
+	uint64_t generation = ((next >> 32) + 1) << 32;
+	uint64_t *word = (uint64_t *)(void *)map->elt;
+	size_t used = (uint32_t)next < map->g.entries ? (uint32_t)next :
+							map->g.entries;
+
+	tacho_store_seq_cst(&map->head->next, generation | map->g.entries);
+	TACHO_INJECT(map_clear);
+	for (size_t i = 0; i <= map->slot_mask; i++)
+		tacho_store_relaxed(&map->slot[i], 0);
+	/* what was never handed out is zero */
+	for (size_t i = 0; i < used * map->elt_size / 8; i++)
+		tacho_store_relaxed(&word[i], 0);
+	tacho_store_relaxed(&map->head->spare, 0);
+	tacho_store_relaxed(&map->head->drops, 0);
+	tacho_store_release(&map->head->next, generation);
+}
