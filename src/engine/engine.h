@@ -150,6 +150,9 @@ struct tacho_hist *tacho_engine_hist(const struct tacho_engine *engine,
 				     const struct tacho_engine_event *event,
 				     uint32_t index);
 
+/* Whether the event has a filter. */
+bool tacho_engine_has_filter(const struct tacho_engine_event *event);
+
 /* Synthetic events that were dropped: too deep. */
 uint64_t tacho_engine_too_deep(const struct tacho_engine *engine);
 
