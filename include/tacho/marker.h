@@ -83,7 +83,7 @@ static struct tacho_event_field tacho_counter_fields[] = {
 
 #define TACHO_MARKER_EVENT(id, nr, fields, print)			\
 	TACHO_PER_OBJECT struct tacho_event tacho_marker_##id = {	\
-		sizeof(struct tacho_event), 0, &tacho_state_off, NULL, 0, \
+		sizeof(struct tacho_event), 0, tacho_state_off, NULL, 0, \
 		nr, "marker", #id, fields, print, NULL			\
 	}
 

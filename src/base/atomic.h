@@ -36,6 +36,11 @@
 	__atomic_compare_exchange_n((p), (expected), (v), false, \
 				    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 
+/* The same, sequentially consistent: for two words that answer each other. */
+#define tacho_cas_seq_cst(p, expected, v) \
+	__atomic_compare_exchange_n((p), (expected), (v), false, \
+				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+
 /* gcc says that its ThreadSanitizer does not see fences: it need not, what the
  * two below order are relaxed accesses. */
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)

@@ -112,7 +112,7 @@ static int one_process(struct tacho_procfile *p, void *arg)
 			continue;
 		tacho_type_text_name(text, len, name, sizeof(name));
 		if (chosen(l, name))
-			add_event(l, text, len, tacho_load_relaxed(&p->state[i]));
+			add_event(l, text, len, tacho_load_relaxed(&p->state[i].wanted));
 	}
 	return 0;
 }

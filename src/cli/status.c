@@ -155,7 +155,7 @@ static uint32_t events_on(const struct tacho_procfile *p)
 	uint32_t n = tacho_procfile_nr_events(p), on = 0;
 
 	for (uint32_t i = 1; i <= n; i++)
-		on += tacho_load_relaxed(&p->state[i]) != 0;
+		on += tacho_load_relaxed(&p->state[i].wanted) != 0;
 	return on;
 }
 

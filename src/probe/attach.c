@@ -135,17 +135,12 @@ static bool apply_view(const struct tacho_view *v, uint32_t bit, uint32_t first,
 	bool any = false;
 
 	for (uint32_t i = first; i <= last; i++) {
-		bool wanted;
+		struct tacho_decision d;
 
 		event_name(i, name, sizeof(name));
-		wanted = tacho_view_wants(v, name, tacho_probe.pid);
-		any |= wanted;
-		if (wanted)
-			(void)tacho_or_seq_cst(tacho_procmap_state(i),
-					       UINT64_C(1) << bit);
-		else
-			(void)tacho_and_seq_cst(tacho_procmap_state(i),
-						~(UINT64_C(1) << bit));
+		d = tacho_view_decide(v, name, tacho_probe.pid);
+		any |= d.wanted;
+		tacho_state_set(tacho_procmap_state(i), UINT64_C(1) << bit, &d);
 	}
 	return any;
 }

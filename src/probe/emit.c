@@ -132,7 +132,8 @@ static TACHO_NOINLINE void emit_rare(struct tacho_event *ev, uint64_t *raw,
 
 /*
  * The fast way is for what nearly all events are: wanted by one session, the one
- * that got the last one, from a thread that has told it who it is.  The event
+ * that got the last one, with no filter or trigger, from a thread that has told it
+ * who it is.  The event
  * remembers the session for all threads, in its own struct, where it is found with
  * one load.  What a session's pointer points to is never freed, and a session's
  * mask is never 0, so an event that was switched off a moment ago matches none.
@@ -148,10 +149,12 @@ known(const struct tacho_event *ev, uint64_t *common)
 {
 	/* [R8] pairs with [W8]: what it points to is there */
 	struct probe_session *s = tacho_load_acquire(&ev->session);
+	const uint64_t *state = tacho_load_relaxed(&ev->state);
 	uint64_t id;
 
 	if (tacho_unlikely(!s || tacho_self.serial[s->bit] != s->serial ||
-			   tacho_load_relaxed(ev->state) != s->mask))
+			   tacho_load_acquire(&state[0]) != s->mask ||
+			   tacho_load_relaxed(&state[1])))
 		return NULL;
 	id = tacho_load_relaxed(&s->ids[ev->index]);
 	*common = tacho_self.common | TACHO_COMMON_TYPE(id);

@@ -12,7 +12,7 @@
 #define TEXT_MAX	(1u << 20)
 
 /* What a site points at before it is known, and after it is gone. */
-static const uint64_t state_off;
+static const uint64_t state_off[2];
 
 static bool is_ident(char c)
 {
@@ -125,7 +125,8 @@ static int add_event(struct tacho_object *o, struct tacho_event *ev,
 	ev->flags |= TACHO_EVENT_LIVE;
 	tacho_attach_apply(ev->index, ev->index);
 	/* [W8] from here on the site may fire: ops and index come first */
-	tacho_store_release(&ev->state, tacho_procmap_state(ev->index));
+	tacho_store_release(&ev->state,
+			    &tacho_procmap_state(ev->index)->wanted);
 	return 0;
 }
 
@@ -162,7 +163,7 @@ TACHO_EXPORT void tacho_object_unregister(struct tacho_object *object)
 	     object->registered && e < object->events_end; e++) {
 		if (!*e || !((*e)->flags & TACHO_EVENT_LIVE))
 			continue;
-		tacho_store_release(&(*e)->state, &state_off);
+		tacho_store_release(&(*e)->state, state_off);
 		(*e)->flags &= ~(uint32_t)TACHO_EVENT_LIVE;
 		tacho_procmap_remove((*e)->index);
 	}

@@ -90,7 +90,7 @@ void tacho_procmap_remove(uint32_t index);
 /* After fork, in the child: a file of its own in the same place. */
 void tacho_procmap_fork(void);
 
-uint64_t *tacho_procmap_state(uint32_t index);
+struct tacho_proc_state *tacho_procmap_state(uint32_t index);
 const char *tacho_procmap_text(uint32_t index, uint32_t *len);
 
 /* ---- attach.c ---- */

@@ -20,11 +20,12 @@ static struct tacho_proc_event *entry(uint32_t index)
 	       index;
 }
 
-uint64_t *tacho_procmap_state(uint32_t index)
+struct tacho_proc_state *tacho_procmap_state(uint32_t index)
 {
 	char *base = (char *)tacho_probe.proc;
 
-	return (uint64_t *)(void *)(base + TACHO_PROC_STATE_OFF) + index;
+	return (struct tacho_proc_state *)(void *)(base + TACHO_PROC_STATE_OFF) +
+	       index;
 }
 
 const char *tacho_procmap_text(uint32_t index, uint32_t *len)
@@ -116,10 +117,10 @@ static int allocate_in(int fd, uint64_t offset, uint64_t len)
 				  TACHO_ABI_PAGE_UP(offset + len) - from);
 }
 
-/* Blocks for one more event: its state word, its entry, its text. */
+/* Blocks for one more event: its state words, its entry, its text. */
 static int allocate_event(int fd, uint32_t index, uint32_t text, uint32_t len)
 {
-	int err = allocate_in(fd, TACHO_PROC_STATE_OFF + 8ull * index, 8);
+	int err = allocate_in(fd, TACHO_PROC_STATE_OFF + 16ull * index, 16);
 
 	if (!err)
 		err = allocate_in(fd, TACHO_PROC_ENTRY_OFF + 16ull * index, 16);
@@ -183,7 +184,8 @@ int tacho_procmap_add(const char *text, uint32_t len, uint32_t name_len)
 void tacho_procmap_remove(uint32_t index)
 {
 	entry(index)->flags |= TACHO_PROC_EVENT_GONE;
-	tacho_store_seq_cst(tacho_procmap_state(index), 0);
+	tacho_store_seq_cst(&tacho_procmap_state(index)->wanted, 0);
+	tacho_store_seq_cst(&tacho_procmap_state(index)->program, 0);
 }
 
 /* Writes [offset, offset + len) of the parent's file into the child's. */
@@ -211,7 +213,7 @@ static int copy_all(int fd)
 	int err = copy_part(fd, 0, TACHO_PROC_STATE_OFF);
 
 	if (!err)
-		err = copy_part(fd, TACHO_PROC_STATE_OFF, 8 * n);
+		err = copy_part(fd, TACHO_PROC_STATE_OFF, 16 * n);
 	if (!err)
 		err = copy_part(fd, TACHO_PROC_ENTRY_OFF, 16 * n);
 	if (!err)

@@ -298,11 +298,40 @@ static uint64_t until_of(struct tacho_ring *r, uint32_t lane, uint64_t now)
 	       tacho_epoch_end(now) : 1;
 }
 
+static bool is_recording(const struct tacho_ring *r)
+{
+	return tacho_load_seq_cst(&r->ctl->state) == TACHO_STATE_RECORDING;
+}
+
+/* G1 and G2. */
+static void let_go(struct tacho_ring *r, uint32_t lane, uint64_t now)
+{
+	uint64_t *until = &tacho_ring_lane(r, lane)->until;
+	uint64_t stopped = 0;
+
+	if (!tacho_cas_seq_cst(until, &stopped, until_of(r, lane, now)))
+		return;
+	TACHO_INJECT(ring_let_go);
+	if (!is_recording(r))
+		tacho_store_seq_cst(until, 0);
+}
+
 void tacho_ring_run(struct tacho_ring *r, bool recording)
 {
 	uint64_t now = tacho_clock_read(r->clock);
 
-	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(r); lane++)
-		tacho_store_seq_cst(&tacho_ring_lane(r, lane)->until,
-				    recording ? until_of(r, lane, now) : 0);
+	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(r); lane++) {
+		if (recording)
+			let_go(r, lane, now);
+		else
+			tacho_store_seq_cst(&tacho_ring_lane(r, lane)->until, 0);
+	}
+}
+
+void tacho_ring_follow(struct tacho_ring *r, uint32_t lane)
+{
+	if (is_recording(r))
+		let_go(r, lane, tacho_clock_read(r->clock));
+	else
+		tacho_store_seq_cst(&tacho_ring_lane(r, lane)->until, 0);
 }

@@ -102,8 +102,25 @@
  *	the end of an epoch of 2^46 ticks.  A writer whose clock is beyond it
  *	begins a new packet and then moves `until` on by compare-and-swap (never
  *	from 0), so that a packet never spans more than 2^47 ticks and
- *	48-bit time stamps stay unambiguous.  Only tools go from and to 0; from 0 it
- *	goes to the end of the open packet's epoch if that is now's, else to the past.
+ *	48-bit time stamps stay unambiguous.  From 0 it goes to the end of the open
+ *	packet's epoch if that is now's, else to the past.
+ *
+ *	Tools, and triggers in any traced process at any time, let go and stop.  The
+ *	state is the truth, and changes first, by one store; each lane follows:
+ *
+ *	stop	state, then in each lane `until` = 0
+ *	go	state, then in each lane
+ *		G1 `until` from 0 by compare-and-swap
+ *		G2 state is read again: no longer recording? `until` = 0
+ *	write	the slow way: recording, and `until` is 0: G1 and G2 for this lane,
+ *		then again; not recording, and `until` is not 0: `until` = 0
+ *
+ *	Either a stop's store comes after G1, or G2 sees its state.  So when all
+ *	who change it are done, no lane records in a stopped session; and a lane that is
+ *	left at 0 in a recording one goes on with its next writer, who
+ *	comes the slow way.  Whoever is killed half way leaves lanes that do not follow
+ *	yet: those at 0 do with their next record, the others with their next
+ *	sub-buffer at the latest.
  *
  *	The destroyer sets state to DEAD and `until` to 0, visits each CPU and
  *	stores TACHO_CURSOR_DEAD in its lane (a plain lane: under the lock, which
@@ -325,9 +342,12 @@ int tacho_ring_start(struct tacho_ring *r, uint32_t lane, uint32_t id);
 
 /*
  * tacho_ring_run - let writers in (recording) or keep them out: `until` of all
- * lanes.  The caller has set ctl->state before.  Context: tools, one at a time.
+ * lanes.  The caller has set ctl->state before.  Any context; section 7.
  */
 void tacho_ring_run(struct tacho_ring *r, bool recording);
+
+/* One lane does what the session's state says; for the slow way. */
+void tacho_ring_follow(struct tacho_ring *r, uint32_t lane);
 
 /* Name of a buffer's file in the session's directory: "buf.<lane>.<id>". */
 void tacho_ring_file(char *to, size_t size, uint32_t lane, uint32_t id);

@@ -205,9 +205,13 @@ static int write_once(const struct lane_ref *ref, const uint64_t *raw,
 	uint64_t now, until, head;
 	int err;
 
+	until = tacho_load_relaxed(&ref->lane->until);
 	if (tacho_load_relaxed(&r->ctl->state) != TACHO_STATE_RECORDING ||
-	    c == TACHO_CURSOR_DEAD || !c)
+	    c == TACHO_CURSOR_DEAD || !c) {
+		if (until)
+			tacho_ring_follow(r, ref->nr);
 		return -ESHUTDOWN;
+	}
 	if (words - 1 >= TACHO_RAW_MAX / 8 ||
 	    total > r->sub_words - TACHO_PACKET_WORDS)
 		return -EMSGSIZE;
@@ -216,9 +220,10 @@ static int write_once(const struct lane_ref *ref, const uint64_t *raw,
 		return -ENOENT;
 	sub = tacho_ring_sub(r, b, c);
 	now = lane_clock(ref);					/* W2 */
-	until = tacho_load_relaxed(&ref->lane->until);
-	if (!until)	/* being started or stopped */
-		return -ESHUTDOWN;
+	if (!until) {	/* being started or stopped */
+		tacho_ring_follow(r, ref->nr);
+		return -EAGAIN;
+	}
 	if (tacho_cursor_words(c) + total > r->sub_words ||	/* W3 */
 	    now >= until) {
 		err = advance(ref, c, tacho_cursor_id(c));

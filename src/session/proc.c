@@ -145,7 +145,8 @@ static int procfile_open(struct tacho_dir *dir, const char *name,
 	if (err)
 		return err;
 	p->head = map;
-	p->state = (uint64_t *)(void *)((char *)map + TACHO_PROC_STATE_OFF);
+	p->state = (struct tacho_proc_state *)(void *)
+		   ((char *)map + TACHO_PROC_STATE_OFF);
 	if (tacho_load_acquire(&p->head->head.ready) != 1 ||
 	    p->head->head.magic != TACHO_MAGIC_PROC ||
 	    p->head->head.signature != tacho_abi_signature()) {
@@ -222,7 +223,7 @@ void tacho_type_text_name(const char *text, uint32_t len, char *name,
 
 void tacho_procfile_apply(struct tacho_procfile *p, const struct tacho_view *v)
 {
-	uint64_t bit = UINT64_C(1) << (v->ctl->bit % TACHO_SESSIONS_MAX);
+	uint64_t mask = UINT64_C(1) << (v->ctl->bit % TACHO_SESSIONS_MAX);
 	uint32_t n = tacho_procfile_nr_events(p);
 	char name[TACHO_RULE_MAX];
 	bool gone, out = locked_out(p, v);
@@ -230,22 +231,24 @@ void tacho_procfile_apply(struct tacho_procfile *p, const struct tacho_view *v)
 	uint32_t len;
 
 	for (uint32_t i = 1; i <= n; i++) {
+		struct tacho_decision d = { 0 };
+
 		text = tacho_procfile_event(p, i, &len, &gone);
 		if (!text)
 			continue;
 		tacho_type_text_name(text, len, name, sizeof(name));
-		if (!gone && !out && tacho_view_wants(v, name, p->pid))
-			(void)tacho_or_seq_cst(&p->state[i], bit);
-		else
-			(void)tacho_and_seq_cst(&p->state[i], ~bit);
+		if (!gone && !out)
+			d = tacho_view_decide(v, name, p->pid);
+		tacho_state_set(&p->state[i], mask, &d);
 	}
 }
 
 void tacho_procfile_clear(struct tacho_procfile *p, uint32_t bit)
 {
+	static const struct tacho_decision none;
 	uint32_t n = tacho_procfile_nr_events(p);
 
 	for (uint32_t i = 1; i <= n; i++)
-		(void)tacho_and_seq_cst(&p->state[i],
-					~(UINT64_C(1) << bit % TACHO_SESSIONS_MAX));
+		tacho_state_set(&p->state[i],
+				UINT64_C(1) << bit % TACHO_SESSIONS_MAX, &none);
 }

@@ -5,11 +5,13 @@
  * How a process and a tool agree on what is on
  *
  *	process					tool
- *	P1 publishes its file with its events	T1 edits the session's rules (rules_seq odd,
- *	P2 reads each session's rules_seq	   edit, even)
- *	   and rules, sets its own bits		T2 lists the process files
- *	P3 reads rules_seq again; changed or	T3 sets and clears bits in them by
- *	   odd: P2 again			   the rules
+ *	P1 publishes its file with its events	T1 edits the session's rules, pids or
+ *	P2 reads each session's seq, rules	   commands (seq odd, edit, even)
+ *	   and commands, sets its own bits	T2 lists the process files
+ *	P3 reads seq again; changed or odd:	T3 sets and clears bits in them by
+ *	   P2 again				   the same decision
+ *
+ *	seq is that of struct tacho_commands.
  *
  *	Either T2 sees the file of P1, or P2 sees the rules of T1.  If a tool's T3 and a
  *	process's P2 run at once, P3 notices and repeats, so the last rules win.
@@ -25,7 +27,7 @@ struct tacho_procfile {
 	uint64_t pidns;
 	bool foreign;			/* of another pid name space */
 	const struct tacho_proc *head;	/* mapped, shared, TACHO_PROC_SIZE */
-	uint64_t *state;		/* its state words */
+	struct tacho_proc_state *state;	/* its state words, by event */
 	uint64_t map_size;
 };
 
@@ -51,7 +53,7 @@ const char *tacho_procfile_event(const struct tacho_procfile *p, uint32_t i,
 void tacho_type_text_name(const char *text, uint32_t len, char *name,
 			  size_t size);
 
-/* Sets the bit of `v` in all state words of p as its rules say (step T3). */
+/* Sets the bit of `v` in all state words of p as it decides (step T3). */
 void tacho_procfile_apply(struct tacho_procfile *p, const struct tacho_view *v);
 
 /* Clears a session's bit everywhere in p. */

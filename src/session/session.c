@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "ring/read.h"
 #include "ring/write.h"
+#include "session/edit.h"
 #include "sys/clock.h"
 #include "sys/cpu.h"
 #include "sys/mapping.h"
@@ -57,6 +58,12 @@ static struct tacho_slot *find_slot(struct tacho_registry *reg, const char *name
 	return NULL;
 }
 
+/* Files that processes make: buffers, histograms. */
+static bool is_data_file(const char *name)
+{
+	return !strncmp(name, "buf.", 4) || !strncmp(name, "hist.", 5);
+}
+
 /* Removes the files of a session's directory; the directory too if ours. */
 static void remove_files(const char *path)
 {
@@ -67,7 +74,8 @@ static void remove_files(const char *path)
 		return;
 	while ((e = readdir(list)))
 		if (!strcmp(e->d_name, "control") || !strcmp(e->d_name, "types") ||
-		    !strncmp(e->d_name, "buf.", 4) || !strncmp(e->d_name, "tmp.", 4))
+		    !strcmp(e->d_name, "commands") || is_data_file(e->d_name) ||
+		    !strncmp(e->d_name, "tmp.", 4))
 			(void)unlinkat(dirfd(list), e->d_name, 0);
 	closedir(list);
 	(void)rmdir(path);
@@ -79,7 +87,10 @@ static int clear_bit_of(struct tacho_procfile *p, void *arg)
 	return 0;
 }
 
-/* Gives the memory of all buffers back although processes still map it. */
+/*
+ * Gives the memory of buffers and histograms back although processes still map it:
+ * what they still write makes a page or two of it anew, which ends with them.
+ */
 static void punch_buffers(const struct tacho_session *s)
 {
 	DIR *list = opendir(s->path);
@@ -87,8 +98,8 @@ static void punch_buffers(const struct tacho_session *s)
 	struct stat st;
 
 	while (list && (e = readdir(list))) {
-		int fd = strncmp(e->d_name, "buf.", 4) ? -1
-			: tacho_shm_open(dirfd(list), e->d_name);
+		int fd = is_data_file(e->d_name) ?
+			 tacho_shm_open(dirfd(list), e->d_name) : -1;
 
 		if (fd < 0)
 			continue;
@@ -265,6 +276,24 @@ static int make_types(int dirfd)
 	return 0;
 }
 
+/* Blocks for commands themselves come when there are some. */
+static int make_commands(int dirfd)
+{
+	struct tacho_commands *c;
+	void *map;
+	int err = make_file(dirfd, "commands", sizeof(*c),
+			    offsetof(struct tacho_commands, command), &map);
+
+	if (err)
+		return err;
+	c = map;
+	c->head.magic = TACHO_MAGIC_COMMANDS;
+	c->head.signature = tacho_abi_signature();
+	tacho_store_release(&c->head.ready, 1);
+	tacho_shm_unmap(map, sizeof(*c));
+	return 0;
+}
+
 static void fill_control(struct tacho_control *c,
 			 const struct tacho_session_config *cfg,
 			 const struct tacho_control *sizes)
@@ -365,6 +394,8 @@ static int make_session(struct tacho_session *s,
 	if (dirfd < 0)
 		return -errno;
 	err = make_types(dirfd);
+	if (!err)
+		err = make_commands(dirfd);
 	if (!err)
 		err = make_control(dirfd, cfg, sizes);
 	close(dirfd);
@@ -501,18 +532,19 @@ int tacho_session_destroy(struct tacho_session *s, struct tacho_diag *d)
 
 /* ---- rules ---- */
 
-/* Rule edits: odd while they last, so that readers repeat (proc.h, P3). */
-static void rules_begin(struct tacho_control *c)
+/* Odd while it lasts, so that readers repeat (proc.h, P3). */
+void tacho_edit_begin(const struct tacho_view *v)
 {
-	uint32_t seq = tacho_load_relaxed(&c->rules_seq) | 1;
+	uint32_t *seq = &v->commands->seq;
 
-	tacho_store_seq_cst(&c->rules_seq, seq);
+	tacho_store_seq_cst(seq, tacho_load_relaxed(seq) | 1);
 }
 
-static void rules_end(struct tacho_control *c)
+void tacho_edit_end(const struct tacho_view *v)
 {
-	tacho_store_seq_cst(&c->rules_seq,
-			    (tacho_load_relaxed(&c->rules_seq) | 1) + 1);
+	uint32_t *seq = &v->commands->seq;
+
+	tacho_store_seq_cst(seq, (tacho_load_relaxed(seq) | 1) + 1);
 }
 
 struct apply_arg {
@@ -541,14 +573,34 @@ static int apply_to(struct tacho_procfile *p, void *arg)
 	return 0;
 }
 
-static void apply_rules(struct tacho_session *s, struct apply_arg *a)
+uint32_t tacho_edit_apply(struct tacho_session *s, const char *glob)
 {
-	a->view = &s->view;
-	(void)tacho_procs_each(s->dir, apply_to, a);
+	struct apply_arg a = { .view = &s->view, .glob = glob };
+
+	(void)tacho_procs_each(s->dir, apply_to, &a);
+	return a.matched;
 }
 
-static int add_rule(struct tacho_control *c, bool enable, const char *glob)
+/* enable and disable mean a trigger's target, too: it is what it is told last. */
+static void switch_targets(const struct tacho_view *v, bool enable,
+			   const char *glob)
 {
+	for (uint32_t i = 0; i < TACHO_SOFT_MAX; i++) {
+		struct tacho_soft *soft = &v->commands->soft[i];
+		char name[TACHO_RULE_MAX];
+
+		if (!tacho_load_relaxed(&soft->users))
+			continue;
+		memcpy(name, soft->event, sizeof(name));
+		name[sizeof(name) - 1] = '\0';
+		if (tacho_glob_match(glob, name))
+			tacho_store_relaxed(&soft->disabled, !enable);
+	}
+}
+
+int tacho_edit_rule(const struct tacho_view *v, bool enable, const char *glob)
+{
+	struct tacho_control *c = v->ctl;
 	uint32_t n = c->nr_rules;
 	uint32_t i;
 
@@ -560,7 +612,6 @@ static int add_rule(struct tacho_control *c, bool enable, const char *glob)
 			break;
 	if (i == TACHO_RULES_MAX)
 		return -ENOSPC;
-	rules_begin(c);
 	if (i < n) {
 		memmove(&c->rule[i], &c->rule[i + 1],
 			(n - i - 1) * sizeof(c->rule[0]));
@@ -570,8 +621,18 @@ static int add_rule(struct tacho_control *c, bool enable, const char *glob)
 	c->rule[n].enable = enable;
 	memcpy(c->rule[n].glob, glob, strlen(glob) + 1);
 	tacho_store_relaxed(&c->nr_rules, n + 1);
-	rules_end(c);
+	switch_targets(v, enable, glob);
 	return 0;
+}
+
+static int add_rule(struct tacho_session *s, bool enable, const char *glob)
+{
+	int err;
+
+	tacho_edit_begin(&s->view);
+	err = tacho_edit_rule(&s->view, enable, glob);
+	tacho_edit_end(&s->view);
+	return err;
 }
 
 int tacho_session_rule(struct tacho_session *s, bool enable, const char *glob,
@@ -596,13 +657,9 @@ int tacho_session_rule(struct tacho_session *s, bool enable, const char *glob,
 	}
 	err = tacho_dir_lock(s->dir);
 	for (int i = 0; !err && i < n; i++) {
-		struct apply_arg a = { .glob = full[i] };
-
-		err = add_rule(s->view.ctl, enable, full[i]);
-		if (err)
-			break;
-		apply_rules(s, &a);
-		sum += a.matched;
+		err = add_rule(s, enable, full[i]);
+		if (!err)
+			sum += tacho_edit_apply(s, full[i]);
 	}
 	tacho_dir_unlock(s->dir);
 	if (matched)
@@ -618,7 +675,6 @@ int tacho_session_pids(struct tacho_session *s, const int32_t *pids, uint32_t n,
 		       bool follow, struct tacho_diag *d)
 {
 	struct tacho_control *c = s->view.ctl;
-	struct apply_arg a = { .glob = NULL };
 	int err;
 
 	if (n > TACHO_PIDS_MAX)
@@ -628,14 +684,14 @@ int tacho_session_pids(struct tacho_session *s, const int32_t *pids, uint32_t n,
 	if (err)
 		return tacho_diag(d, err, 0, "cannot lock '%s': %s", s->dir->path,
 				  strerror(-err));
-	rules_begin(c);
+	tacho_edit_begin(&s->view);
 	if (n)
 		memcpy(c->pid, pids, n * sizeof(*pids));
 	tacho_store_relaxed(&c->nr_pids, n);
 	tacho_store_relaxed(&c->flags, follow ? c->flags | TACHO_SESSION_FORK
 				     : c->flags & ~(uint32_t)TACHO_SESSION_FORK);
-	rules_end(c);
-	apply_rules(s, &a);
+	tacho_edit_end(&s->view);
+	(void)tacho_edit_apply(s, NULL);
 	tacho_dir_unlock(s->dir);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "base/atomic.h"
 #include "base/inject.h"
 #include "base/text.h"
+#include "sys/futex.h"
 #include "sys/mapping.h"
 
 /* Checks what all files begin with. */
@@ -67,6 +68,22 @@ static int map_types(struct tacho_view *v, int dirfd)
 	return check_head(&v->types->head, TACHO_MAGIC_TYPES);
 }
 
+static int map_commands(struct tacho_view *v, int dirfd)
+{
+	int fd = tacho_shm_open(dirfd, "commands");
+	void *map;
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = tacho_shm_map(fd, sizeof(struct tacho_commands), true, false, &map);
+	close(fd);
+	if (err)
+		return err;
+	v->commands = map;
+	return check_head(&v->commands->head, TACHO_MAGIC_COMMANDS);
+}
+
 int tacho_view_map(struct tacho_view *v, const char *path, bool populate)
 {
 	int saved = errno;
@@ -82,6 +99,8 @@ int tacho_view_map(struct tacho_view *v, const char *path, bool populate)
 	err = map_control(v, dirfd);
 	if (!err)
 		err = map_types(v, dirfd);
+	if (!err)
+		err = map_commands(v, dirfd);
 	close(dirfd);
 	if (!err)
 		err = tacho_ring_attach(&v->ring, v->ctl, path, populate);
@@ -98,8 +117,10 @@ int tacho_view_map(struct tacho_view *v, const char *path, bool populate)
 void tacho_view_unmap(struct tacho_view *v)
 {
 	tacho_ring_detach(&v->ring);
+	tacho_shm_unmap(v->commands, sizeof(*v->commands));
 	tacho_shm_unmap(v->types, TACHO_TYPES_SIZE);
 	tacho_shm_unmap(v->ctl, v->ctl_size);
+	v->commands = NULL;
 	v->types = NULL;
 	v->ctl = NULL;
 }
@@ -107,13 +128,39 @@ void tacho_view_unmap(struct tacho_view *v)
 void tacho_view_retire(struct tacho_view *v)
 {
 	tacho_ring_retire(&v->ring);
+	tacho_shm_retire(v->commands, sizeof(*v->commands));
 	tacho_shm_retire(v->types, TACHO_TYPES_SIZE);
 	tacho_shm_retire(v->ctl, v->ctl_size);
 }
 
 uint32_t tacho_view_rules_seq(const struct tacho_view *v)
 {
-	return tacho_load_seq_cst(&v->ctl->rules_seq);
+	return tacho_load_seq_cst(&v->commands->seq);
+}
+
+uint32_t tacho_view_nr_commands(const struct tacho_view *v)
+{
+	uint32_t n = tacho_load_acquire(&v->commands->nr);
+
+	return n < TACHO_COMMANDS_MAX ? n : TACHO_COMMANDS_MAX;
+}
+
+void tacho_view_run(struct tacho_view *v, bool recording)
+{
+	uint32_t from = recording ? TACHO_STATE_STOPPED : TACHO_STATE_RECORDING;
+	uint32_t to = recording ? TACHO_STATE_RECORDING : TACHO_STATE_STOPPED;
+
+	if (tacho_load_relaxed(&v->ctl->state) != from ||
+	    !tacho_cas_seq_cst(&v->ctl->state, &from, to))
+		return;
+	TACHO_INJECT(view_state_changed);
+	tacho_ring_run(&v->ring, recording);
+}
+
+void tacho_view_snapshot(const struct tacho_view *v)
+{
+	(void)tacho_add_seq_cst(&v->ctl->asked, 1);
+	tacho_futex_wake(&v->ctl->asked);
 }
 
 /* ---- the list of processes ---- */
@@ -167,14 +214,13 @@ bool tacho_pids_add(struct tacho_control *ctl, int32_t pid)
 	return pids_replace(ctl, pid);
 }
 
-bool tacho_view_wants(const struct tacho_view *v, const char *name, int32_t pid)
+/* ---- what is wanted ---- */
+
+static bool rules_want(const struct tacho_control *ctl, const char *name)
 {
-	const struct tacho_control *ctl = v->ctl;
 	uint32_t n = tacho_load_relaxed(&ctl->nr_rules);
 	char glob[TACHO_RULE_MAX];
 
-	if (nr_pids(ctl) && !tacho_pids_has(ctl, pid))
-		return false;
 	if (n > TACHO_RULES_MAX)
 		n = TACHO_RULES_MAX;
 	while (n--) {
@@ -185,6 +231,72 @@ bool tacho_view_wants(const struct tacho_view *v, const char *name, int32_t pid)
 			return ctl->rule[n].enable;
 	}
 	return false;
+}
+
+/* Filters and triggers on events called name. */
+static void commands_want(const struct tacho_view *v, const char *name,
+			  struct tacho_decision *d)
+{
+	uint32_t n = tacho_view_nr_commands(v);
+	char glob[TACHO_RULE_MAX];
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct tacho_command *c = &v->commands->command[i];
+		uint32_t kind = tacho_load_relaxed(&c->kind);
+
+		if (tacho_load_acquire(&c->state) != TACHO_COMMAND_LIVE ||
+		    (kind != TACHO_COMMAND_FILTER && kind != TACHO_COMMAND_TRIGGER))
+			continue;
+		memcpy(glob, c->event, sizeof(glob));
+		glob[sizeof(glob) - 1] = '\0';
+		if (!tacho_glob_match(glob, name))
+			continue;
+		d->program = true;
+		d->wanted |= kind == TACHO_COMMAND_TRIGGER;
+	}
+}
+
+static bool is_target(const struct tacho_view *v, const char *name)
+{
+	for (uint32_t i = 0; i < TACHO_SOFT_MAX; i++) {
+		const struct tacho_soft *soft = &v->commands->soft[i];
+
+		if (tacho_load_relaxed(&soft->users) &&
+		    !strncmp(soft->event, name, sizeof(soft->event)))
+			return true;
+	}
+	return false;
+}
+
+struct tacho_decision tacho_view_decide(const struct tacho_view *v,
+					const char *name, int32_t pid)
+{
+	struct tacho_decision d = { 0 };
+
+	if (nr_pids(v->ctl) && !tacho_pids_has(v->ctl, pid))
+		return d;
+	d.enabled = rules_want(v->ctl, name);
+	d.wanted = d.enabled;
+	if (tacho_view_nr_commands(v))
+		commands_want(v, name, &d);
+	if (tacho_view_nr_commands(v) && is_target(v, name)) {
+		d.program = true;
+		d.wanted = true;
+	}
+	return d;
+}
+
+void tacho_state_set(struct tacho_proc_state *state, uint64_t mask,
+		     const struct tacho_decision *d)
+{
+	if (d->program)
+		(void)tacho_or_seq_cst(&state->program, mask);
+	if (d->wanted)
+		(void)tacho_or_seq_cst(&state->wanted, mask);
+	else
+		(void)tacho_and_seq_cst(&state->wanted, ~mask);
+	if (!d->program)
+		(void)tacho_and_seq_cst(&state->program, ~mask);
 }
 
 /* ---- the type table ---- */

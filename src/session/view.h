@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view.h - a session as one process sees it: control block, type table, rings.
+ * view.h - a session as one process sees it: control block, type table, commands,
+ * rings.
  *
  * What the traced process and the tools have in common.  All calls here may
  * run in a signal handler of a traced program: system calls only, no heap,
@@ -15,6 +16,7 @@ struct tacho_view {
 	struct tacho_control *ctl;	/* shared */
 	uint64_t ctl_size;
 	struct tacho_types *types;	/* shared */
+	struct tacho_commands *commands;	/* shared */
 	struct tacho_ring ring;
 };
 
@@ -34,14 +36,41 @@ void tacho_view_unmap(struct tacho_view *v);
 /* The session is dead, and others may still be inside: see mapping.h. */
 void tacho_view_retire(struct tacho_view *v);
 
-/*
- * Whether the session wants events called "system:name" of process pid.
- * The last matching rule decides; no rule: no.
- */
-bool tacho_view_wants(const struct tacho_view *v, const char *name, int32_t pid);
+/* What a session wants of one event of one process. */
+struct tacho_decision {
+	bool enabled;	/* by its rules: the last that matches; no rule: not */
+	bool wanted;	/* enabled, or a trigger is on it, or targets it */
+	bool program;	/* it has a filter or a trigger, or is a target */
+};
 
-/* A number that changes whenever rules or pids change; odd: being changed. */
+/*
+ * Decides about events called "system:name" of process pid.  The one place
+ * where tools and processes alike find out.
+ */
+struct tacho_decision tacho_view_decide(const struct tacho_view *v,
+					const char *name, int32_t pid);
+
+/* Sets or clears a session's bit in both words, in the order of abi/shm.h. */
+void tacho_state_set(struct tacho_proc_state *state, uint64_t mask,
+		     const struct tacho_decision *d);
+
+/*
+ * A number that changes whenever rules, pids or commands change; odd: being
+ * changed.
+ */
 uint32_t tacho_view_rules_seq(const struct tacho_view *v);
+
+/* The places of the command table that may be looked at. */
+uint32_t tacho_view_nr_commands(const struct tacho_view *v);
+
+/*
+ * traceon and traceoff: the session's state, then its lanes (ring.h, section 7).
+ * A session that is destroyed stays so.  May run in many processes at once.
+ */
+void tacho_view_run(struct tacho_view *v, bool recording);
+
+/* Asks the flight recorder, if there is one, for a snapshot. */
+void tacho_view_snapshot(const struct tacho_view *v);
 
 /* Whether pid is in the session's list. */
 bool tacho_pids_has(const struct tacho_control *ctl, int32_t pid);

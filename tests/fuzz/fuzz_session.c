@@ -80,7 +80,7 @@ static void make(struct tacho_session *s)
 static void patch(const char *path, const uint8_t **data, size_t *size)
 {
 	static const char *const names[] = {
-		"control", "types", "buf.0.0", "buf.0.1", "control", "control",
+		"control", "types", "buf.0.0", "buf.0.1", "commands", "control",
 	};
 	char file[TACHO_PATH_MAX + 32];
 	struct stat st;
@@ -150,7 +150,7 @@ static void read_all(const char *path)
 	}
 	for (uint32_t i = 0; i < TACHO_TASKS_MAX; i += 97)
 		(void)tacho_tasks_get(v.ctl, i, &t);
-	(void)tacho_view_wants(&v, "sys:ev", 1);
+	(void)tacho_view_decide(&v, "sys:ev", 1);
 	(void)tacho_types_add(&v, "a:b\n", 4);
 	for (int i = 0; i < 3; i++)
 		(void)tacho_ring_write(&v.ring, raw, 2);

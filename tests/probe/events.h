@@ -7,7 +7,7 @@
 
 #include "tacho/abi/site.h"
 
-static const uint64_t off_word;
+static const uint64_t off_word[2];
 
 struct count_raw {
 	struct tacho_common common;
@@ -23,7 +23,7 @@ static const struct tacho_event_field count_fields[] = {
 #define COUNT_EVENT(sys, ev)						\
 static struct tacho_event event_##ev = {				\
 	.struct_size = sizeof(struct tacho_event),			\
-	.state = &off_word, .system = #sys, .name = #ev,		\
+	.state = off_word, .system = #sys, .name = #ev,		\
 	.fields = count_fields, .nr_fields = 2,				\
 	.print_fmt = "\"writer=%lu number=%lu\", REC->writer, REC->number", \
 }

@@ -239,7 +239,7 @@ static void events_full(void)
 		snprintf(name[i], sizeof(name[i]), "ev%u", i);
 		ev[i] = event_count;
 		ev[i].flags = 0;
-		ev[i].state = &off_word;
+		ev[i].state = off_word;
 		ev[i].system = "big";
 		ev[i].name = name[i];
 		list[i] = &ev[i];
@@ -284,7 +284,7 @@ static void test_many_fields(void)
 		field[i] = (struct tacho_event_field){ decl[i], 8 + 8 * i, 8, 0, 8 };
 	}
 	ev.flags = 0;
-	ev.state = &off_word;
+	ev.state = off_word;
 	ev.name = "wide";
 	ev.fields = field;
 	ev.nr_fields = 128;
@@ -297,7 +297,7 @@ static void test_many_fields(void)
 	text = tacho_types_text(&s.view, 1, &len);
 	CHECK(text && memmem(text, len, "field_127", 9));
 	tacho_object_unregister(&o);
-	CHECK_EQ(ev.state == &off_word || *ev.state == 0, 1);
+	CHECK_EQ(ev.state == off_word || *ev.state == 0, 1);
 	CHECK_EQ(tacho_session_destroy(&s, NULL), 0);
 }
 
@@ -313,7 +313,7 @@ static void test_cycles(void)
 	uint32_t before;
 
 	ev.flags = 0;
-	ev.state = &off_word;
+	ev.state = off_word;
 	ev.name = "cycle";
 	CHECK_EQ(make(&s, "cycle", 1 << 20, NULL), 0);
 	CHECK_EQ(tacho_session_rule(&s, true, "cycle", NULL, NULL), 0);
@@ -580,7 +580,7 @@ static void register_new(void)
 	};
 
 	ev.flags = 0;
-	ev.state = &off_word;
+	ev.state = off_word;
 	ev.name = "late";
 	tacho_inject_hook = hook_die;
 	(void)tacho_object_register(&o);

@@ -47,7 +47,7 @@ struct tacho_printk_site {
 	{								\
 		{							\
 			sizeof(struct tacho_event), 0,			\
-			&tacho_state_off, NULL, 0, nr,			\
+			tacho_state_off, NULL, 0, nr,			\
 			"printk", NULL, fields, NULL, NULL,		\
 		},							\
 		tacho_printk_finish,					\

@@ -33,8 +33,8 @@ struct sockaddr;
 	(TACHO_ALIGNOF(type) > 8 ? 8u : (uint32_t)TACHO_ALIGNOF(type))
 
 /* What a site loads before anybody registered it. */
-TACHO_EXTERN const uint64_t tacho_state_off TACHO_PER_OBJECT;
-const uint64_t tacho_state_off = 0;
+TACHO_EXTERN const uint64_t tacho_state_off[2] TACHO_PER_OBJECT;
+const uint64_t tacho_state_off[2] = { 0, 0 };
 
 /*
  * libtacho's calls.  The site has read ev->state; the fence makes of that an

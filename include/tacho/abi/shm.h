@@ -9,16 +9,20 @@
  *	DIR/proc/<pid>.<pidns>		struct tacho_proc: one traced process
  *	DIR/sessions/<name>/control	struct tacho_control, then lanes
  *	DIR/sessions/<name>/types	struct tacho_types: the event types recorded
+ *	DIR/sessions/<name>/commands	struct tacho_commands: filters, triggers, ...
+ *	DIR/sessions/<name>/hist.<series>.<type>	a histogram, engine/map.h
  *	DIR/sessions/<name>/buf.<lane>.<id>	sub-buffers, each a struct tacho_packet
  *
  * A session's directory may lie elsewhere (a disk that outlives the machine);
  * the registry holds its path.
  *
  * Who writes what
- *	Tools change registry, rules and pid lists while they hold flock() on
- *	DIR/registry, which a kill releases.  Traced processes never lock.
+ *	Tools change registry, rules, pid lists and commands while they hold flock()
+ *	on DIR/registry, which a kill releases.  Traced processes never lock.
  *	They write their own proc file, lanes and buffers by the protocol of
- *	src/ring/ring.h, and the type table by compare-and-swap.
+ *	src/ring/ring.h, the type table by compare-and-swap, histograms by the
+ *	protocol of src/engine/map.h, and single words: what is left of a trigger's
+ *	count, a soft switch, the session's state (traceon, traceoff), a request.
  *
  * Trust
  *	A file is writable by everyone who may trace into the session (mode
@@ -44,6 +48,9 @@ extern "C" {
 #define TACHO_PATH_MAX		176
 #define TACHO_RULE_MAX		120
 #define TACHO_EVENTS_MAX	65535	/* types of a session, events of a process */
+#define TACHO_COMMANDS_MAX	256
+#define TACHO_SOFT_MAX		64
+#define TACHO_COMMAND_TEXT	2048	/* bytes of a command, NUL included */
 
 /*
  * The first 16 bytes of every file.  `magic` is the kind; `signature` is
@@ -60,6 +67,7 @@ struct tacho_file_head {
 #define TACHO_MAGIC_PROC	UINT64_C(0x7270704f48434154)
 #define TACHO_MAGIC_CONTROL	UINT64_C(0x6c74634f48434154)
 #define TACHO_MAGIC_TYPES	UINT64_C(0x7079744f48434154)
+#define TACHO_MAGIC_COMMANDS	UINT64_C(0x646d634f48434154)
 
 /* ---- registry ---------------------------------------------------------- */
 
@@ -92,13 +100,24 @@ struct tacho_registry {
  * allocated (never merely touched) before they are used.  The parts:
  *
  *	head	struct tacho_proc, one page
- *	state	uint64_t [TACHO_EVENTS_MAX + 1]: bit n set: session n wants the event
+ *	state	struct tacho_proc_state [TACHO_EVENTS_MAX + 1]
  *	entry	struct tacho_proc_event [TACHO_EVENTS_MAX + 1]
  *	text	type texts (see struct tacho_types), appended
  *
  * Index 0 is never used.  nr_events is stored with release after the entry.
  * Tools set and clear bits in state words, and write nothing else.
  */
+
+/*
+ * What the sessions want of one event, a bit for each session.  The site looks at
+ * `wanted` alone.  A bit of `program` is set before that of `wanted` and cleared
+ * after it, so that no hit of an event that only has triggers is recorded.
+ */
+struct tacho_proc_state {
+	uint64_t wanted;	/* the site fires: enabled, or a trigger is on it, or targets it */
+	uint64_t program;	/* there are commands for it: a hit goes the long way */
+};
+
 struct tacho_proc {
 	struct tacho_file_head head;
 	int32_t pid;
@@ -112,10 +131,12 @@ struct tacho_proc {
 	/* what went wrong inside the process, for `tacho status` */
 	uint64_t lost_events;	/* registrations refused: too many, or no memory */
 	uint64_t lost_map;	/* sessions that could not be mapped */
+	uint64_t lost_program;	/* commands that could not be compiled here */
+	uint64_t lost_stack;	/* call stacks that could not be taken or written */
 };
 
 #define TACHO_PROC_STATE_OFF	4096u
-#define TACHO_PROC_ENTRY_OFF	(TACHO_PROC_STATE_OFF + 8u * (TACHO_EVENTS_MAX + 1))
+#define TACHO_PROC_ENTRY_OFF	(TACHO_PROC_STATE_OFF + 16u * (TACHO_EVENTS_MAX + 1))
 #define TACHO_PROC_TEXT_OFF	(TACHO_PROC_ENTRY_OFF + 16u * (TACHO_EVENTS_MAX + 1))
 #define TACHO_PROC_TEXT_MAX	(64u << 20)
 #define TACHO_PROC_SIZE		(TACHO_PROC_TEXT_OFF + TACHO_PROC_TEXT_MAX)
@@ -137,6 +158,7 @@ struct tacho_proc_event {
 
 TACHO_ABI_ASSERT(sizeof(struct tacho_proc) <= 4096, "proc head");
 TACHO_ABI_ASSERT(sizeof(struct tacho_proc_event) == 16, "proc entry");
+TACHO_ABI_ASSERT(sizeof(struct tacho_proc_state) == 16, "state words");
 
 /* ---- the event types of a session --------------------------------------- */
 
@@ -177,6 +199,72 @@ struct tacho_types {
 #define TACHO_TYPES_TEXT_MAX	(64u << 20)
 #define TACHO_TYPES_SIZE	(TACHO_TYPES_TEXT_OFF + TACHO_TYPES_TEXT_MAX)
 #define TACHO_ABI_PAGE_UP(x)	(((x) + 4095u) & ~UINT64_C(4095))
+
+/* ---- the commands of a session ------------------------------------------- */
+
+/*
+ * Filters, triggers and definitions of synthetic events, as text.  Each traced process
+ * compiles them for itself (src/probe/program.h), so nothing here is ever run.
+ *
+ *	Tools edit under the registry's lock: seq odd, edit, seq even.  A command's
+ *	text comes before its state (release).  Places are reused;
+ *	`serial` says which command was given last, and names its histograms.
+ *	seq moves when rules or pids change, too: a program is made of both.
+ *	Blocks of command[0..nr-1] are allocated, those behind are holes.
+ */
+enum tacho_command_state {
+	TACHO_COMMAND_FREE = 0,
+	TACHO_COMMAND_LIVE = 1,
+};
+
+enum tacho_command_kind {
+	TACHO_COMMAND_FILTER = 1,	/* text "0": no filter, whatever others say */
+	TACHO_COMMAND_TRIGGER = 2,
+	TACHO_COMMAND_SYNTH = 3,	/* event: "synthetic:<name>" */
+};
+
+enum tacho_command_flag {
+	TACHO_COMMAND_PAUSED = 1,	/* a histogram that does not count */
+	TACHO_COMMAND_HIDDEN = 2,	/* made for another command: `owner` */
+};
+
+/* One that enable_event or disable_event triggers target. */
+struct tacho_soft {
+	char event[TACHO_RULE_MAX];	/* "system:event"; "": a free place */
+	uint32_t disabled;		/* 1: not recorded.  Its triggers write it, and tools */
+	uint32_t users;			/* triggers that target it; the tools' */
+};
+
+struct tacho_command {
+	uint32_t state;		/* enum tacho_command_state */
+	uint32_t kind;		/* enum tacho_command_kind */
+	uint64_t left;		/* hits left, UINT64_MAX: no limit.  Processes count it down */
+	uint32_t serial;	/* from 1, in the order in which they were given */
+	uint32_t flags;		/* enum tacho_command_flag */
+	uint32_t soft;		/* its target is soft[soft - 1]; 0: it has none */
+	uint32_t series;	/* of hist: its maps are hist.<series>.<type> */
+	uint32_t owner;		/* serial */
+	uint32_t pad;
+	char event[TACHO_RULE_MAX];	/* "system:event", each part a glob */
+	char text[TACHO_COMMAND_TEXT];	/* as it was given; ends with NUL */
+};
+
+struct tacho_commands {
+	struct tacho_file_head head;
+	uint32_t seq;		/* odd while a tool edits */
+	uint32_t nr;		/* places that were ever used */
+	uint32_t serials;	/* commands ever given */
+	uint32_t pad0;
+	/* counted by processes */
+	uint64_t too_deep;	/* synthetic events: made by synthetic events, and so on */
+	uint64_t lost_map;	/* histograms that could not be made or mapped */
+	uint64_t pad1[2];
+	struct tacho_soft soft[TACHO_SOFT_MAX];
+	struct tacho_command command[TACHO_COMMANDS_MAX];
+};
+
+TACHO_ABI_ASSERT(sizeof(struct tacho_soft) == 128, "soft");
+TACHO_ABI_ASSERT(sizeof(struct tacho_command) % 8 == 0, "command");
 
 /* ---- a session ------------------------------------------------------------ */
 
@@ -287,16 +375,20 @@ struct tacho_control {
 	uint32_t state __attribute__((aligned(64)));	/* enum tacho_session_state */
 	uint32_t wanted;	/* readers waiting: wake them at a sub-buffer change */
 
+	/* snapshots that triggers asked the flight recorder for; a futex word */
+	uint32_t asked;
+	uint32_t pad3;
+
 	/* wake-up: futex word and counts, written at sub-buffer changes only */
 	uint32_t wake __attribute__((aligned(64)));
 	uint32_t pad1;
 
-	/* rules: a sequence count, odd while a tool edits them */
-	uint32_t rules_seq __attribute__((aligned(64)));
-	uint32_t nr_rules;
+	/* edited as commands are, and seq of struct tacho_commands tells */
+	uint32_t nr_rules __attribute__((aligned(64)));
+	uint32_t pad4;
 	struct tacho_rule rule[TACHO_RULES_MAX];
 
-	/* process ids to trace; nr_pids 0: all.  Under rules_seq too */
+	/* process ids to trace; nr_pids 0: all.  Edited likewise */
 	uint32_t nr_pids;
 	uint32_t pad2;
 	int32_t pid[TACHO_PIDS_MAX];
@@ -319,7 +411,9 @@ static inline uint32_t tacho_abi_signature(void)
 
 	h = h * 31 + sizeof(struct tacho_registry);
 	h = h * 31 + sizeof(struct tacho_proc);
+	h = h * 31 + sizeof(struct tacho_proc_state);
 	h = h * 31 + sizeof(struct tacho_types);
+	h = h * 31 + sizeof(struct tacho_commands);
 	h = h * 31 + sizeof(struct tacho_control);
 	h = h * 31 + sizeof(struct tacho_lane);
 	h = h * 31 + sizeof(struct tacho_buffer);

@@ -7,12 +7,13 @@
  * only, so objects and libraries of different age work together.
  *
  * The life of a tracepoint
- *	off	state points at a constant zero inside the object.  The site
+ *	off	state points at two constant zeros inside the object.  The site
  *		is two loads, a compare and a branch not taken.
- *	known	tacho_object_register() moved `state` to a word in the
- *		process's file DIR/proc/<pid>, where tools set bits.
- *	hit	the word is not 0: the site's function builds the raw event
- *		on its stack and calls ops->write().
+ *	known	tacho_object_register() moved `state` to two words in the
+ *		process's file DIR/proc/<pid> (struct tacho_proc_state), where tools
+ *		set bits.
+ *	hit	the first word is not 0: the site's function builds the raw event
+ *		on its stack and calls ops->write(), which looks at the second.
  *
  * Without libtacho at run time (TACHO_OPTIONAL) nothing ever leaves `off`.
  */
@@ -84,7 +85,7 @@ enum tacho_event_flag {
 struct tacho_event {
 	uint32_t struct_size;
 	uint32_t flags;				/* enum tacho_event_flag */
-	const uint64_t *state;			/* never NULL */
+	const uint64_t *state;			/* two words; never NULL */
 	const struct tacho_event_ops *ops;	/* set before state leaves zero */
 	uint32_t index;				/* in the process's file */
 	uint32_t nr_fields;

@@ -571,7 +571,7 @@
 #define TACHO_EVENT(name, cls, print)					\
 	struct tacho_event tacho_event_##name = {			\
 		sizeof(struct tacho_event), 0,				\
-		&tacho_state_off, NULL, 0,				\
+		tacho_state_off, NULL, 0,				\
 		sizeof(tacho_fields_##cls) /				\
 			sizeof(tacho_fields_##cls[0]) - 1,		\
 		TACHO_STR(TRACE_SYSTEM), #name,				\
