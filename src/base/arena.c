@@ -26,8 +26,26 @@ void tacho_arena_init(struct tacho_arena *a, size_t cap)
 	*a = (struct tacho_arena){ .cap = cap };
 }
 
+void tacho_arena_init_mem(struct tacho_arena *a, void *mem, size_t size)
+{
+	*a = (struct tacho_arena){ .fixed = true };
+	if (size < sizeof(*a->head))
+		return;
+	a->head = mem;
+	a->head->next = NULL;
+	a->head->size = size - sizeof(*a->head);
+	a->head->used = 0;
+}
+
+size_t tacho_arena_mem_used(const struct tacho_arena *a)
+{
+	return a->head ? sizeof(*a->head) + a->head->used : 0;
+}
+
 void tacho_arena_release(struct tacho_arena *a)
 {
+	if (a->fixed)
+		a->head = NULL;
 	while (a->head) {
 		struct tacho_arena_block *b = a->head;
 
@@ -42,6 +60,8 @@ static struct tacho_arena_block *block_add(struct tacho_arena *a, size_t need)
 	struct tacho_arena_block *b;
 	size_t size = need > BLOCK_SIZE ? need : BLOCK_SIZE;
 
+	if (a->fixed)
+		return NULL;
 	if (size > a->cap - a->used)
 		size = need;
 	if (size > a->cap - a->used)

@@ -9,6 +9,7 @@
 #ifndef TACHO_BASE_ARENA_H
 #define TACHO_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct tacho_arena_block;
@@ -17,10 +18,21 @@ struct tacho_arena {
 	struct tacho_arena_block *head;
 	size_t used;	/* bytes handed out or lost to block ends */
 	size_t cap;
+	bool fixed;	/* the caller's memory: never grows, is not freed */
 };
 
 /* Makes an empty arena that never takes more than cap bytes. */
 void tacho_arena_init(struct tacho_arena *a, size_t cap);
+
+/*
+ * Makes an arena of size zeroed bytes at mem, aligned for any type, and of nothing
+ * else: it does not grow and calls no malloc, so it may be used in a signal
+ * handler.  The memory stays the caller's.
+ */
+void tacho_arena_init_mem(struct tacho_arena *a, void *mem, size_t size);
+
+/* Bytes from mem on that an arena of tacho_arena_init_mem() has used. */
+size_t tacho_arena_mem_used(const struct tacho_arena *a);
 
 /* Frees everything that was allocated from it. */
 void tacho_arena_release(struct tacho_arena *a);

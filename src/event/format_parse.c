@@ -22,8 +22,9 @@ struct parser {
 	const char *text;
 	size_t len;
 	size_t pos;
-	struct tacho_field *fields;	/* room for FIELDS_MAX, in scratch */
+	struct tacho_field *fields;	/* room for as many as there can be */
 	uint32_t nr;
+	bool fields_only;
 };
 
 static uint64_t offset_of(const struct parser *p, const char *s)
@@ -363,6 +364,8 @@ static int print_fmt_parse(struct parser *p, const char *from,
 		t.len--;
 	}
 	p->pos = p->len;
+	if (p->fields_only)
+		return 0;
 	if (memchr(t.s, '\0', t.len))
 		return tacho_diag(p->d, -EINVAL, offset_of(p, from),
 				  "a NUL in the print format");
@@ -427,15 +430,7 @@ static int fields_finish(struct parser *p, struct tacho_type *type)
 			type->nr_common++;
 	}
 	type->nr_fields = p->nr;
-	if (p->nr) {
-		struct tacho_field *to = tacho_arena_array(p->arena, p->nr,
-							   sizeof(*to));
-
-		if (!to)
-			return tacho_diag(p->d, -ENOMEM, 0, "no memory");
-		memcpy(to, p->fields, p->nr * sizeof(*to));
-		type->fields = to;
-	}
+	type->fields = p->fields;
 	return 0;
 }
 
@@ -476,26 +471,51 @@ static struct tacho_type *type_new(struct tacho_arena *arena,
 	return type->system && (!name || type->name) ? type : NULL;
 }
 
+/* Room for fields: no more than there are lines. */
+static int fields_begin(struct parser *p)
+{
+	uint32_t lines = 1;
+
+	for (size_t i = 0; i < p->len && lines < FIELDS_MAX; i++)
+		lines += p->text[i] == '\n';
+	p->fields = tacho_arena_array(p->arena, lines, sizeof(*p->fields));
+	return p->fields ? 0 : tacho_diag(p->d, -ENOMEM, 0, "no memory");
+}
+
+static struct tacho_type *type_parse(struct parser *p, const char *system,
+				     const char *name, uint32_t id)
+{
+	struct tacho_type *type = type_new(p->arena, system, name, id);
+
+	if (!type) {
+		(void)tacho_diag(p->d, -ENOMEM, 0, "no memory");
+		return NULL;
+	}
+	if (fields_begin(p) || text_parse(p, type, name != NULL))
+		return NULL;
+	return type;
+}
+
+struct tacho_type *tacho_type_parse_fields(struct tacho_arena *arena,
+					   const char *system, const char *name,
+					   uint32_t id, const char *text,
+					   size_t len, struct tacho_diag *d)
+{
+	struct parser p = { .arena = arena, .d = d, .text = text, .len = len,
+			    .fields_only = true };
+
+	return type_parse(&p, system, name, id);
+}
+
 struct tacho_type *tacho_type_parse(struct tacho_arena *arena,
 				    const char *system, const char *name,
 				    uint32_t id, const char *text, size_t len,
 				    struct tacho_diag *d)
 {
-	struct tacho_type *type = type_new(arena, system, name, id);
 	struct parser p = { .arena = arena, .d = d, .text = text, .len = len };
-	struct tacho_arena scratch;
-	int err;
+	struct tacho_type *type = type_parse(&p, system, name, id);
 
-	tacho_arena_init(&scratch, FIELDS_MAX * sizeof(*p.fields) + 64);
-	p.fields = tacho_arena_array(&scratch, FIELDS_MAX, sizeof(*p.fields));
-	if (type && p.fields)
-		err = text_parse(&p, type, name != NULL);
-	else
-		err = tacho_diag(d, -ENOMEM, 0, "no memory");
-	tacho_arena_release(&scratch);
-	if (err)
-		return NULL;
-	if (*type->print_fmt)
+	if (type && *type->print_fmt)
 		type->print = tacho_print_compile(arena, type, NULL);
 	return type;
 }

@@ -92,6 +92,17 @@ struct tacho_type *tacho_type_parse(struct tacho_arena *arena,
 				    struct tacho_diag *d);
 
 /*
+ * tacho_type_parse_fields - the same without the print format, which is neither
+ * kept nor compiled.
+ *
+ * Takes memory from the arena only; with d NULL it may run in a signal handler.
+ */
+struct tacho_type *tacho_type_parse_fields(struct tacho_arena *arena,
+					   const char *system, const char *name,
+					   uint32_t id, const char *text,
+					   size_t len, struct tacho_diag *d);
+
+/*
  * tacho_type_write - the `format` text of a type.
  *
  * Appends what the kernel prints for it, "name:" and "ID:" lines included
