@@ -235,15 +235,21 @@ static uint64_t *set_word(const struct tacho_map *map, struct tacho_map_elt *e)
 	return tacho_map_word(e, map->set);
 }
 
-void tacho_map_var_set(const struct tacho_map *map, struct tacho_map_elt *e,
-		       uint32_t i, uint64_t value)
+void tacho_map_var_mark(const struct tacho_map *map, struct tacho_map_elt *e,
+			uint32_t i)
 {
 	uint64_t bit = (uint64_t)1 << i;
 
-	/* [V1] the value, then the bit */
-	tacho_store_release(tacho_map_var(map, e, i), value);
 	if (!(tacho_load_relaxed(set_word(map, e)) & bit))
 		tacho_or_seq_cst(set_word(map, e), bit);
+}
+
+void tacho_map_var_set(const struct tacho_map *map, struct tacho_map_elt *e,
+		       uint32_t i, uint64_t value)
+{
+	/* [V1] the value, then the bit */
+	tacho_store_release(tacho_map_var(map, e, i), value);
+	tacho_map_var_mark(map, e, i);
 }
 
 bool tacho_map_var_get(const struct tacho_map *map, struct tacho_map_elt *e,

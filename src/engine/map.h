@@ -177,6 +177,8 @@ static inline char *tacho_map_text(const struct tacho_map *map,
 /* Variables: set, look, and look and unset in one step.  False: not set. */
 void tacho_map_var_set(const struct tacho_map *map, struct tacho_map_elt *e,
 		       uint32_t i, uint64_t value);
+void tacho_map_var_mark(const struct tacho_map *map, struct tacho_map_elt *e,
+			uint32_t i);	/* its value is set already */
 bool tacho_map_var_get(const struct tacho_map *map, struct tacho_map_elt *e,
 		       uint32_t i, uint64_t *value);
 bool tacho_map_var_take(const struct tacho_map *map, struct tacho_map_elt *e,

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: MIT
+/* onmatch, onmax, onchange: binding and doing. */
+#include "engine/hist_priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- binding ---- */
+
+int hist_check_actions(struct hist_binder *b)
+{
+	const struct tacho_hist_spec *spec = b->h->spec;
+	const struct tacho_hist_host *host = b->h->host;
+
+	for (uint32_t i = 0; i < spec->nr_actions; i++) {
+		const struct tacho_hist_action *a = spec->action[i];
+
+		if (a->handler != TACHO_ON_MATCH)
+			continue;
+		if (!host || !host->find_type ||
+		    !host->find_type(host->arg, a->system, a->event))
+			return tacho_cmd_error(b->e, -EINVAL, a->column +
+				(uint32_t)(strlen("onmatch(.") + strlen(a->system)),
+				"Invalid subsystem or event name");
+		if (a->action != TACHO_DO_TRACE)
+			return tacho_cmd_error(b->e, -EINVAL, a->action_column,
+					       "Handler doesn't support action");
+	}
+	return 0;
+}
+
+/* The number of one more variable of the map. */
+static int new_var(struct hist_binder *b, uint32_t column, const char *text,
+		   uint32_t *var)
+{
+	if (b->h->g.nr_vars == HIST_VARS_MAX)
+		return tacho_cmd_error(b->e, -EINVAL, column, "%s", text);
+	*var = b->h->g.nr_vars++;
+	return 0;
+}
+
+/* Whether a variable called name is on this event, here or in another histogram. */
+static bool var_exists(struct tacho_hist *h, const char *name)
+{
+	const struct tacho_hist_host *host = h->host;
+	bool ambiguous = false;
+	uint32_t var = 0;
+
+	return hist_own_var(h, name) != HIST_NONE ||
+	       (host && host->find_var &&
+		host->find_var(host->arg, h->type->system, h->type->name, name,
+			       &var, &ambiguous));
+}
+
+/* A field of the own event as an action's parameter. */
+static int own_field(struct hist_binder *b, const struct tacho_hist_expr *x,
+		     struct hist_value *v)
+{
+	int err = hist_bind_field(b, x, v);
+
+	if (!err && var_exists(b->h, x->name))
+		err = tacho_cmd_error(b->e, -EINVAL, hist_name_column(x),
+				      "Couldn't create or find variable");
+	return err;
+}
+
+/* A field of onmatch's event, or of the one that is said. */
+static int other_field(struct hist_binder *b, const struct tacho_hist_expr *x,
+		       const char *system, const char *event,
+		       struct hist_value *v)
+{
+	const struct tacho_hist_host *host = b->h->host;
+	uint32_t column = hist_name_column(x), var = 0;
+	struct tacho_hist *of;
+
+	if (!host || !host->find_type ||
+	    !host->find_type(host->arg, system, event))
+		return tacho_cmd_error(b->e, -EINVAL, column,
+				       "Event file not found");
+	of = host->add_field_var ?
+	     host->add_field_var(host->arg, b->h, system, event, x->name, &var) :
+	     NULL;
+	if (!of || var >= of->nr_vars)
+		return tacho_cmd_error(b->e, -EINVAL, column,
+				       "Matching event histogram not found");
+	return hist_bind_ref(b, x, of, var, v);
+}
+
+static int field_param(struct hist_binder *b, const struct tacho_hist_action *a,
+		       const struct tacho_hist_expr *x, struct hist_value *v)
+{
+	const char *system = x->system, *event = x->event;
+	struct tacho_cmd_error first = { .err = 0 }, *e = b->e;
+	int err = 0;
+
+	if (hist_own_event(b->h, system, event)) {
+		/* it may be the other event's field */
+		b->e = &first;
+		err = own_field(b, x, v);
+		b->e = e;
+		if (!err)
+			return 0;
+	}
+	if (!system && a->handler == TACHO_ON_MATCH) {
+		system = a->system;
+		event = a->event;
+	}
+	if (system && event) {
+		struct tacho_cmd_error second = { .err = 0 };
+
+		memset(v, 0, sizeof(*v));
+		b->nr_ops = 0;
+		b->e = &second;
+		err = other_field(b, x, system, event, v);
+		b->e = e;
+		if (err && !first.err)
+			first = second;
+	}
+	return err ? tacho_cmd_error(e, first.err, first.column, "%s", first.text)
+		   : 0;
+}
+
+static int var_param(struct hist_binder *b, const struct tacho_hist_action *a,
+		     const struct tacho_hist_expr *x, struct hist_value *v)
+{
+	uint32_t own = hist_own_event(b->h, x->system, x->event) ?
+		       hist_own_var(b->h, x->name) : HIST_NONE, var = 0;
+	struct tacho_hist_expr there = *x;
+	struct tacho_hist *of;
+
+	if (own != HIST_NONE) {
+		b->nr_ops = 0;
+		*v = b->h->var[own].value;
+		return 0;
+	}
+	if (!x->system && a->handler == TACHO_ON_MATCH) {
+		there.system = a->system;
+		there.event = a->event;
+	}
+	of = hist_find_var(b, &there, hist_name_column(x),
+			   "Couldn't find param", &var);
+	if (!of)
+		return -EINVAL;
+	memset(v, 0, sizeof(*v));
+	b->nr_ops = 0;
+	return hist_bind_ref(b, x, of, var, v);
+}
+
+/* The kernel's rule of what fits which field of a synthetic event. */
+static bool fits(const struct tacho_synth_field *f, const struct hist_value *v)
+{
+	const char *type = v->type ? v->type : "";
+
+	if (f->is_string && f->is_dynamic && strstr(type, "char["))
+		return true;
+	if (f->is_stack && strstr(type, "long["))
+		return true;
+	if (!strcmp(f->type, type))
+		return true;
+	/* what is no number goes where its own kind goes only */
+	if (f->is_string != !!(v->flags & HIST_IS_STRING) || f->is_stack ||
+	    v->flags & HIST_IS_STACK)
+		return false;
+	return f->size == v->size &&
+	       (f->is_string || f->is_signed == v->is_signed);
+}
+
+static int bind_param(struct hist_binder *b, const struct hist_act *act,
+		      const struct tacho_hist_expr *x, uint32_t i)
+{
+	struct hist_value *v = &act->param[i];
+	int err;
+
+	if (x->mods)
+		return tacho_cmd_error(b->e, -EINVAL, x->column,
+				       "Invalid action param");
+	err = x->op == TACHO_EXPR_VAR ? var_param(b, act->spec, x, v) :
+					field_param(b, act->spec, x, v);
+	if (err)
+		return err;
+	if (i >= act->synth->nr_fields || !fits(&act->synth->field[i], v))
+		return tacho_cmd_error(b->e, -EINVAL, x->column,
+				       "Param type doesn't match synthetic event field type");
+	return v->op ? 0 : hist_finish(b, x, v);
+}
+
+static int bind_trace(struct hist_binder *b, struct hist_act *act)
+{
+	const struct tacho_hist_action *a = act->spec;
+	const struct tacho_hist_host *host = b->h->host;
+	uint32_t column = a->action_column +
+			  (a->use_trace_keyword ? (uint32_t)strlen("trace(") : 0);
+
+	act->synth = host && host->find_synth ?
+		     host->find_synth(host->arg, a->synth) : NULL;
+	if (!act->synth)
+		return tacho_cmd_error(b->e, -EINVAL, column,
+				       "Couldn't find synthetic event");
+	act->param = tacho_arena_array(b->arena, a->nr_params + 1,
+				       sizeof(*act->param));
+	if (!act->param)
+		return tacho_cmd_error(b->e, -ENOMEM, column, "No memory");
+	for (uint32_t i = 0; i < a->nr_params; i++) {
+		int err = bind_param(b, act, a->param[i], i);
+
+		if (err)
+			return err;
+	}
+	if (a->nr_params != act->synth->nr_fields)
+		return tacho_cmd_error(b->e, -EINVAL, column,
+				       "Param count doesn't match synthetic event field count");
+	return 0;
+}
+
+static int bind_save_field(struct hist_binder *b, const struct tacho_hist_expr *x,
+			   uint32_t i)
+{
+	struct tacho_hist_column *c = &b->h->save_column[i];
+	struct hist_value *v = &b->h->save[i];
+	int err;
+
+	if (x->op == TACHO_EXPR_VAR) {
+		err = hist_bind_expr(b, x, 0, v);
+		if (!err && v->flags & HIST_IS_REF)
+			err = tacho_cmd_error(b->e, -EINVAL, x->column,
+					      "Couldn't create field variable");
+	} else {
+		err = own_field(b, x, v);
+	}
+	if (!err)
+		err = new_var(b, x->column, "Couldn't create or find variable",
+			      &c->offset);
+	if (err)
+		return err;
+	c->expr = x;
+	c->name = x->text ? x->text : x->name;
+	c->size = v->size;
+	c->is_signed = v->is_signed;
+	c->comm = HIST_NONE;
+	if (v->flags & HIST_IS_STRING)
+		c->shape = TACHO_SHAPE_STRING;
+	else if (v->flags & HIST_IS_STACK)
+		c->shape = TACHO_SHAPE_STACK;
+	if (c->shape != TACHO_SHAPE_NUMBER)
+		c->offset = b->h->g.nr_texts++;
+	return 0;
+}
+
+static int bind_save(struct hist_binder *b, const struct tacho_hist_action *a)
+{
+	struct tacho_hist *h = b->h;
+
+	if (h->nr_saves)
+		return tacho_cmd_error(b->e, -EEXIST, 0,
+				       "Can't have more than one save() action per hist");
+	h->save = tacho_arena_array(b->arena, a->nr_params + 1, sizeof(*h->save));
+	h->save_column = tacho_arena_array(b->arena, a->nr_params + 1,
+					   sizeof(*h->save_column));
+	if (!h->save || !h->save_column)
+		return tacho_cmd_error(b->e, -ENOMEM, a->column, "No memory");
+	for (uint32_t i = 0; i < a->nr_params; i++) {
+		int err = bind_save_field(b, a->param[i], i);
+
+		if (err)
+			return err;
+		h->nr_saves++;
+	}
+	return 0;
+}
+
+static int bind_snapshot(struct hist_binder *b, const struct tacho_hist_action *a)
+{
+	struct tacho_hist *h = b->h;
+
+	if (h->has_snapshot)
+		return tacho_cmd_error(b->e, -EBUSY, a->action_column,
+				       "Can't have more than one snapshot() action per hist");
+	h->has_snapshot = true;
+	h->snapshot_key = tacho_arena_alloc(b->arena, TACHO_MAP_KEY_MAX);
+	return h->snapshot_key ? 0 : tacho_cmd_error(b->e, -ENOMEM, a->column,
+						     "No memory");
+}
+
+/* onmax and onchange: the variable that is watched, and what is kept of it. */
+static int bind_watch(struct hist_binder *b, struct hist_act *act)
+{
+	const struct tacho_hist_action *a = act->spec;
+	uint32_t var = hist_own_var(b->h, a->var);
+	uint32_t column = a->column + (uint32_t)
+		strlen(a->handler == TACHO_ON_MAX ? "onmax($" : "onchange($");
+
+	if (var == HIST_NONE)
+		return tacho_cmd_error(b->e, -EINVAL, column,
+				       "Couldn't find onmax or onchange variable");
+	act->watched = &b->h->var[var].value;
+	if (!act->watched->nr_ops)
+		return tacho_cmd_error(b->e, -EINVAL, column,
+				       "A string can not be watched");
+	return new_var(b, 0, "Couldn't create onmax or onchange variable",
+		       &act->track);
+}
+
+int hist_bind_actions(struct hist_binder *b)
+{
+	const struct tacho_hist_spec *spec = b->h->spec;
+
+	for (uint32_t i = 0; i < spec->nr_actions; i++) {
+		struct hist_act *act = &b->h->act[i];
+		int err = 0;
+
+		act->spec = spec->action[i];
+		if (act->spec->handler != TACHO_ON_MATCH)
+			err = bind_watch(b, act);
+		if (err)
+			return err;
+		if (act->spec->action == TACHO_DO_TRACE)
+			err = bind_trace(b, act);
+		else if (act->spec->action == TACHO_DO_SAVE)
+			err = bind_save(b, act->spec);
+		else
+			err = bind_snapshot(b, act->spec);
+		if (err)
+			return err;
+		b->h->nr_acts++;
+	}
+	return 0;
+}
+
+/* ---- doing ---- */
+
+static void synth_value(const struct hist_value *v, struct hist_frame *f,
+			struct tacho_synth_value *to)
+{
+	uint32_t len;
+
+	if (v->flags & HIST_IS_STRING) {
+		to->data = hist_string(v, f, &len);
+		to->len = len;
+	} else if (v->flags & HIST_IS_STACK) {
+		to->data = hist_stack(v, f, &len);
+		to->len = len * 8;
+		if (!to->data)
+			to->data = "";
+	} else {
+		to->number = hist_number(v, f);
+	}
+}
+
+static void act_trace(const struct tacho_hist *h, const struct hist_act *act,
+		      struct hist_frame *f)
+{
+	struct tacho_synth_value value[TACHO_SYNTH_FIELDS_MAX];
+	uint32_t nr = act->spec->nr_params;
+
+	if (!h->host->synth)
+		return;
+	memset(value, 0, nr * sizeof(value[0]));
+	for (uint32_t i = 0; i < nr; i++)
+		synth_value(&act->param[i], f, &value[i]);
+	h->host->synth(h->host->arg, act->synth, value, f->rec);
+}
+
+static void act_save(const struct tacho_hist *h, struct hist_frame *f,
+		     struct tacho_map_elt *e)
+{
+	for (uint32_t i = 0; i < h->nr_saves; i++) {
+		const struct tacho_hist_column *c = &h->save_column[i];
+
+		if (c->shape == TACHO_SHAPE_NUMBER)
+			tacho_map_var_set(&h->map, e, c->offset,
+					  hist_number(&h->save[i], f));
+		else
+			hist_keep_text(&h->save[i], f,
+				       tacho_map_text(&h->map, e, c->offset));
+	}
+}
+
+static bool passes(enum tacho_hist_handler handler, uint64_t kept, uint64_t v)
+{
+	return handler == TACHO_ON_MAX ? v > kept : v != kept;
+}
+
+/* One snapshot for all keys: the value must be news to it too. */
+static void act_snapshot(struct tacho_hist *h, const struct hist_act *act,
+			 struct hist_frame *f, const uint64_t *key, uint64_t v)
+{
+	if (!passes(act->spec->handler, tacho_load_relaxed(&h->snapshot_value), v))
+		return;
+	tacho_store_relaxed(&h->snapshot_value, v);
+	tacho_copy_relaxed(h->snapshot_key, key, h->g.key_size / 8);
+	if (h->comm != HIST_NONE)
+		memcpy(h->snapshot_comm, hist_comm(f), sizeof(h->snapshot_comm));
+	tacho_store_release(&h->snapshot_taken, true);
+	if (h->host && h->host->snapshot)
+		h->host->snapshot(h->host->arg, f->rec);
+}
+
+/* Of several that are larger at once, the largest stays. */
+static bool track(const struct tacho_hist *h, const struct hist_act *act,
+		  struct tacho_map_elt *e, uint64_t v)
+{
+	uint64_t *kept = tacho_map_var(&h->map, e, act->track);
+	uint64_t was = tacho_load_relaxed(kept);
+
+	/* another's success ends a try; a few suffice for all but malice */
+	for (int tries = 0; tries < 64; tries++) {
+		if (!passes(act->spec->handler, was, v))
+			return false;
+		if (tacho_cas_acq_rel(kept, &was, v)) {
+			tacho_map_var_mark(&h->map, e, act->track);
+			return true;
+		}
+	}
+	return false;
+}
+
+void hist_act(struct tacho_hist *h, struct hist_frame *f,
+	      struct tacho_map_elt *e, const uint64_t *key)
+{
+	for (uint32_t i = 0; i < h->nr_acts; i++) {
+		const struct hist_act *act = &h->act[i];
+		uint64_t v = 0;
+
+		if (act->watched) {
+			v = hist_number(act->watched, f);
+			if (!track(h, act, e, v))
+				continue;
+		}
+		if (act->spec->action == TACHO_DO_TRACE)
+			act_trace(h, act, f);
+		else if (act->spec->action == TACHO_DO_SAVE)
+			act_save(h, f, e);
+		else
+			act_snapshot(h, act, f, key, v);
+	}
+}
