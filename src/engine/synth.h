@@ -18,6 +18,7 @@
 #define TACHO_ENGINE_SYNTH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -27,7 +28,9 @@
 
 #define TACHO_SYNTH_FIELDS_MAX	64
 #define TACHO_SYNTH_STRING_MAX	256	/* room of a string of no given length */
-#define TACHO_SYNTH_RAW_MAX	16384	/* bytes of a raw event */
+/* Bytes of the largest raw event: every field a dynamic string. */
+#define TACHO_SYNTH_RAW_MAX	\
+	(8 + TACHO_SYNTH_FIELDS_MAX * (8 + TACHO_SYNTH_STRING_MAX))
 
 struct tacho_synth_field {
 	const char *type;	/* "char[16]", "pid_t" */
@@ -54,6 +57,12 @@ struct tacho_synth_value {
 	const void *data;	/* NULL: number */
 	uint32_t len;
 };
+
+/*
+ * The name that a definition, or a removal "!name", begins with; borrowed from text.
+ * False: it is a definition without a first field ("Command must be of the form ...").
+ */
+bool tacho_synth_name(const char *text, const char **name, size_t *len);
 
 /*
  * tacho_synth_parse - a definition.

@@ -337,9 +337,9 @@ static int field_parse(struct parser *p, struct piece line, uint32_t *end)
 		return err;
 	field_classify(&f, &d, is_signed);
 	if ((f.kind == TACHO_FIELD_DATA_LOC || f.kind == TACHO_FIELD_REL_LOC) &&
-	    f.size != 4)
+	    f.size != 4 && f.size != 8)	/* 8: the kernel's synthetic events */
 		return tacho_diag(p->d, -EINVAL, offset_of(p, at),
-				  "the word of variable data has 4 bytes");
+				  "the word of variable data has 4 bytes, or 8 with its padding");
 	f.name = tacho_arena_strndup(p->arena, d.name.s, d.name.len);
 	f.decl = tacho_arena_strndup(p->arena, text.s, text.len);
 	f.elem = tacho_arena_strndup(p->arena, d.type.s, d.type.len);

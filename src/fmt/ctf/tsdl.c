@@ -372,6 +372,14 @@ static void put_dynamic(struct tacho_buf *out, const struct tacho_type *type,
 	tacho_buf_puts(out, "];\n");
 }
 
+/* Bytes that put_field() describes; a __data_loc of 8 bytes ends with padding. */
+static uint32_t word_size(const struct tacho_field *f)
+{
+	if (f->kind == TACHO_FIELD_DATA_LOC || f->kind == TACHO_FIELD_REL_LOC)
+		return 4;
+	return f->size;
+}
+
 static void put_fields(struct tacho_buf *out, const struct tacho_type *type,
 		       const struct tacho_field **order, uint32_t n)
 {
@@ -380,7 +388,7 @@ static void put_fields(struct tacho_buf *out, const struct tacho_type *type,
 	for (uint32_t i = 0; i < n; i++) {
 		put_padding(out, at, order[i]->offset);
 		put_field(out, type, order[i]);
-		at = order[i]->offset + order[i]->size;
+		at = order[i]->offset + word_size(order[i]);
 	}
 	put_padding(out, at, type->fixed_size);
 	for (uint32_t i = 0; i < n; i++)
