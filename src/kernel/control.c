@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+#include "kernel/control.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define TEXT_MAX	((size_t)1 << 20)
+#define ARENA_MAX	((size_t)16 << 20)
+#define PATH_ROOM	512
+/* What the error log writes before a command, and so before its caret. */
+#define COMMAND_PREFIX	"  Command: "
+
+static const char *file_name(enum tacho_kernel_control what)
+{
+	return what == TACHO_KERNEL_FILTER ? "filter" : "trigger";
+}
+
+/* "system:event" with globs, or one word that is either. */
+static bool matches(const char *glob, const struct tacho_kernel_event *ev)
+{
+	const char *colon = strchr(glob, ':');
+	char system[128];
+
+	if (!colon)
+		return tacho_glob_match(glob, ev->name) ||
+		       tacho_glob_match(glob, ev->system);
+	if ((size_t)(colon - glob) >= sizeof(system))
+		return false;
+	memcpy(system, glob, (size_t)(colon - glob));
+	system[colon - glob] = '\0';
+	return (!system[0] || tacho_glob_match(system, ev->system)) &&
+	       (!colon[1] || tacho_glob_match(colon + 1, ev->name));
+}
+
+static void event_path(char *to, const char *instance,
+		       const struct tacho_kernel_event *ev,
+		       enum tacho_kernel_control what)
+{
+	(void)snprintf(to, PATH_ROOM, "instances/%s/events/%s/%s/%s", instance,
+		       ev->system, ev->name, file_name(what));
+}
+
+/* Only what tacho made itself is ever written to. */
+static int check_instance(const char *instance, struct tacho_diag *d)
+{
+	if (!strncmp(instance, "tacho-", 6) && !strchr(instance, '/'))
+		return 0;
+	return tacho_diag(d, -ENOENT, 0, "'%s' is no tracing instance of tacho's",
+			  instance);
+}
+
+/* The last entry of an error log: sentence and column. */
+static bool last_error(const char *log, struct tacho_diag *d)
+{
+	const char *entry = NULL, *command, *caret;
+	static const char mark[] = "error: ";
+
+	for (const char *p = log; (p = strstr(p, mark)); p++)
+		entry = p + strlen(mark);
+	if (!entry)
+		return false;
+	command = strstr(entry, "\n" COMMAND_PREFIX);
+	caret = command ? strchr(command + 1, '\n') : NULL;
+	d->offset = 0;
+	if (caret) {
+		size_t n = strspn(caret + 1, " ");
+
+		if (caret[1 + n] == '^' && n >= strlen(COMMAND_PREFIX))
+			d->offset = n - strlen(COMMAND_PREFIX);
+	}
+	(void)snprintf(d->text, sizeof(d->text), "%.*s",
+		       (int)strcspn(entry, "\n"), entry);
+	return true;
+}
+
+/* Puts the kernel's own sentence into d, when its log got one more entry. */
+static void ask_kernel(const struct tacho_tracefs *t, const char *instance,
+		       struct tacho_diag *d)
+{
+	char path[PATH_ROOM];
+	struct tacho_buf log;
+
+	(void)snprintf(path, sizeof(path), "instances/%s/error_log", instance);
+	tacho_buf_init(&log, TEXT_MAX);
+	if (!tacho_tracefs_read(t->dirfd, path, &log, NULL))
+		(void)last_error(tacho_buf_str(&log), d);
+	tacho_buf_release(&log);
+}
+
+/* Forgets the instance's errors, so that the next one is ours. */
+static void forget_errors(const struct tacho_tracefs *t, const char *instance)
+{
+	char path[PATH_ROOM];
+
+	(void)snprintf(path, sizeof(path), "instances/%s/error_log", instance);
+	(void)tacho_tracefs_write(t->dirfd, path, "\n", false, NULL);
+}
+
+/*
+ * Whether the kernel has this trigger at all.  A trigger file without triggers
+ * lists what there is: "# Available triggers:\n# traceon traceoff ...".
+ */
+static bool knows_trigger(const struct tacho_tracefs *t, const char *text)
+{
+	static const char mark[] = "# Available triggers:\n";
+	const char *word = text + (*text == '!');
+	size_t n = strcspn(word, ": ");
+	struct tacho_buf b;
+	const char *list;
+	bool known = true;
+
+	tacho_buf_init(&b, TEXT_MAX);
+	if (!tacho_tracefs_read(t->dirfd, "events/sched/sched_switch/trigger", &b,
+				NULL)) {
+		list = strstr(tacho_buf_str(&b), mark);
+		for (known = !list; list && !known && (list = strchr(list, ' ')); ) {
+			list += strspn(list, " \n#");
+			known = !strncmp(list, word, n) &&
+				strchr(" \n", list[n]);
+		}
+	}
+	tacho_buf_release(&b);
+	return known;
+}
+
+struct writing {
+	const struct tacho_tracefs *t;
+	const char *instance;
+	enum tacho_kernel_control what;
+	const char *event, *text;
+	uint32_t matched, done;
+	int err;
+	struct tacho_diag refusal;
+};
+
+/* On one event, if it matches; the first refusal is kept. */
+static void write_one(struct writing *w, const struct tacho_kernel_event *ev)
+{
+	struct tacho_diag one = { 0 };
+	char path[PATH_ROOM];
+	int err;
+
+	if (!matches(w->event, ev))
+		return;
+	w->matched++;
+	event_path(path, w->instance, ev, w->what);
+	err = tacho_tracefs_write(w->t->dirfd, path, w->text, true, &one);
+	if (!err) {
+		w->done++;
+	} else if (!w->err) {
+		w->err = err;
+		ask_kernel(w->t, w->instance, &one);
+		w->refusal = one;
+	}
+}
+
+static int written(const struct writing *w, struct tacho_diag *d)
+{
+	if (!w->matched)
+		return tacho_diag(d, -ENOENT, 0, "no kernel event matches '%s'",
+				  w->event);
+	if (w->done)
+		return 0;
+	if (d)
+		*d = w->refusal;
+	return w->err;
+}
+
+int tacho_kernel_control(const struct tacho_tracefs *t, const char *instance,
+			 enum tacho_kernel_control what, const char *event,
+			 const char *text, uint32_t *done, struct tacho_diag *d)
+{
+	struct writing w = { .t = t, .instance = instance, .what = what,
+			     .event = event, .text = text };
+	struct tacho_kernel_event *list;
+	struct tacho_arena arena;
+	size_t nr;
+	int err = check_instance(instance, d);
+
+	if (err)
+		return err;
+	if (what == TACHO_KERNEL_TRIGGER && !knows_trigger(t, text))
+		return tacho_diag(d, -EOPNOTSUPP, 0,
+				  "this kernel has no trigger '%.*s'",
+				  (int)strcspn(text, ": "), text);
+	forget_errors(t, instance);
+	tacho_arena_init(&arena, ARENA_MAX);
+	err = tacho_tracefs_events(t, &arena, &list, &nr, d);
+	for (size_t i = 0; !err && i < nr; i++)
+		write_one(&w, &list[i]);
+	if (!err)
+		err = written(&w, d);
+	tacho_arena_release(&arena);
+	if (done)
+		*done = w.done;
+	return err;
+}
+
+int tacho_kernel_control_enabled(const struct tacho_kernel *k,
+				 enum tacho_kernel_control what,
+				 const char *event, const char *text,
+				 uint32_t *done, struct tacho_diag *d)
+{
+	struct writing w = { .t = tacho_kernel_tracefs(k),
+			     .instance = tacho_kernel_info(k)->instance,
+			     .what = what, .event = event, .text = text };
+	const struct tacho_kernel_event *ev;
+
+	if (what == TACHO_KERNEL_TRIGGER && !knows_trigger(w.t, text))
+		return tacho_diag(d, -EOPNOTSUPP, 0,
+				  "this kernel has no trigger '%.*s'",
+				  (int)strcspn(text, ": "), text);
+	forget_errors(w.t, w.instance);
+	for (size_t i = 0; (ev = tacho_kernel_enabled(k, i)); i++)
+		write_one(&w, ev);
+	if (done)
+		*done = w.done;
+	return written(&w, d);
+}
+
+/* "none" is a filter that is not set; lines with '#' are the kernel's help. */
+static void put_lines(const struct tacho_kernel_event *ev, const char *text,
+		      struct tacho_buf *out)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+
+		if (n && *text != '#' && strncmp(text, "none\n", 5) != 0)
+			tacho_buf_printf(out, "%s:%s\t%.*s\n", ev->system, ev->name,
+					 (int)n, text);
+		text += n + (text[n] == '\n');
+	}
+}
+
+int tacho_kernel_controls(const struct tacho_tracefs *t, const char *instance,
+			  enum tacho_kernel_control what, struct tacho_buf *out,
+			  struct tacho_diag *d)
+{
+	struct tacho_kernel_event *list;
+	struct tacho_arena arena;
+	struct tacho_buf text;
+	size_t nr = 0;
+	int err = check_instance(instance, d);
+
+	if (err)
+		return err;
+	tacho_arena_init(&arena, ARENA_MAX);
+	tacho_buf_init(&text, TEXT_MAX);
+	err = tacho_tracefs_events(t, &arena, &list, &nr, d);
+	for (size_t i = 0; !err && i < nr; i++) {
+		char path[PATH_ROOM];
+
+		event_path(path, instance, &list[i], what);
+		tacho_buf_reset(&text);
+		/* an event may go while we look */
+		if (!tacho_tracefs_read(t->dirfd, path, &text, NULL))
+			put_lines(&list[i], tacho_buf_str(&text), out);
+	}
+	tacho_buf_release(&text);
+	tacho_arena_release(&arena);
+	return err ? err : tacho_buf_error(out);
+}
