@@ -125,10 +125,11 @@ static bool key_equal(const struct tacho_map *map, struct tacho_map_elt *e,
 static uint64_t take_element(const struct tacho_map *map)
 {
 	struct tacho_map_head *head = map->head;
-	uint64_t next = tacho_load_relaxed(&head->next), got = 0;
+	uint64_t next = tacho_load_relaxed(&head->next);
+	uint64_t got = tacho_load_relaxed(&head->spare);
 
-	if (tacho_unlikely(tacho_load_relaxed(&head->spare)))
-		got = __atomic_exchange_n(&head->spare, 0, __ATOMIC_ACQ_REL);
+	if (got && !tacho_cas_acq_rel(&head->spare, &got, 0))
+		got = 0;
 	if (got && got >> 32 == next >> 32 && slot_element(map, got))
 		return got;
 	/* a full map's counter stays where it is */
@@ -300,20 +301,31 @@ uint64_t tacho_map_hits(const struct tacho_map *map)
 	return hits;
 }
 
+/* Elements that may not be zero: whoever slept through a clear has older ones. */
+static size_t high_mark(const struct tacho_map *map, uint64_t next)
+{
+	uint64_t high = tacho_load_relaxed(&map->head->high);
+
+	if (high < (uint32_t)next)
+		high = (uint32_t)next;
+	if (high > map->g.entries)
+		high = map->g.entries;
+	tacho_store_relaxed(&map->head->high, high);
+	return high;
+}
+
 void tacho_map_clear(const struct tacho_map *map)
 {
 	uint64_t next = tacho_load_relaxed(&map->head->next);
 	uint64_t generation = ((next >> 32) + 1) << 32;
 	uint64_t *word = (uint64_t *)(void *)map->elt;
-	size_t used = (uint32_t)next < map->g.entries ? (uint32_t)next :
-							map->g.entries;
+	size_t words = high_mark(map, next) * map->elt_size / 8;
 
 	tacho_store_seq_cst(&map->head->next, generation | map->g.entries);
 	TACHO_INJECT(map_clear);
 	for (size_t i = 0; i <= map->slot_mask; i++)
 		tacho_store_relaxed(&map->slot[i], 0);
-	/* what was never handed out is zero */
-	for (size_t i = 0; i < used * map->elt_size / 8; i++)
+	for (size_t i = 0; i < words; i++)
 		tacho_store_relaxed(&word[i], 0);
 	tacho_store_relaxed(&map->head->spare, 0);
 	tacho_store_relaxed(&map->head->drops, 0);

@@ -17,7 +17,7 @@
  *
  *	I1  slots are looked at from the hash on: an equal hash and an equal key
  *	    is the answer; an empty slot ends the search
- *	I2  an element is taken: the spare one by exchange with 0, else the next
+ *	I2  an element is taken: the spare one by compare-and-swap with 0, else the next
  *	    number by fetch-and-add; none left: the hit is dropped and counted
  *	I3  the key is written into the element, which nobody else knows
  *	I4  the slot goes from 0 to (hash, number) by compare-and-swap, release.  Whoever
@@ -93,7 +93,8 @@ struct tacho_map_head {
 	uint64_t next;		/* generation << 32 | elements handed out */
 	uint64_t spare;		/* generation << 32 | element number + 1; or 0 */
 	uint64_t drops;		/* hits that found no room */
-	uint64_t pad2[5];
+	uint64_t high;		/* elements that were ever handed out before a clear */
+	uint64_t pad2[4];
 };
 
 /* This process's view: trusted geometry, places computed from it. */
