@@ -6,7 +6,7 @@
 # the answers again.
 
 _tacho_verbs='check convert create destroy disable enable help list recover
-	record report snapshot start stat status stop'
+	probe record report snapshot start stat status stop'
 
 # Options of a verb, one per word; with '=' those that take a value.
 _tacho_options()
@@ -40,6 +40,9 @@ _tacho_options()
 		echo "$common $filter $lines --output= --to= --format=" ;;
 	stat)
 		echo "$common --sort=" ;;
+	probe)
+		echo "$common --exec= --kernel --args= --group= --name= --dry-run
+			--raw --debug-dir=" ;;
 	start|stop|status|destroy|check)
 		echo "$common" ;;
 	esac
@@ -55,6 +58,7 @@ _tacho_long()
 	*:-o) echo --output ;;
 	*:-e) echo --events ;;
 	record:-k) echo --kernel ;;
+	probe:-x) echo --exec ;;
 	*:-p) echo --pid ;;
 	*:-s) echo --session ;;
 	*:-b) echo --buffer ;;
@@ -136,10 +140,10 @@ _tacho_value()
 		_tacho_list "$(cd /proc && echo [0-9]*)" "$cur" ;;
 	enable:--session|disable:--session)
 		_tacho_words "$(_tacho_sessions)" "$cur" ;;
-	convert:--output)
+	convert:--output|probe:--exec)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
-	*:--output|*:--dir)
+	*:--output|*:--dir|*:--debug-dir)
 		_tacho_dirs "$cur" ;;
 	*:--clock)
 		_tacho_words 'x86-tsc mono boot' "$cur" ;;
@@ -171,6 +175,15 @@ _tacho_argument()
 	list)
 		_tacho_events --kernel >/dev/null
 		_tacho_words "$(_tacho_events --programs) $_tacho_kernel" "$cur" ;;
+	probe)
+		case ${words[2]} in
+		list|del)
+			_tacho_words "$("$_tacho_tool" probe list -q 2>/dev/null |
+					sed 's/ .*//')" "$cur" ;;
+		add) ;;
+		*)
+			_tacho_words 'add list del' "$cur" ;;
+		esac ;;
 	recover)
 		_tacho_dirs "$cur"
 		COMPREPLY+=($(compgen -W "$(_tacho_sessions)" -- "$cur")) ;;

@@ -3,7 +3,8 @@
 # Only what is missing is asked for; without the right to install, says what to do.
 set -u
 
-build="gcc g++ make procps meson ninja-build pkg-config libbabeltrace2-dev"
+build="gcc g++ make procps meson ninja-build pkg-config libbabeltrace2-dev
+libdw-dev"
 test="clang llvm libclang-rt-14-dev python3 babeltrace2 libtraceevent-dev
 libtracefs-dev spin lttng-tools liblttng-ust-dev binutils gdb man-db
 bash-completion zsh util-linux procps gcc-aarch64-linux-gnu

@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 
 static const struct cli_verb *const verbs[] = {
-	&cli_record, &cli_report, &cli_stat, &cli_list, &cli_status,
+	&cli_record, &cli_report, &cli_stat, &cli_list, &cli_probe, &cli_status,
 	&cli_create, &cli_start, &cli_stop, &cli_enable, &cli_disable,
 	&cli_snapshot, &cli_destroy, &cli_recover, &cli_convert, &cli_check,
 };

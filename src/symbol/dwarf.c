@@ -137,24 +137,52 @@ int symbol_dwarf_scopes(struct tacho_dwarf *w, uint64_t address,
 			Dwarf_Die **scopes, int *function)
 {
 	struct dwarf_unit u;
+	Dwarf_Die *inner;
 	int n, i;
 
 	*scopes = NULL;
 	if (!symbol_dwarf_unit(w, address, &u))
 		return 0;
-	n = dwarf_getscopes(&u.tree, address, scopes);
-	for (i = 0; i < n; i++) {
-		int tag = dwarf_tag(&(*scopes)[i]);
+	n = dwarf_getscopes(&u.tree, address, &inner);
+	if (n <= 0)
+		return 0;
+	/* libdw goes from a copy to where its source stands: not what is asked */
+	n = dwarf_getscopes_die(inner, scopes);
+	free(inner);
+	i = symbol_dwarf_function(*scopes, 0, n);
+	if (i < n) {
+		*function = i;
+		return n;
+	}
+	if (n > 0)
+		free(*scopes);
+	*scopes = NULL;
+	return 0;
+}
+
+int symbol_dwarf_function(Dwarf_Die *scopes, int i, int n)
+{
+	for (; i < n; i++) {
+		int tag = dwarf_tag(&scopes[i]);
 
 		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
 			break;
 	}
-	if (i >= n) {
-		if (n > 0)
-			free(*scopes);
-		*scopes = NULL;
-		return 0;
-	}
-	*function = i;
-	return n;
+	return i;
+}
+
+bool symbol_dwarf_subprogram(struct tacho_dwarf *w, uint64_t address,
+			     Dwarf_Die *die)
+{
+	Dwarf_Die *scopes;
+	int f, i, n = symbol_dwarf_scopes(w, address, &scopes, &f);
+
+	if (!n)
+		return false;
+	for (i = f; i < n && dwarf_tag(&scopes[i]) != DW_TAG_subprogram; i++)
+		;
+	if (i < n)
+		*die = scopes[i];
+	free(scopes);
+	return i < n;
 }

@@ -33,12 +33,20 @@ bool symbol_dwarf_unit(struct tacho_dwarf *w, uint64_t address,
 		       struct dwarf_unit *u);
 
 /*
- * The scopes around an address, innermost first, to be freed; *function is the
- * index of the first that is a function or an inlined copy of one.  Returns
- * their number, 0 when there is no function.
+ * The scopes around an address, innermost first, to be freed: blocks, inlined
+ * copies, the function that they were put into, the unit.  *function is the index
+ * of the first that is a function or an inlined copy of one.  Returns their
+ * number, 0 when there is no function.
  */
 int symbol_dwarf_scopes(struct tacho_dwarf *w, uint64_t address,
 			Dwarf_Die **scopes, int *function);
+
+/* The index of the first function or inlined copy from i on; n: none. */
+int symbol_dwarf_function(Dwarf_Die *scopes, int i, int n);
+
+/* The function that an address is in, behind all copies; false: none. */
+bool symbol_dwarf_subprogram(struct tacho_dwarf *w, uint64_t address,
+			     Dwarf_Die *die);
 
 /* abi.c: where the convention puts a parameter at a function's first instruction. */
 struct abi_place {

@@ -253,22 +253,24 @@ int tacho_object_line(struct tacho_object *o, const char *file, uint32_t line,
 		"same function", o->path, line, file);
 }
 
-/* The entry of the function whose code begins at the address. */
-static bool function_entry(struct tacho_dwarf *w, uint64_t address,
-			   Dwarf_Die *die)
+/*
+ * The file that a function is declared in.  (libdw's own call does not know that
+ * DWARF 5 counts files from 0.)
+ */
+static const char *declared_in(Dwarf_Die *die)
 {
-	Dwarf_Die *scopes;
-	int f, i, n = symbol_dwarf_scopes(w, address, &scopes, &f);
+	Dwarf_Attribute attr;
+	Dwarf_Files *files;
+	Dwarf_Word index;
+	Dwarf_Die unit;
+	size_t nr;
 
-	if (!n)
-		return false;
-	/* something may be inlined at the first instruction */
-	for (i = f; i < n && dwarf_tag(&scopes[i]) != DW_TAG_subprogram; i++)
-		;
-	if (i < n)
-		*die = scopes[i];
-	free(scopes);
-	return i < n;
+	if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attr) ||
+	    dwarf_formudata(&attr, &index) ||
+	    !dwarf_cu_die(attr.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
+	    dwarf_getsrcfiles(&unit, &files, &nr) || index >= nr)
+		return NULL;
+	return dwarf_filesrc(files, index, NULL, NULL);
 }
 
 int tacho_object_function_line(struct tacho_object *o,
@@ -282,9 +284,9 @@ int tacho_object_function_line(struct tacho_object *o,
 	*p = (struct tacho_places){ .list = NULL };
 	if (!q.dw)
 		return d ? d->err : -ENODATA;
-	if (!function_entry(q.dw, fn->address, &die) ||
+	if (!symbol_dwarf_subprogram(q.dw, fn->address, &die) ||
 	    dwarf_decl_line(&die, &q.decl_line) || q.decl_line <= 0 ||
-	    !(q.file = dwarf_decl_file(&die)))
+	    !(q.file = declared_in(&die)))
 		return tacho_diag(d, -ENODATA, 0,
 			"'%s' has no debug information of '%s'", o->path,
 			fn->name);

@@ -68,11 +68,12 @@ int tacho_object_inlined(struct tacho_object *o, const char *name,
 }
 
 int tacho_object_variable(struct tacho_object *o, uint64_t address,
-			  const char *path, struct tacho_fetch *f,
-			  struct tacho_diag *d)
+			  const char *function, const char *path,
+			  struct tacho_fetch *f, struct tacho_diag *d)
 {
 	(void)o;
 	(void)address;
+	(void)function;
 	(void)path;
 	*f = (struct tacho_fetch){ .text = "" };
 	return none(d);
@@ -82,15 +83,17 @@ int tacho_object_return(struct tacho_object *o, uint64_t address,
 			const char *path, struct tacho_fetch *f,
 			struct tacho_diag *d)
 {
-	return tacho_object_variable(o, address, path, f, d);
+	return tacho_object_variable(o, address, NULL, path, f, d);
 }
 
 int tacho_object_params(struct tacho_object *o, uint64_t address,
+			const char *function,
 			int (*fn)(const char *name, void *arg), void *arg,
 			struct tacho_diag *d)
 {
 	(void)o;
 	(void)address;
+	(void)function;
 	(void)fn;
 	(void)arg;
 	return none(d);

@@ -233,8 +233,9 @@ int tacho_object_inlined(struct tacho_object *o, const char *name,
 /*
  * tacho_object_variable - how to fetch a variable when address is about to run.
  *
- * path: a parameter, a local or a global variable, then any of ->MEMBER,
- * .MEMBER and [N].  Returns 0, or with d filled in; its offset is the column
+ * function: whose variable, where the copy of another function begins at the
+ * same address; NULL: the innermost.  path: a parameter, a local or a global
+ * variable, then any of ->MEMBER, .MEMBER and [N].  Returns 0, or with d filled in; its offset is the column
  * in path:
  *	-ENOENT		no such variable here, or no such member
  *	-ENODATA	it has no place here: it was optimised out
@@ -244,8 +245,8 @@ int tacho_object_inlined(struct tacho_object *o, const char *name,
  *	-ENOSYS, -ENODATA	as tacho_object_where()
  */
 int tacho_object_variable(struct tacho_object *o, uint64_t address,
-			  const char *path, struct tacho_fetch *f,
-			  struct tacho_diag *d);
+			  const char *function, const char *path,
+			  struct tacho_fetch *f, struct tacho_diag *d);
 
 /*
  * tacho_object_return - the same for what a function returns; path is "" or
@@ -257,11 +258,13 @@ int tacho_object_return(struct tacho_object *o, uint64_t address,
 
 /*
  * tacho_object_params - calls fn with the name of each parameter of the
- * function at address, in order, until fn returns other than 0.
+ * function at address, in order, until fn returns other than 0; function as
+ * above.
  *
  * Returns that, or 0, or a negative errno as tacho_object_where().
  */
 int tacho_object_params(struct tacho_object *o, uint64_t address,
+			const char *function,
 			int (*fn)(const char *name, void *arg), void *arg,
 			struct tacho_diag *d);
 

@@ -38,6 +38,7 @@ struct ask {
 	struct tacho_object *o;
 	struct tacho_dwarf *w;
 	uint64_t address;
+	const char *function;	/* whose variable; NULL: the innermost */
 	const char *path;
 	const char *at;		/* how far it is read */
 	struct tacho_diag *d;
@@ -321,14 +322,16 @@ static bool not_stored_yet(const struct ask *q, Dwarf_Die *function,
 	       is_parameter_at(function, var, nr);
 }
 
-static int place(const struct ask *q, Dwarf_Die *function, Dwarf_Die *var,
-		 struct value *v)
+/* owner: the scope that has the variable. */
+static int place(const struct ask *q, Dwarf_Die *scopes, int owner, int nr_scopes,
+		 Dwarf_Die *var, struct value *v)
 {
+	int f = symbol_dwarf_function(scopes, owner, nr_scopes), nr, ret;
+	Dwarf_Die *function = &scopes[f < nr_scopes ? f : owner];
 	Dwarf_Attribute attr;
 	Dwarf_Word constant;
 	Dwarf_Op *op;
 	size_t n;
-	int nr, ret;
 
 	if (!dwarf_attr_integrate(var, DW_AT_location, &attr)) {
 		if (!dwarf_attr_integrate(var, DW_AT_const_value, &attr) ||
@@ -343,6 +346,11 @@ static int place(const struct ask *q, Dwarf_Die *function, Dwarf_Die *var,
 		n = 0;
 	if (not_stored_yet(q, function, op, n, &nr, var))
 		return by_convention(q, function, nr, v);
+	/* the frame is that of the function around all copies */
+	while (f < nr_scopes && dwarf_tag(function) != DW_TAG_subprogram) {
+		f = symbol_dwarf_function(scopes, f + 1, nr_scopes);
+		function = &scopes[f < nr_scopes ? f : owner];
+	}
 	ret = locate(q, function, &attr, op, n, v);
 	return ret || v->kind != FILE_DATA ? ret : file_relative(q, v);
 }
@@ -724,13 +732,39 @@ static int known_machine(const struct ask *q)
 		"of it cannot be fetched", q->o->path);
 }
 
+/*
+ * The scopes around an address, and with which of them to begin: with the
+ * innermost, or the function asked for, where another one's copy begins as well.
+ */
+static int asked_scopes(struct tacho_dwarf *w, uint64_t address,
+			const char *function, Dwarf_Die **scopes, int *from)
+{
+	int f, n = symbol_dwarf_scopes(w, address, scopes, &f);
+	const char *name;
+
+	*from = 0;
+	while (function && f < n) {
+		name = dwarf_diename(&(*scopes)[f]);
+		if (name && !strcmp(name, function)) {
+			/* its blocks are not passed by, unless in a copy */
+			*from = *from ? f : 0;
+			break;
+		}
+		*from = f + 1;
+		f = symbol_dwarf_function(*scopes, f + 1, n);
+	}
+	if (f >= n)
+		*from = 0;
+	return n;
+}
+
 /* 1: the variable called by the first word of the path. */
 static int find_variable(struct ask *q, struct value *v)
 {
 	size_t len = word_len(q->path);
 	Dwarf_Die *scopes = NULL, var;
 	char name[256];
-	int n, f, ret;
+	int n, from, owner, ret;
 
 	if (!len || len >= sizeof(name))
 		return tacho_diag(q->d, -EINVAL, 0,
@@ -738,28 +772,30 @@ static int find_variable(struct ask *q, struct value *v)
 	memcpy(name, q->path, len);
 	name[len] = '\0';
 	q->at = q->path + len;
-	n = symbol_dwarf_scopes(q->w, q->address, &scopes, &f);
+	n = asked_scopes(q->w, q->address, q->function, &scopes, &from);
 	if (!n)
 		return tacho_diag(q->d, -ENODATA, 0,
 			"'%s' has no debug information of the function there",
 			q->o->path);
-	if (dwarf_getscopevar(scopes, n, name, 0, NULL, 0, 0, &var) < 0)
+	owner = dwarf_getscopevar(scopes + from, n - from, name, 0, NULL, 0, 0,
+				  &var);
+	if (owner < 0)
 		ret = wrong_here(q, -ENOENT, "is no variable there");
 	else if (!set_type(v, &var))
 		ret = wrong_here(q, -ENOTSUP, "has no type");
 	else
-		ret = place(q, &scopes[f], &var, v);
+		ret = place(q, scopes, from + owner, n, &var, v);
 	free(scopes);
 	return ret;
 }
 
 int tacho_object_variable(struct tacho_object *o, uint64_t address,
-			  const char *path, struct tacho_fetch *f,
-			  struct tacho_diag *d)
+			  const char *function, const char *path,
+			  struct tacho_fetch *f, struct tacho_diag *d)
 {
 	struct tacho_diag own = { 0 };
-	struct ask q = { .o = o, .address = address, .path = path, .at = path,
-			 .d = d ? d : &own };
+	struct ask q = { .o = o, .address = address, .function = function,
+			 .path = path, .at = path, .d = d ? d : &own };
 	struct value v = { .kind = VALUE };
 	int ret;
 
@@ -771,22 +807,6 @@ int tacho_object_variable(struct tacho_object *o, uint64_t address,
 	ret = ret ? ret : find_variable(&q, &v);
 	ret = ret ? ret : walk(&q, &v);
 	return ret ? ret : write_fetch(&q, &v, f);
-}
-
-static bool subprogram_at(struct tacho_dwarf *w, uint64_t address,
-			  Dwarf_Die *die)
-{
-	Dwarf_Die *scopes;
-	int f, i, n = symbol_dwarf_scopes(w, address, &scopes, &f);
-
-	for (i = n ? f : 0; i < n; i++)
-		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
-			break;
-	if (i < n)
-		*die = scopes[i];
-	if (n)
-		free(scopes);
-	return i < n;
 }
 
 int tacho_object_return(struct tacho_object *o, uint64_t address,
@@ -808,7 +828,7 @@ int tacho_object_return(struct tacho_object *o, uint64_t address,
 	ret = known_machine(&q);
 	if (ret)
 		return ret;
-	if (!subprogram_at(q.w, address, &die))
+	if (!symbol_dwarf_subprogram(q.w, address, &die))
 		return tacho_diag(q.d, -ENODATA, 0,
 			"'%s' has no debug information of the function there",
 			o->path);
@@ -829,6 +849,7 @@ int tacho_object_return(struct tacho_object *o, uint64_t address,
 }
 
 int tacho_object_params(struct tacho_object *o, uint64_t address,
+			const char *function,
 			int (*fn)(const char *name, void *arg), void *arg,
 			struct tacho_diag *d)
 {
@@ -838,7 +859,8 @@ int tacho_object_params(struct tacho_object *o, uint64_t address,
 
 	if (!w)
 		return d ? d->err : -ENODATA;
-	n = symbol_dwarf_scopes(w, address, &scopes, &f);
+	n = asked_scopes(w, address, function, &scopes, &f);
+	f = n ? symbol_dwarf_function(scopes, f, n) : 0;
 	if (!n)
 		return tacho_diag(d, -ENODATA, 0,
 			"'%s' has no debug information of the function there",
