@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Running a program.  Nothing here allocates, locks, or reads outside of the event
+ * and of a program that was verified.
+ */
+#include "engine/filter_prog.h"
+
+#include <string.h>
+
+#include "base/compiler.h"
+#include "event/value.h"
+
+/* Text of the event: up to room bytes, up to a NUL. */
+struct text {
+	const char *s;
+	size_t room;
+};
+
+/*
+ * One [class] at pat, behind its '['.  1 or 0, and *end is behind its ']';
+ * -1 when it has none.  It is inverted by '!' alone; a ']' that comes first
+ * is one of its characters; '\' has no meaning in it.
+ */
+static int class_match(const char *pat, unsigned char c, const char **end)
+{
+	bool inverted = *pat == '!', hit = false;
+
+	pat += inverted;
+	do {
+		unsigned char lo = (unsigned char)*pat++, hi = lo;
+
+		if (!lo)
+			return -1;
+		if (pat[0] == '-' && pat[1] != ']') {
+			hi = (unsigned char)pat[1];
+			if (!hi)
+				return -1;
+			pat += 2;
+		}
+		hit |= lo <= c && c <= hi;
+	} while (*pat != ']');
+	*end = pat + 1;
+	return hit != inverted;
+}
+
+/* The pattern's element at *pat, which is no '*', against c. */
+static bool one_match(const char **pat, char c)
+{
+	const char *p = *pat;
+	int hit;
+
+	*pat = p + 1;
+	switch (*p) {
+	case '?':
+		return true;
+	case '[':
+		hit = class_match(p + 1, (unsigned char)c, pat);
+		return hit < 0 ? c == '[' : hit;
+	case '\\':
+		if (!p[1])
+			return false;
+		*pat = p + 2;
+		return p[1] == c;
+	default:
+		return *p == c;
+	}
+}
+
+/*
+ * What is left of the pattern where the text ends.  A '\' that ends a pattern
+ * stands for nothing.
+ */
+static bool pattern_ends(const char *pat)
+{
+	while (*pat == '*')
+		pat++;
+	return !*pat || (pat[0] == '\\' && !pat[1]);
+}
+
+/* Only the last '*' ever has to be tried again: it can take what others did not. */
+static bool glob_match(const char *pat, const char *s, const char *end)
+{
+	const char *star = NULL, *from = NULL;
+
+	while (s < end) {
+		if (*pat == '*') {
+			star = ++pat;
+			from = s;
+			if (!*pat)
+				return true;
+		} else if (*pat && one_match(&pat, *s)) {
+			s++;
+		} else if (star) {
+			pat = star;
+			s = ++from;
+		} else {
+			return false;
+		}
+	}
+	return pattern_ends(pat);
+}
+
+static bool text_full(struct text t, const char *pat, size_t len)
+{
+	/* with its NUL, unless the text has no room for one */
+	size_t n = len + 1 < t.room ? len + 1 : t.room;
+
+	return t.room ? !memcmp(t.s, pat, n) : !len;
+}
+
+static bool text_match(struct text t, const char *pat,
+		       const struct filter_operand_ref *ref)
+{
+	size_t len = ref->len, n;
+
+	if (ref->how == MATCH_FULL)
+		return text_full(t, pat, len);
+	if (ref->how == MATCH_FRONT)
+		return t.room >= len && !memcmp(t.s, pat, len);
+	n = strnlen(t.s, t.room);
+	if (ref->how == MATCH_END)
+		return n >= len && !memcmp(t.s + n - len, pat, len);
+	if (ref->how == MATCH_MIDDLE)
+		return n >= len && memmem(t.s, n, pat, len);
+	return glob_match(pat, t.s, t.s + n);
+}
+
+static bool text_test(const struct tacho_filter *f,
+		      const struct filter_insn *in, struct text t)
+{
+	return text_match(t, filter_operand_at(f, in), &in->u.ref) !=
+	       in->u.ref.inverted;
+}
+
+static bool loc_test(const struct tacho_filter *f, const struct filter_insn *in,
+		     const struct tacho_rec *rec, bool relative)
+{
+	size_t size;
+	const unsigned char *p = tacho_value_loc(rec->raw, rec->len, in->at,
+						 relative, &size);
+
+	return p && text_test(f, in, (struct text){ (const char *)p, size });
+}
+
+/* A string that a pointer points to. */
+static TACHO_NOINLINE bool pointer_test(const struct tacho_filter *f,
+					const struct filter_insn *in,
+					const struct tacho_rec *rec)
+{
+	const struct tacho_names *names = rec->names;
+	uint64_t addr = tacho_load_u64(rec->raw + in->at);
+	char s[TACHO_FILTER_STRING_MAX];
+	long n = -1;
+
+	if (in->op == OP_USER && names->user_string)
+		n = names->user_string(names->arg, rec->pid, addr, s,
+				       sizeof(s) - 1);
+	else if (in->op == OP_KERNEL && names->kernel_string)
+		n = names->kernel_string(names->arg, addr, s, sizeof(s) - 1);
+	if (n < 0)
+		return false;
+	if ((size_t)n > sizeof(s) - 1)
+		n = sizeof(s) - 1;
+	s[n] = '\0';
+	return text_test(f, in, (struct text){ s, (size_t)n + 1 });
+}
+
+static TACHO_NOINLINE bool comm_test(const struct tacho_filter *f,
+				     const struct filter_insn *in,
+				     const struct tacho_rec *rec)
+{
+	const struct tacho_names *names = rec->names;
+	char comm[16];
+
+	if (!names->comm || !names->comm(names->arg, rec->pid, comm))
+		return false;
+	comm[15] = '\0';
+	return text_test(f, in, (struct text){ comm, sizeof(comm) });
+}
+
+/* The set {v} and an operand's set. */
+static bool cpu_set_test(const struct tacho_filter *f,
+			 const struct filter_insn *in, uint64_t v)
+{
+	const uint64_t *set = filter_operand_at(f, in);
+	uint32_t nr = in->u.ref.len;
+	bool inside, others = false;
+
+	if (v >= FILTER_CPUS_MAX)
+		return false;
+	inside = v / 64 < nr && set[v / 64] >> v % 64 & 1;
+	if (in->u.ref.how == FILTER_CMP_AND)
+		return inside;
+	for (uint32_t i = 0; i < nr; i++)
+		others |= set[i] & ~(i == v / 64 ? 1ull << v % 64 : 0);
+	return (inside && !others) == (in->u.ref.how == FILTER_CMP_EQ);
+}
+
+/* Eight bytes of a mask; what lies behind its end is 0. */
+static uint64_t mask_word(const unsigned char *p, size_t size, size_t i)
+{
+	uint64_t word = 0;
+
+	if (i * 8 < size)
+		memcpy(&word, p + i * 8, size - i * 8 < 8 ? size - i * 8 : 8);
+	return word;
+}
+
+/* A field's bits and an operand's set. */
+static TACHO_NOINLINE bool mask_test(const struct tacho_filter *f,
+				     const struct filter_insn *in,
+				     const struct tacho_rec *rec)
+{
+	const uint64_t *set = filter_operand_at(f, in);
+	size_t size, nr = in->u.ref.len, words;
+	const unsigned char *p = tacho_value_loc(rec->raw, rec->len, in->at,
+						 in->op == OP_MASK_REL, &size);
+	bool common = false, equal = true;
+
+	if (!p)
+		return false;
+	words = (size + 7) / 8 > nr ? (size + 7) / 8 : nr;
+	for (size_t i = 0; i < words; i++) {
+		uint64_t bits = mask_word(p, size, i);
+		uint64_t other = i < nr ? set[i] : 0;
+
+		common |= (bits & other) != 0;
+		equal &= bits == other;
+	}
+	if (in->u.ref.how == FILTER_CMP_AND)
+		return common;
+	return equal == (in->u.ref.how == FILTER_CMP_EQ);
+}
+
+static bool range_test(const struct tacho_filter *f,
+		       const struct filter_insn *in,
+		       const struct tacho_rec *rec)
+{
+	const struct filter_range *range = filter_operand_at(f, in);
+	uint64_t addr = tacho_load_u64(rec->raw + in->at);
+
+	return addr >= range->start && addr < range->end;
+}
+
+static bool cpu_test(const struct tacho_filter *f, const struct filter_insn *in,
+		     const struct tacho_rec *rec)
+{
+	int32_t cpu = (int32_t)rec->cpu, v = (int32_t)in->u.value;
+
+	if (rec->cpu == UINT32_MAX)
+		return false;
+	switch (in->op) {
+	case OP_CPU_EQ:
+		return cpu == v;
+	case OP_CPU_NE:
+		return cpu != v;
+	case OP_CPU_LT:
+		return cpu < v;
+	case OP_CPU_LE:
+		return cpu <= v;
+	case OP_CPU_GT:
+		return cpu > v;
+	case OP_CPU_GE:
+		return cpu >= v;
+	default:
+		return cpu_set_test(f, in, rec->cpu);
+	}
+}
+
+static bool fix_equal(const struct tacho_filter *f,
+		      const struct filter_insn *in, const unsigned char *at)
+{
+	return !memcmp(at, filter_operand_at(f, in), in->u.ref.len);
+}
+
+/* All that is not a plain comparison of numbers. */
+static bool other_test(const struct tacho_filter *f,
+		       const struct filter_insn *in,
+		       const struct tacho_rec *rec)
+{
+	const unsigned char *at = rec->raw + in->at;
+
+	switch (in->op) {
+	case OP_FIX_EQ:
+		return fix_equal(f, in, at);
+	case OP_FIX_NE:
+		return !fix_equal(f, in, at);
+	case OP_FIX:
+		return text_test(f, in, (struct text){ (const char *)at,
+						       (size_t)in->end - in->at });
+	case OP_LOC:
+	case OP_REL:
+		return loc_test(f, in, rec, in->op == OP_REL);
+	case OP_FLEX:
+		return rec->len >= in->at &&
+		       text_test(f, in, (struct text){ (const char *)at,
+						       rec->len - in->at });
+	case OP_KERNEL:
+	case OP_USER:
+		return pointer_test(f, in, rec);
+	case OP_COMM:
+		return comm_test(f, in, rec);
+	case OP_MASK_LOC:
+	case OP_MASK_REL:
+		return mask_test(f, in, rec);
+	case OP_IN:
+		return range_test(f, in, rec);
+	case OP_NOT_IN:
+		return !range_test(f, in, rec);
+	default:
+		return cpu_test(f, in, rec);
+	}
+}
+
+static TACHO_ALWAYS_INLINE bool test(const struct tacho_filter *f,
+				     const struct filter_insn *in,
+				     const struct tacho_rec *rec)
+{
+	const unsigned char *at = rec->raw + in->at;
+	uint64_t v = in->u.value;
+
+	switch (in->op) {
+#define X(t, type, bytes)						\
+	case OP_EQ_##t: {						\
+		type x;							\
+									\
+		memcpy(&x, at, bytes);					\
+		return x == (type)v;					\
+	}								\
+	case OP_NE_##t: {						\
+		type x;							\
+									\
+		memcpy(&x, at, bytes);					\
+		return x != (type)v;					\
+	}								\
+	case OP_AND_##t: {						\
+		type x;							\
+									\
+		memcpy(&x, at, bytes);					\
+		return (x & (type)v) != 0;				\
+	}								\
+	case OP_SET_##t: {						\
+		type x;							\
+									\
+		memcpy(&x, at, bytes);					\
+		return cpu_set_test(f, in, x);				\
+	}
+	FILTER_UNSIGNED(X)
+#undef X
+#define X(t, type, bytes)						\
+	case OP_LT_##t: {						\
+		type x;							\
+									\
+		memcpy(&x, at, bytes);					\
+		return x < (type)v;					\
+	}								\
+	case OP_LE_##t: {						\
+		type x;							\
+									\
+		memcpy(&x, at, bytes);					\
+		return x <= (type)v;					\
+	}								\
+	case OP_GT_##t: {						\
+		type x;							\
+									\
+		memcpy(&x, at, bytes);					\
+		return x > (type)v;					\
+	}								\
+	case OP_GE_##t: {						\
+		type x;							\
+									\
+		memcpy(&x, at, bytes);					\
+		return x >= (type)v;					\
+	}
+	FILTER_UNSIGNED(X)
+	FILTER_SIGNED(X)
+#undef X
+	default:
+		return other_test(f, in, rec);
+	}
+}
+
+static TACHO_ALWAYS_INLINE bool run(const struct tacho_filter *f,
+				    const struct tacho_rec *rec, bool checked)
+{
+	uint32_t nr = f->nr, i = 0;
+
+	while (i < nr) {
+		const struct filter_insn *in = &f->insn[i];
+		bool yes = (!checked || in->end <= rec->len) && test(f, in, rec);
+
+		if (yes == in->when)
+			i = in->target;
+		else
+			i++;
+	}
+	return i > nr;
+}
+
+/* Some of the fields are not there. */
+static TACHO_COLD bool run_short(const struct tacho_filter *f,
+				 const struct tacho_rec *rec)
+{
+	return run(f, rec, true);
+}
+
+bool tacho_filter_run(const struct tacho_filter *f, const struct tacho_rec *rec)
+{
+	if (tacho_unlikely(rec->len < f->need))
+		return run_short(f, rec);
+	return run(f, rec, false);
+}
