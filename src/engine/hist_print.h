@@ -33,26 +33,40 @@ int tacho_hist_print(const struct tacho_hist *hist,
 
 /*
  * One JSON object: {"event":"sys:name","trigger":"...","entries":[{"key":{"pid":1},
- * "hitcount":2,"values":{...},"saved":[...]}],"hits":2,"dropped":0}.  Numbers that
- * have names carry both: {"pid":{"value":1,"name":"init"}}.
+ * "hitcount":2,"values":{...},"saved":[...]}],"hits":2,"dropped":0}.
+ *
+ *	names		{"value":1,"name":"init"}, for .execname and .syscall
+ *	addresses	{"value":4112,"hex":"0x1010","name":"f","offset":16,
+ *			"module":"m"}; a stack trace is an array of them
+ *	.hex		{"value":255,"hex":"0xff"}
+ *	buckets		{"low":5,"high":8}, both within
+ *	.percent	{"value":5,"percent":12.5}
+ *	saved		{"onmax":"lat","value":12,"fields":{...}}, null while
+ *			nothing is kept
+ *
+ * Two of one name are told apart by their modifiers: "n" and "n.hex".  When a snapshot()
+ * was taken there is "snapshot":{"value":12,"key":{...}}.
+ * 0, -ENOMEM, or the buffer's error.
  */
 int tacho_hist_print_json(const struct tacho_hist *hist,
 			  const struct tacho_names *names,
 			  struct tacho_buf *out);
 
 /*
- * Bars for a terminal of `width` columns: one line an entry in the histogram's
- * order, with count, share and a bar of the first value (or hitcount).  .log2 and
- * .buckets keys are printed as ranges.  ascii: no block characters.
+ * Bars for a terminal of `width` columns: a heading, then one line an entry in the
+ * histogram's order, with count, share and a bar of the first value (or hitcount).
+ * .log2 and .buckets keys are printed as ranges.  ascii: nothing but ASCII.  Keys that
+ * are too long are cut; a width that is too small for 8 columns of them is
+ * exceeded.  0, -ENOMEM, or the buffer's error.
  */
 int tacho_hist_print_chart(const struct tacho_hist *hist,
 			   const struct tacho_names *names, uint32_t width,
 			   bool ascii, struct tacho_buf *out);
 
 /*
- * Quantiles over a histogram with one numeric key: q in thousandths (500 is p50);
- * with .log2 and .buckets the upper end of the bucket.  Result: false when
- * there are no entries or the first key is no number.
+ * Quantiles of the first key: q in thousandths (500 is p50); with .log2 and
+ * .buckets the upper end of the bucket.  Result: false when there are no entries, the
+ * first key is no number, or there is no memory.
  */
 bool tacho_hist_quantile(const struct tacho_hist *hist, uint32_t q,
 			 uint64_t *value);
