@@ -220,6 +220,8 @@ static void put_saved_field(const struct hist_view *v, struct tacho_map_elt *e,
 	if (c->shape == TACHO_SHAPE_NUMBER)
 		tacho_buf_put_u64_pad(out, *tacho_map_var(v->map, e, c->offset),
 				      10, ' ');
+	else if (!is_set && c->shape == TACHO_SHAPE_STACK)
+		tacho_buf_put_u64_pad(out, 0, 10, ' ');
 	else if (!is_set)
 		put_left(out, "(null)", 32);
 	else if (c->shape == TACHO_SHAPE_STRING)
