@@ -6,6 +6,8 @@
 
 #define NONE UINT32_MAX
 
+static const char too_many[] = "Too many terms in predicate expression";
+
 /* What is open: a '(', or the whole text. */
 struct frame {
 	uint32_t or_left;	/* node before "||", or NONE */
@@ -67,7 +69,15 @@ static uint32_t bad_open(const struct filter_parser *p, uint32_t open)
 	return 0;
 }
 
-/* One character outside of quotes; whether a predicate goes on with it. */
+/* A ! that is no operator's first character. */
+static bool is_not(const struct filter_parser *p, uint32_t i)
+{
+	char next = filter_at(p, i + 1);
+
+	return filter_at(p, i) == '!' && next != '=' && next != '~';
+}
+
+/* One character outside of quotes; whether it is part of a predicate. */
 static bool survey_char(const struct filter_parser *p, uint32_t i,
 			struct survey *s)
 {
@@ -76,7 +86,9 @@ static bool survey_char(const struct filter_parser *p, uint32_t i,
 	switch (c) {
 	case '&':
 	case '|':
-		return filter_at(p, i + 1) != c;
+		return filter_at(p, i + 1) != c && !(i && p->text[i - 1] == c);
+	case '!':
+		return !is_not(p, i);
 	case '(':
 		if (++s->open > s->depth)
 			s->depth = s->open;
@@ -119,7 +131,7 @@ static int survey(const struct filter_parser *p, struct survey *s)
 			continue;
 		}
 		if (!in_pred && ++s->preds > TACHO_FILTER_PREDS_MAX)
-			return filter_error(p, i, "Too many terms in predicate expression");
+			return filter_error(p, i, too_many);
 		in_pred = true;
 	}
 	if (quote)
@@ -170,13 +182,14 @@ static void frame_open(struct builder *b, bool inverted)
 static int operand_add(struct builder *b, bool inverted)
 {
 	struct filter_parser *p = b->p;
-	int err;
+	uint32_t from = p->pos;
+	int err = filter_pred_parse(p, &b->preds[b->nr_preds]);
 
-	if (b->nr_preds == b->max_preds)
-		return filter_error(p, p->pos, "Too many terms in predicate expression");
-	err = filter_pred_parse(p, &b->preds[b->nr_preds]);
 	if (err)
 		return err;
+	/* the survey saw fewer: there are quotes in a function's name */
+	if (b->nr_preds == b->max_preds)
+		return filter_error(p, from, too_many);
 	b->operand = node_add(b, FILTER_NODE_PRED, b->nr_preds++, NONE);
 	b->nodes[b->operand].inverted = inverted;
 	return 0;
@@ -207,11 +220,11 @@ static int parse_operand(struct builder *b, uint32_t max_depth)
 	bool inverted = false;
 
 	for (;; p->pos++) {
-		char c = filter_at(p, p->pos), next = filter_at(p, p->pos + 1);
+		char c = filter_at(p, p->pos);
 
 		if (filter_is_space(c))
 			continue;
-		if (c == '!' && next != '=' && next != '~') {
+		if (is_not(p, p->pos)) {
 			inverted = !inverted;
 		} else if (c == '(') {
 			if (b->depth == max_depth)
@@ -243,7 +256,7 @@ static int parse_operator(struct builder *b, bool *more)
 		c = filter_at(p, p->pos);
 		*more = c == '&' || c == '|';
 		if (*more ? filter_at(p, p->pos + 1) != c : c && c != ')')
-			return filter_error(p, p->pos, "Too many terms in predicate expression");
+			return filter_error(p, p->pos, too_many);
 		close_and(b);
 		if (c == '&') {
 			f->and_left = b->operand;
@@ -302,7 +315,7 @@ int filter_parse(struct filter_parser *p, struct filter_tree *tree)
 	while (len && filter_is_space(p->text[len - 1]))
 		len--;
 	if (len > INT32_MAX)
-		return filter_error(p, 0, "Too many terms in predicate expression");
+		return filter_error(p, 0, too_many);
 	p->len = (uint32_t)len;
 	p->pos = 0;
 	if (is_zero(p))
@@ -313,7 +326,8 @@ int filter_parse(struct filter_parser *p, struct filter_tree *tree)
 	if (!s.preds)
 		return filter_error(p, p->len, "No filter found");
 	b.max_preds = s.preds;
-	b.preds = tacho_arena_array(p->arena, s.preds, sizeof(*b.preds));
+	b.preds = tacho_arena_array(p->arena, (size_t)s.preds + 1,
+				    sizeof(*b.preds));
 	b.nodes = tacho_arena_array(p->arena, 2 * (size_t)s.preds,
 				    sizeof(*b.nodes));
 	b.frames = tacho_arena_array(p->arena, (size_t)s.depth + 1,

@@ -41,13 +41,20 @@
 	X(S64,	int64_t,	8)
 
 enum filter_op {
-#define X(t, type, bytes) OP_EQ_##t, OP_NE_##t, OP_AND_##t, OP_SET_##t,
-	FILTER_UNSIGNED(X)	/* F == v, F != v, F & v; SET: {F} and a set of CPUs */
+#define X(t, type, bytes) OP_EQ_##t, OP_NE_##t, OP_AND_##t,
+	FILTER_UNSIGNED(X)	/* F == v, F != v, F & v */
 #undef X
 #define X(t, type, bytes) OP_LT_##t, OP_LE_##t, OP_GT_##t, OP_GE_##t,
 	FILTER_UNSIGNED(X)	/* F < v, ... */
 	FILTER_SIGNED(X)
 #undef X
+	OP_FIX_EQ,	/* the len bytes at F are those of the text */
+	OP_FIX_NE,
+	OP_SLOW,	/* from here on functions are called */
+	OP_SET_U8 = OP_SLOW,	/* {F} and a set of CPUs */
+	OP_SET_U16,
+	OP_SET_U32,
+	OP_SET_U64,
 	OP_CPU_EQ,	/* the event's CPU == v, ... */
 	OP_CPU_NE,
 	OP_CPU_LT,
@@ -57,8 +64,6 @@ enum filter_op {
 	OP_CPU_SET,	/* {the event's CPU} and a set of CPUs */
 	OP_MASK_LOC,	/* the bits that the __data_loc at F says, and a set */
 	OP_MASK_REL,	/* the same of a __rel_loc */
-	OP_FIX_EQ,	/* the len bytes at F are those of the text */
-	OP_FIX_NE,
 	OP_FIX,		/* the string in the bytes from F to end, and a text */
 	OP_LOC,		/* the string that the __data_loc at F says */
 	OP_REL,

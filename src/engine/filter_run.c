@@ -267,24 +267,21 @@ static bool cpu_test(const struct tacho_filter *f, const struct filter_insn *in,
 	}
 }
 
-static bool fix_equal(const struct tacho_filter *f,
-		      const struct filter_insn *in, const unsigned char *at)
-{
-	return !memcmp(at, filter_operand_at(f, in), in->u.ref.len);
-}
-
-/* All that is not a plain comparison of numbers. */
-static bool other_test(const struct tacho_filter *f,
-		       const struct filter_insn *in,
-		       const struct tacho_rec *rec)
+/* All that calls functions. */
+static bool slow_test(const struct tacho_filter *f,
+		      const struct filter_insn *in, const struct tacho_rec *rec)
 {
 	const unsigned char *at = rec->raw + in->at;
 
 	switch (in->op) {
-	case OP_FIX_EQ:
-		return fix_equal(f, in, at);
-	case OP_FIX_NE:
-		return !fix_equal(f, in, at);
+	case OP_SET_U8:
+		return cpu_set_test(f, in, *at);
+	case OP_SET_U16:
+		return cpu_set_test(f, in, tacho_load_u16(at));
+	case OP_SET_U32:
+		return cpu_set_test(f, in, tacho_load_u32(at));
+	case OP_SET_U64:
+		return cpu_set_test(f, in, tacho_load_u64(at));
 	case OP_FIX:
 		return text_test(f, in, (struct text){ (const char *)at,
 						       (size_t)in->end - in->at });
@@ -312,101 +309,94 @@ static bool other_test(const struct tacho_filter *f,
 	}
 }
 
-static TACHO_ALWAYS_INLINE bool test(const struct tacho_filter *f,
-				     const struct filter_insn *in,
-				     const struct tacho_rec *rec)
+/* Whether n bytes are the same, n > 0: pieces from both ends, which may overlap. */
+static TACHO_ALWAYS_INLINE bool bytes_equal(const unsigned char *a,
+					    const unsigned char *b, size_t n)
 {
-	const unsigned char *at = rec->raw + in->at;
+	if (n >= 8) {
+		for (size_t i = 0; i + 8 < n; i += 8)
+			if (tacho_load_u64(a + i) != tacho_load_u64(b + i))
+				return false;
+		return tacho_load_u64(a + n - 8) == tacho_load_u64(b + n - 8);
+	}
+	if (n >= 4)
+		return tacho_load_u32(a) == tacho_load_u32(b) &&
+		       tacho_load_u32(a + n - 4) == tacho_load_u32(b + n - 4);
+	return a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1];
+}
+
+/* What most filters are made of; nothing here needs a stack. */
+static TACHO_ALWAYS_INLINE bool fast_test(const struct tacho_filter *f,
+					  const struct filter_insn *in,
+					  const unsigned char *raw)
+{
+	const unsigned char *at = raw + in->at;
 	uint64_t v = in->u.value;
 
 	switch (in->op) {
-#define X(t, type, bytes)						\
-	case OP_EQ_##t: {						\
+#define CASE(name, t, type, bytes, expr)				\
+	case OP_##name##_##t: {						\
 		type x;							\
 									\
 		memcpy(&x, at, bytes);					\
-		return x == (type)v;					\
-	}								\
-	case OP_NE_##t: {						\
-		type x;							\
-									\
-		memcpy(&x, at, bytes);					\
-		return x != (type)v;					\
-	}								\
-	case OP_AND_##t: {						\
-		type x;							\
-									\
-		memcpy(&x, at, bytes);					\
-		return (x & (type)v) != 0;				\
-	}								\
-	case OP_SET_##t: {						\
-		type x;							\
-									\
-		memcpy(&x, at, bytes);					\
-		return cpu_set_test(f, in, x);				\
+		return expr;						\
 	}
+#define X(t, type, bytes)						\
+	CASE(EQ, t, type, bytes, x == (type)v)				\
+	CASE(NE, t, type, bytes, x != (type)v)				\
+	CASE(AND, t, type, bytes, (x & (type)v) != 0)
 	FILTER_UNSIGNED(X)
 #undef X
 #define X(t, type, bytes)						\
-	case OP_LT_##t: {						\
-		type x;							\
-									\
-		memcpy(&x, at, bytes);					\
-		return x < (type)v;					\
-	}								\
-	case OP_LE_##t: {						\
-		type x;							\
-									\
-		memcpy(&x, at, bytes);					\
-		return x <= (type)v;					\
-	}								\
-	case OP_GT_##t: {						\
-		type x;							\
-									\
-		memcpy(&x, at, bytes);					\
-		return x > (type)v;					\
-	}								\
-	case OP_GE_##t: {						\
-		type x;							\
-									\
-		memcpy(&x, at, bytes);					\
-		return x >= (type)v;					\
-	}
+	CASE(LT, t, type, bytes, x < (type)v)				\
+	CASE(LE, t, type, bytes, x <= (type)v)				\
+	CASE(GT, t, type, bytes, x > (type)v)				\
+	CASE(GE, t, type, bytes, x >= (type)v)
 	FILTER_UNSIGNED(X)
 	FILTER_SIGNED(X)
 #undef X
-	default:
-		return other_test(f, in, rec);
+#undef CASE
+	case OP_FIX_EQ:
+		return bytes_equal(at, filter_operand_at(f, in),
+				   in->u.ref.len);
+	default:	/* OP_FIX_NE */
+		return !bytes_equal(at, filter_operand_at(f, in),
+				    in->u.ref.len);
 	}
 }
 
-static TACHO_ALWAYS_INLINE bool run(const struct tacho_filter *f,
-				    const struct tacho_rec *rec, bool checked)
+/* Goes on at instruction i, whatever comes. */
+static TACHO_NOINLINE bool run_slow(const struct tacho_filter *f,
+				    const struct tacho_rec *rec, uint32_t i)
 {
+	while (i < f->nr) {
+		const struct filter_insn *in = &f->insn[i];
+		bool yes = false;
+
+		if (in->end <= rec->len)
+			yes = in->op < OP_SLOW ? fast_test(f, in, rec->raw) :
+						 slow_test(f, in, rec);
+		i = yes == in->when ? in->target : i + 1;
+	}
+	return i > f->nr;
+}
+
+bool tacho_filter_run(const struct tacho_filter *f, const struct tacho_rec *rec)
+{
+	const unsigned char *raw = rec->raw;
 	uint32_t nr = f->nr, i = 0;
 
+	if (tacho_unlikely(rec->len < f->need))
+		return run_slow(f, rec, 0);
 	while (i < nr) {
 		const struct filter_insn *in = &f->insn[i];
-		bool yes = (!checked || in->end <= rec->len) && test(f, in, rec);
 
-		if (yes == in->when)
+		if (in->op >= OP_SLOW)
+			return run_slow(f, rec, i);
+		if (fast_test(f, in, raw) == in->when)
 			i = in->target;
 		else
 			i++;
 	}
 	return i > nr;
-}
-
-/* Some of the fields are not there. */
-static TACHO_COLD bool run_short(const struct tacho_filter *f,
-				 const struct tacho_rec *rec)
-{
-	return run(f, rec, true);
-}
-
-bool tacho_filter_run(const struct tacho_filter *f, const struct tacho_rec *rec)
-{
-	if (tacho_unlikely(rec->len < f->need))
-		return run_short(f, rec);
-	return run(f, rec, false);
 }

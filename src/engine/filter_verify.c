@@ -7,19 +7,21 @@
 static uint32_t op_bytes(enum filter_op op)
 {
 	switch (op) {
-#define X(t, type, bytes) case OP_EQ_##t: case OP_NE_##t: case OP_AND_##t: \
-	case OP_SET_##t: case OP_LT_##t: case OP_LE_##t: case OP_GT_##t: \
-	case OP_GE_##t:
-#define Y(t, type, bytes) case OP_LT_##t: case OP_LE_##t: case OP_GT_##t: \
-	case OP_GE_##t:
-#define FILTER_BYTES(bits, n) X(U##bits,,) Y(S##bits,,) return n;
-	FILTER_BYTES(8, 1)
-	FILTER_BYTES(16, 2)
-	FILTER_BYTES(32, 4)
-	FILTER_BYTES(64, 8)
-#undef FILTER_BYTES
-#undef X
-#undef Y
+#define U(bits) case OP_EQ_U##bits: case OP_NE_U##bits: case OP_AND_U##bits: \
+	case OP_SET_U##bits: case OP_LT_U##bits: case OP_LE_U##bits: \
+	case OP_GT_U##bits: case OP_GE_U##bits:
+#define S(bits) case OP_LT_S##bits: case OP_LE_S##bits: case OP_GT_S##bits: \
+	case OP_GE_S##bits:
+	U(8) S(8)
+		return 1;
+	U(16) S(16)
+		return 2;
+	U(32) S(32)
+		return 4;
+	U(64) S(64)
+		return 8;
+#undef U
+#undef S
 	case OP_MASK_LOC:
 	case OP_MASK_REL:
 	case OP_LOC:
