@@ -5,21 +5,30 @@
  *	hist:keys=<expr[.mod][,...]>[:values=<expr[.mod][,...]>]
  *	  [:<var>=<expr>[,...]] [:sort=<key or value>[.descending][,...]]
  *	  [:size=#entries][:pause][:continue][:clear][:nohitcount]
- *	  [:name=<name>][:<handler>.<action>] [if <filter>]
+ *	  [:name=<name>][:clock=<clock>][:<handler>.<action>] [if <filter>]
  *
  *	handler	:= onmatch(system.event) | onmax($var) | onchange($var)
  *	action	:= <synth>(param, ...) | trace(<synth>, param, ...)
  *		 | save(field, ...) | snapshot()
  *
- * from Documentation/trace/histogram.rst.  `vals` and `val`, `key`, `cont` are short
- * forms that the kernel takes too.  Clauses come in any order and more than
- * once; `if` is last.  What is checked here is what can be checked without
- * an event's type; the rest is hist.h's.
+ * from Documentation/trace/histogram.rst.  `vals` and `val`, `key`, `cont`, `NOHC`
+ * are short forms that the kernel takes too.  Clauses come in any order; of two
+ * equal ones the last holds, but variables and actions add up; `if` is last.
  *
- * The tree is printed back by tacho_hist_spec_print() as the kernel prints it in a
- * `trigger` file, which parses to an equal tree.
+ * What is checked here is what can be checked without an event's type, with the
+ * kernel's words, in its order (6.12; tests/golden/hist_spec); the rest is hist.h's.
+ * Where the kernel refuses without a word there is a sentence of our own.
+ *
+ * Like the kernel, the parser replaces $v by what it is when v is a plain field
+ * of this histogram, and operations on two constants by their result.
+ *
+ * The tree is printed back by tacho_hist_spec_print() as the kernel shows it in a
+ * `trigger` file, and by tacho_hist_spec_command() as a command that parses to an
+ * equal tree: the kernel does not read all that it shows.
  *
  * Every node has the column of its text, so that errors found later point at it.
+ * The kernel's own errors point at the first place that has the text that is
+ * wrong, wherever it stood: tacho_hist_spec_place().
  */
 #ifndef TACHO_ENGINE_HIST_SPEC_H
 #define TACHO_ENGINE_HIST_SPEC_H
@@ -30,10 +39,11 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "engine/errlog.h"
+#include "event/type.h"
 
 /* As the kernel's tracing_map. */
 #define TACHO_HIST_KEYS_MAX	3
-#define TACHO_HIST_VALS_MAX	3	/* besides hitcount */
+#define TACHO_HIST_VALS_MAX	2	/* besides hitcount, which is always there */
 #define TACHO_HIST_VARS_MAX	16
 #define TACHO_HIST_SORTS_MAX	2	/* sort keys */
 #define TACHO_HIST_ACTIONS_MAX	8
@@ -111,12 +121,13 @@ struct tacho_hist_action {
 	enum tacho_hist_do action;
 	uint32_t column;
 	uint32_t action_column;
+	const char *name;	/* in front of '(': "trace", the synthetic event, ... */
 	const char *system, *event;	/* onmatch */
 	const char *var;		/* onmax, onchange: without the '$' */
 	const char *synth;
 	bool use_trace_keyword;		/* trace(synth, ..) and not synth(..) */
 	uint32_t nr_params;
-	const struct tacho_hist_expr *param[TACHO_HIST_PARAMS_MAX];	/* FIELD or VAR */
+	const struct tacho_hist_expr *param[TACHO_HIST_PARAMS_MAX];	/* FIELD, VAR, CONST */
 };
 
 struct tacho_hist_spec {
@@ -129,27 +140,73 @@ struct tacho_hist_spec {
 	uint32_t size;		/* entries, a power of two; 0: not said */
 	bool pause, cont, clear, nohitcount;
 	const char *name;	/* name= or NULL */
+	const char *clock;	/* clock= or NULL: "global" */
 	const char *filter;	/* behind "if", or NULL */
 	uint32_t filter_column;
-	const char *text;	/* the whole command */
+	/*
+	 * The whole command as the kernel's error log shows it: "hist:keys=...",
+	 * without '!' and white space in front.  Set when parsing failed, too.
+	 */
+	const char *text;
+	uint32_t base;		/* added to all columns */
 };
 
 /*
  * tacho_hist_spec_parse - text begins with "hist:" or with what follows it.
  *
- * base is added to all columns.  Returns 0, or what e says: the kernel's own text and
- * column where the kernel has one for it.  The tree and all names are the arena's.
+ * Columns count from the 'h' of "hist:", in spec->text; base is added to them.  Returns
+ * 0, or what e says, the kernel's errno, text and column where it has one:
+ *	-EINVAL	the text
+ *	-ERANGE	a size that does not fit in 64 bits
+ *	-EDOM	division by zero
+ *	-ENOENT	`nohitcount` without another value
+ *	-EEXIST	a second save()
+ *	-ENOMEM
+ * The tree and all names are the arena's.
  */
 int tacho_hist_spec_parse(struct tacho_hist_spec *spec, struct tacho_arena *a,
 			  const char *text, uint32_t base,
 			  struct tacho_cmd_error *e);
 
 /*
- * Appends the trigger's text as the kernel prints it, "hist:keys=..." to
- * " [active]" or " [paused]", without a newline.
+ * tacho_hist_spec_bind_type - what the event's type says about names.
+ *
+ * Changes the tree so that it is shown as the kernel does for this event.  When the event
+ * has no such field, `stacktrace` is common_stacktrace, and `cpu` and `CPU` are
+ * common_cpu (operands stay as written, as the kernel has it: hist.h knows them too).
+ * A field that is a stack trace has .stacktrace; system.event.$v with the event's own
+ * names is $v.  To be called between tacho_hist_spec_parse() and tacho_hist_new(),
+ * with the same arena.  Returns 0, or what e says: -EINVAL for a value that is a
+ * stack trace, -ENOMEM.
+ */
+int tacho_hist_spec_bind_type(struct tacho_hist_spec *spec,
+			      struct tacho_arena *a,
+			      const struct tacho_type *type,
+			      struct tacho_cmd_error *e);
+
+/* Where the kernel would point for this text: its first place in spec->text, or base. */
+uint32_t tacho_hist_spec_place(const struct tacho_hist_spec *spec,
+			       const char *text);
+
+/* The key or value that a sort key means; NULL: hitcount. */
+const struct tacho_hist_expr *
+tacho_hist_sort_target(const struct tacho_hist_spec *spec,
+		       const struct tacho_hist_sort *sort);
+
+/* Whether timestamps are asked for: the kernel sets the clock then, and prints it. */
+bool tacho_hist_uses_time(const struct tacho_hist_spec *spec);
+
+/*
+ * Appends the trigger's text as the kernel shows it, "hist:keys=..." to
+ * " [active]" or " [paused]", without a newline.  What only other histograms could tell
+ * is not there: the kernel shows $v.usecs when the v of another is in microseconds.
  */
 void tacho_hist_spec_print(const struct tacho_hist_spec *spec, bool paused,
 			   struct tacho_buf *out);
+
+/* Appends a command that parses to an equal tree. */
+void tacho_hist_spec_command(const struct tacho_hist_spec *spec,
+			     struct tacho_buf *out);
 
 /* Appends one expression as the kernel prints it: "pid.execname", "ts-$ts0". */
 void tacho_hist_expr_print(const struct tacho_hist_expr *expr,

@@ -4,10 +4,11 @@
  *
  *	[!]command[:args][:count] [if filter]
  *
- * Documentation/trace/events.rst section 6.  The commands:
+ * Documentation/trace/events.rst section 6; a blank may stand for the first ':'.  The commands:
  *
  *	traceon traceoff snapshot stacktrace	[:count]
  *	enable_event disable_event		:system:event[:count]
+ *	enable_hist disable_hist		:system:event[:count]
  *	hist					hist_spec.h
  *
  * What may be together on one event (checked by the instance, engine.h):
@@ -15,8 +16,9 @@
  *	disable_event for each target event; any number of different hists
  *	(same keys, values and sort are "the same").
  *
- * Removal matches the command, its target and, for hist, its text without
- * the filter; count and filter do not take part.
+ * Removal matches the command and its target; count and filter do not take part and
+ * are not looked at.  For hist it matches the tree and, as the kernel has it, the
+ * filter: "!hist:keys=pid" leaves "hist:keys=pid if prio > 3" where it is.
  */
 #ifndef TACHO_ENGINE_TRIGGER_H
 #define TACHO_ENGINE_TRIGGER_H
@@ -41,19 +43,26 @@ enum tacho_trigger_cmd {
 struct tacho_trigger_spec {
 	enum tacho_trigger_cmd cmd;
 	bool remove;
-	bool counted;
+	bool counted;			/* false: unlimited */
 	uint64_t count;			/* when counted */
 	const char *system, *event;	/* the target of enable_ and disable_ */
 	uint32_t target_column;
 	const char *filter;		/* behind "if", or NULL */
 	uint32_t filter_column;
 	struct tacho_hist_spec hist;
-	const char *text;		/* the whole command */
+	/*
+	 * The whole command as the error log shows it, which is what columns count
+	 * in: for hist hist.text, for others what was given without white space
+	 * around it.  Set when parsing failed, too.
+	 */
+	const char *text;
 };
 
 /*
  * Parses one command.  All memory is the arena's.  Returns 0, or what e says:
- * -EINVAL with the kernel's text and column, -ENOMEM.
+ * -EINVAL, -ERANGE for a count, -ENOMEM, and for hist what
+ * tacho_hist_spec_parse() returns, with the kernel's text and column.  The kernel has
+ * no words for what is wrong with other commands.
  */
 int tacho_trigger_parse(struct tacho_trigger_spec *spec, struct tacho_arena *a,
 			const char *text, struct tacho_cmd_error *e);

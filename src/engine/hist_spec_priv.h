@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hist_spec_priv.h - inside the parser of histogram triggers.
+ *
+ * The language has no grammar; it is what a chain of cuts does.  The command
+ * is cut at " if ", the rest at ':' into clauses, a clause at ',' into
+ * items, an item at its last operator into operands, an operand at '.' into name
+ * and modifier.  So parentheses, blanks and quotes are ordinary characters but
+ * where a cut looks for them.
+ *
+ * The order of the steps decides which of several errors is told:
+ *	1  clauses, left to right			hist_spec.c
+ *	2  handlers and their actions			hist_spec_action.c
+ *	3  assignments, then values, variables, keys	hist_spec.c
+ *	4  sort keys					hist_spec.c
+ *	5  what actions refer to			hist_spec_action.c
+ *
+ * An error's place is the first place in the command that has the text that is
+ * wrong, wherever the text stood: the kernel keeps no other place.
+ */
+#ifndef TACHO_ENGINE_HIST_SPEC_PRIV_H
+#define TACHO_ENGINE_HIST_SPEC_PRIV_H
+
+#include <string.h>
+
+#include "engine/hist_spec.h"
+
+#define HIST_PREFIX	"hist:"
+#define HIST_PREFIX_LEN	5
+
+/* A piece of the command. */
+struct hist_piece {
+	const char *p;
+	size_t len;
+};
+
+struct hist_params {
+	uint32_t nr;
+	struct hist_piece piece[TACHO_HIST_PARAMS_MAX];
+};
+
+struct hist_parser {
+	struct tacho_hist_spec *spec;
+	struct tacho_arena *a;
+	struct tacho_cmd_error *e;
+	/*
+	 * What is cut: spec->text from behind "hist:" on, with every
+	 * ".sym-offset" made ".symXoffset", so that its '-' is no operator.
+	 */
+	const char *work;
+
+	/* clauses */
+	struct hist_piece keys, vals, sort;
+	struct hist_piece assignment[TACHO_HIST_VARS_MAX];
+	uint32_t nr_assignments;
+	struct hist_piece action_text[TACHO_HIST_ACTIONS_MAX];
+	uint32_t nr_actions;
+
+	/* name=expr of all assignments */
+	struct hist_piece var_name[TACHO_HIST_VARS_MAX];
+	struct hist_piece var_expr[TACHO_HIST_VARS_MAX];
+	uint32_t nr_vars;
+
+	struct tacho_hist_action *action[TACHO_HIST_ACTIONS_MAX];
+	struct hist_params *params[TACHO_HIST_ACTIONS_MAX];
+};
+
+/* What an expression is for. */
+enum hist_use {
+	HIST_USE_VAL,
+	HIST_USE_KEY,
+	HIST_USE_VAR,
+	HIST_USE_PARAM,	/* as a variable, and $name is nobody's but another's */
+	HIST_USE_OPERAND,
+};
+
+/* ---- hist_spec.c ---- */
+
+/* Cuts *rest at the first `at`; false when there is nothing left. */
+bool tacho_hist_cut(struct hist_piece *rest, char at, struct hist_piece *piece);
+
+/* Without the white space at both ends. */
+struct hist_piece tacho_hist_strip(struct hist_piece piece);
+
+bool tacho_hist_piece_is(struct hist_piece piece, const char *text);
+bool tacho_hist_piece_begins(struct hist_piece piece, const char *text);
+
+/*
+ * A number as the kernel's kstrtoull() with base 0 reads it: decimal, 0x hex, 0
+ * octal, a '+' in front, a newline behind.  0, -EINVAL or -ERANGE.
+ */
+int tacho_hist_number(struct hist_piece piece, uint64_t *value);
+
+/*
+ * A piece as a string in the arena; NULL, with the error recorded.  A name that has
+ * ".sym-offset" in it keeps its 'X', as the kernel's; what is written is without.
+ */
+const char *tacho_hist_keep(struct hist_parser *ps, struct hist_piece piece);
+const char *tacho_hist_written(struct hist_parser *ps, struct hist_piece piece);
+
+/* Column of a piece. */
+uint32_t tacho_hist_column(const struct hist_parser *ps, struct hist_piece piece);
+
+/* An error with the kernel's words, at the first place that has the piece's text. */
+int tacho_hist_fail(struct hist_parser *ps, int err, struct hist_piece piece,
+		    const char *text);
+
+/* An error that the kernel has no words for, where it is. */
+int tacho_hist_refuse(struct hist_parser *ps, struct hist_piece piece,
+		      const char *text);
+
+int tacho_hist_nomem(struct hist_parser *ps);
+
+/* ---- hist_spec_expr.c ---- */
+
+/* An expression, or NULL with the error recorded. */
+struct tacho_hist_expr *tacho_hist_parse_expr(struct hist_parser *ps,
+					      struct hist_piece piece,
+					      enum hist_use use);
+
+/* An expression that is known to have no operator: what looks like one is part of a name. */
+struct tacho_hist_expr *tacho_hist_parse_atom(struct hist_parser *ps,
+					      struct hist_piece piece,
+					      enum hist_use use);
+
+/* Cuts a.b.c in three; false when there are less than two dots. */
+bool tacho_hist_qualified(struct hist_piece piece, struct hist_piece *system,
+			  struct hist_piece *event, struct hist_piece *rest);
+
+/* ---- hist_spec_action.c ---- */
+
+/* Step 2. */
+int tacho_hist_parse_actions(struct hist_parser *ps);
+/* Step 5. */
+int tacho_hist_check_actions(struct hist_parser *ps);
+
+/* ---- hist_spec_text.c ---- */
+
+/* Whether a sort key called name is this key or value. */
+bool tacho_hist_sorts_by(const struct tacho_hist_expr *expr,
+			 const char *name, size_t len);
+
+#endif
