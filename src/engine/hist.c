@@ -13,13 +13,7 @@ static int check_mods(struct hist_binder *b, const struct tacho_hist_expr *x,
 {
 	if (!(x->mods & bad))
 		return 0;
-	return tacho_cmd_error(b->e, -EINVAL, x->column, "Invalid field modifier");
-}
-
-static bool is_hitcount(const struct tacho_hist_expr *x)
-{
-	return x->op == TACHO_EXPR_FIELD && !x->mods &&
-	       !strcmp(x->name, "hitcount");
+	return hist_fail(b, -EINVAL, x->text, "Invalid field modifier");
 }
 
 static int bind_val(struct hist_binder *b, const struct tacho_hist_expr *x)
@@ -36,11 +30,9 @@ static int bind_val(struct hist_binder *b, const struct tacho_hist_expr *x)
 	if (err)
 		return err;
 	if (v->flags & HIST_IS_STACK)
-		return tacho_cmd_error(b->e, -EINVAL, x->column,
-				       "Invalid field modifier");
+		return hist_fail(b, -EINVAL, x->text, "Invalid field modifier");
 	if (v->flags & HIST_IS_STRING)
-		return tacho_cmd_error(b->e, -EINVAL, x->column,
-				       "String type can not be a value");
+		return hist_fail(b, -EINVAL, x->text, "String type can not be a value");
 	c->expr = x;
 	c->name = v->name;
 	c->offset = h->nr_vals++;
@@ -56,15 +48,15 @@ static int bind_vals(struct hist_binder *b)
 	const struct tacho_hist_spec *spec = b->h->spec;
 
 	for (uint32_t i = 0; i < spec->nr_vals; i++) {
-		int err = is_hitcount(spec->val[i]) ? 0 :
+		int err = hist_is_hitcount(spec->val[i]) ? 0 :
 						      bind_val(b, spec->val[i]);
 
 		if (err)
 			return err;
 	}
 	if (spec->nohitcount && !b->h->nr_vals)
-		return tacho_cmd_error(b->e, -ENOENT, 0,
-				       "Non-hitcount value is required for 'nohitcount'");
+		return hist_fail(b, -ENOENT, NULL,
+				 "Non-hitcount value is required for 'nohitcount'");
 	return 0;
 }
 
@@ -99,8 +91,7 @@ static int bind_var(struct hist_binder *b, uint32_t i)
 	int err = 0;
 
 	if (var_defined(b->h, i))
-		err = tacho_cmd_error(b->e, -EINVAL, is->column,
-				      "Variable already defined");
+		err = hist_fail(b, -EINVAL, is->name, "Variable already defined");
 	if (!err)
 		err = hist_bind_expr(b, is->expr, i, &var->value);
 	if (!err)
@@ -121,8 +112,7 @@ static int bind_vars(struct hist_binder *b)
 	struct tacho_hist *h = b->h;
 
 	if (h->spec->nr_vars > TACHO_HIST_VARS_MAX)
-		return tacho_cmd_error(b->e, -EINVAL, 0,
-				       "Too many variables defined");
+		return hist_fail(b, -EINVAL, NULL, "Too many variables defined");
 	for (uint32_t i = 0; i < h->spec->nr_vars; i++) {
 		int err = bind_var(b, i);
 
@@ -134,25 +124,31 @@ static int bind_vars(struct hist_binder *b)
 	return 0;
 }
 
+static bool is_sort_field(const struct tacho_hist_column *c,
+			  const struct tacho_hist_expr *x, const char *name)
+{
+	return x ? c->expr == x : !strcmp(c->name, name);
+}
+
 static int bind_sort(struct hist_binder *b, const struct tacho_hist_sort *sort)
 {
 	struct tacho_hist *h = b->h;
 	struct tacho_hist_order *o = &h->order[h->nr_orders++];
+	const struct tacho_hist_expr *x = tacho_hist_sort_target(h->spec, sort);
 
 	o->descending = sort->descending;
-	if (!strcmp(sort->name, "hitcount"))
+	if (!x && !strcmp(sort->name, "hitcount"))
 		return 0;
 	for (uint32_t i = 0; i < h->nr_vals; i++)
-		if (!strcmp(h->val_column[i].name, sort->name)) {
+		if (is_sort_field(&h->val_column[i], x, sort->name)) {
 			o->index = i + 1;
 			return 0;
 		}
 	o->is_key = true;
 	for (o->index = 0; o->index < h->nr_keys; o->index++)
-		if (!strcmp(h->key[o->index].column.name, sort->name))
+		if (is_sort_field(&h->key[o->index].column, x, sort->name))
 			return 0;
-	return tacho_cmd_error(b->e, -EINVAL, sort->column,
-			       "Sort field must be a key or a val");
+	return hist_fail(b, -EINVAL, sort->name, "Sort field must be a key or a val");
 }
 
 static int bind_sorts(struct hist_binder *b)
@@ -176,8 +172,7 @@ static int bind_geometry(struct hist_binder *b)
 
 	h->g.entries = h->spec->size ? h->spec->size : TACHO_HIST_SIZE_DEFAULT;
 	if (!tacho_map_bytes(&h->g))
-		return tacho_cmd_error(b->e, -EINVAL, 0,
-				       "Histogram is too large");
+		return hist_fail(b, -EINVAL, NULL, "Histogram is too large");
 	h->simple = h->nr_keys == 1 && h->g.key_size == 8 &&
 		    h->key[0].column.shape == TACHO_SHAPE_NUMBER &&
 		    !h->nr_vars && !h->nr_refs && !h->nr_acts &&
@@ -366,6 +361,12 @@ void tacho_hist_clear(struct tacho_hist *hist)
 }
 
 /* ---- for those who print ---- */
+
+const struct tacho_hist *tacho_hist_reference(const struct tacho_hist *hist,
+					      uint32_t i)
+{
+	return i < hist->nr_refs ? hist->ref[i].hist : NULL;
+}
 
 const struct tacho_hist_spec *tacho_hist_spec_of(const struct tacho_hist *hist)
 {

@@ -20,14 +20,17 @@
  *
  * 2. What a key may be
  *	numbers (8 bytes each in the key), strings (their room, at most 256 bytes),
- *	stack traces (16 addresses), common_cpu, common_timestamp; expressions are
- *	not keys (the kernel's rule) but for their modifiers.
+ *	stack traces (16 addresses), common_cpu, common_timestamp, and expressions of
+ *	numbers; no variables of others.  384 bytes in all.  An event that
+ *	is too short for a field that is used is dropped, and counted.
  *
  * 3. Values are 64-bit sums and wrap.  Timestamps are nanoseconds; one .usecs makes
  *    all timestamps of its histogram microseconds (the kernel's rule).  An own
- *    variable that an expression names stands for its text, in parentheses.
- *    A value divided by a constant that is no power of two is rounded up when it
- *    is below 2^20: so does the kernel, for speed, and it folds 10/3 to 4.
+ *    variable that an expression names stands for its text, in parentheses (the
+ *    kernel takes the text's first operand only: $v with v=a+1 is a there).
+ *    The quotient of a value below 2^20 and a constant that is no power of two may
+ *    be one too large: so is the kernel's, for speed, and it folds 10/3 to 4.
+ *    .log2 of a negative number is 64.
  *
  * 4. Errors point into the spec's text.  The kernel's texts where it has one.
  */
@@ -123,6 +126,10 @@ bool tacho_hist_compatible(const struct tacho_hist *a,
  * equal types.  a may be one that is being made (add_field_var).
  */
 bool tacho_hist_same_keys(const struct tacho_hist *a, const struct tacho_hist *b);
+
+/* The histograms whose variables this one takes; NULL behind the last. */
+const struct tacho_hist *tacho_hist_reference(const struct tacho_hist *hist,
+					      uint32_t i);
 
 const struct tacho_hist_spec *tacho_hist_spec_of(const struct tacho_hist *hist);
 const struct tacho_type *tacho_hist_type_of(const struct tacho_hist *hist);

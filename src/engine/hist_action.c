@@ -19,22 +19,22 @@ int hist_check_actions(struct hist_binder *b)
 			continue;
 		if (!host || !host->find_type ||
 		    !host->find_type(host->arg, a->system, a->event))
-			return tacho_cmd_error(b->e, -EINVAL, a->column +
-				(uint32_t)(strlen("onmatch(.") + strlen(a->system)),
-				"Invalid subsystem or event name");
+			return hist_fail(b, -EINVAL, a->event,
+					 "Invalid subsystem or event name");
 		if (a->action != TACHO_DO_TRACE)
-			return tacho_cmd_error(b->e, -EINVAL, a->action_column,
-					       "Handler doesn't support action");
+			return hist_fail(b, -EINVAL, a->action == TACHO_DO_SAVE ?
+					 "save" : "snapshot",
+					 "Handler doesn't support action");
 	}
 	return 0;
 }
 
 /* The number of one more variable of the map. */
-static int new_var(struct hist_binder *b, uint32_t column, const char *text,
+static int new_var(struct hist_binder *b, const char *where, const char *text,
 		   uint32_t *var)
 {
 	if (b->h->g.nr_vars == HIST_VARS_MAX)
-		return tacho_cmd_error(b->e, -EINVAL, column, "%s", text);
+		return hist_fail(b, -EINVAL, where, text);
 	*var = b->h->g.nr_vars++;
 	return 0;
 }
@@ -56,11 +56,12 @@ static bool var_exists(struct tacho_hist *h, const char *name)
 static int own_field(struct hist_binder *b, const struct tacho_hist_expr *x,
 		     struct hist_value *v)
 {
-	int err = hist_bind_field(b, x, v);
+	const char *name = x->name ? x->name : x->text;	/* a number has no name */
+	int err = hist_bind_expr(b, x, 0, v);
 
-	if (!err && var_exists(b->h, x->name))
-		err = tacho_cmd_error(b->e, -EINVAL, hist_name_column(x),
-				      "Couldn't create or find variable");
+	if (!err && var_exists(b->h, name))
+		err = hist_fail(b, -EINVAL, name,
+				"Couldn't create or find variable");
 	return err;
 }
 
@@ -70,19 +71,18 @@ static int other_field(struct hist_binder *b, const struct tacho_hist_expr *x,
 		       struct hist_value *v)
 {
 	const struct tacho_hist_host *host = b->h->host;
-	uint32_t column = hist_name_column(x), var = 0;
+	uint32_t var = 0;
 	struct tacho_hist *of;
 
 	if (!host || !host->find_type ||
 	    !host->find_type(host->arg, system, event))
-		return tacho_cmd_error(b->e, -EINVAL, column,
-				       "Event file not found");
+		return hist_fail(b, -EINVAL, x->name, "Event file not found");
 	of = host->add_field_var ?
 	     host->add_field_var(host->arg, b->h, system, event, x->name, &var) :
 	     NULL;
 	if (!of || var >= of->nr_vars)
-		return tacho_cmd_error(b->e, -EINVAL, column,
-				       "Matching event histogram not found");
+		return hist_fail(b, -EINVAL, x->name,
+				 "Matching event histogram not found");
 	return hist_bind_ref(b, x, of, var, v);
 }
 
@@ -105,7 +105,7 @@ static int field_param(struct hist_binder *b, const struct tacho_hist_action *a,
 		system = a->system;
 		event = a->event;
 	}
-	if (system && event) {
+	if (system && event && x->name) {
 		struct tacho_cmd_error second = { .err = 0 };
 
 		memset(v, 0, sizeof(*v));
@@ -137,8 +137,7 @@ static int var_param(struct hist_binder *b, const struct tacho_hist_action *a,
 		there.system = a->system;
 		there.event = a->event;
 	}
-	of = hist_find_var(b, &there, hist_name_column(x),
-			   "Couldn't find param", &var);
+	of = hist_find_var(b, &there, "Couldn't find param", &var);
 	if (!of)
 		return -EINVAL;
 	memset(v, 0, sizeof(*v));
@@ -171,16 +170,13 @@ static int bind_param(struct hist_binder *b, const struct hist_act *act,
 	struct hist_value *v = &act->param[i];
 	int err;
 
-	if (x->mods)
-		return tacho_cmd_error(b->e, -EINVAL, x->column,
-				       "Invalid action param");
 	err = x->op == TACHO_EXPR_VAR ? var_param(b, act->spec, x, v) :
 					field_param(b, act->spec, x, v);
 	if (err)
 		return err;
 	if (i >= act->synth->nr_fields || !fits(&act->synth->field[i], v))
-		return tacho_cmd_error(b->e, -EINVAL, x->column,
-				       "Param type doesn't match synthetic event field type");
+		return hist_fail(b, -EINVAL, x->text,
+				 "Param type doesn't match synthetic event field type");
 	return v->op ? 0 : hist_finish(b, x, v);
 }
 
@@ -188,18 +184,15 @@ static int bind_trace(struct hist_binder *b, struct hist_act *act)
 {
 	const struct tacho_hist_action *a = act->spec;
 	const struct tacho_hist_host *host = b->h->host;
-	uint32_t column = a->action_column +
-			  (a->use_trace_keyword ? (uint32_t)strlen("trace(") : 0);
 
 	act->synth = host && host->find_synth ?
 		     host->find_synth(host->arg, a->synth) : NULL;
 	if (!act->synth)
-		return tacho_cmd_error(b->e, -EINVAL, column,
-				       "Couldn't find synthetic event");
+		return hist_fail(b, -EINVAL, a->synth, "Couldn't find synthetic event");
 	act->param = tacho_arena_array(b->arena, a->nr_params + 1,
 				       sizeof(*act->param));
 	if (!act->param)
-		return tacho_cmd_error(b->e, -ENOMEM, column, "No memory");
+		return hist_fail(b, -ENOMEM, NULL, "No memory");
 	for (uint32_t i = 0; i < a->nr_params; i++) {
 		int err = bind_param(b, act, a->param[i], i);
 
@@ -207,8 +200,8 @@ static int bind_trace(struct hist_binder *b, struct hist_act *act)
 			return err;
 	}
 	if (a->nr_params != act->synth->nr_fields)
-		return tacho_cmd_error(b->e, -EINVAL, column,
-				       "Param count doesn't match synthetic event field count");
+		return hist_fail(b, -EINVAL, a->synth,
+				 "Param count doesn't match synthetic event field count");
 	return 0;
 }
 
@@ -222,13 +215,13 @@ static int bind_save_field(struct hist_binder *b, const struct tacho_hist_expr *
 	if (x->op == TACHO_EXPR_VAR) {
 		err = hist_bind_expr(b, x, 0, v);
 		if (!err && v->flags & HIST_IS_REF)
-			err = tacho_cmd_error(b->e, -EINVAL, x->column,
-					      "Couldn't create field variable");
+			err = hist_fail(b, -EINVAL, x->text,
+					"Couldn't create field variable");
 	} else {
 		err = own_field(b, x, v);
 	}
 	if (!err)
-		err = new_var(b, x->column, "Couldn't create or find variable",
+		err = new_var(b, x->text, "Couldn't create or find variable",
 			      &c->offset);
 	if (err)
 		return err;
@@ -251,13 +244,13 @@ static int bind_save(struct hist_binder *b, const struct tacho_hist_action *a)
 	struct tacho_hist *h = b->h;
 
 	if (h->nr_saves)
-		return tacho_cmd_error(b->e, -EEXIST, 0,
-				       "Can't have more than one save() action per hist");
+		return hist_fail(b, -EEXIST, NULL,
+				 "Can't have more than one save() action per hist");
 	h->save = tacho_arena_array(b->arena, a->nr_params + 1, sizeof(*h->save));
 	h->save_column = tacho_arena_array(b->arena, a->nr_params + 1,
 					   sizeof(*h->save_column));
 	if (!h->save || !h->save_column)
-		return tacho_cmd_error(b->e, -ENOMEM, a->column, "No memory");
+		return hist_fail(b, -ENOMEM, NULL, "No memory");
 	for (uint32_t i = 0; i < a->nr_params; i++) {
 		int err = bind_save_field(b, a->param[i], i);
 
@@ -268,17 +261,16 @@ static int bind_save(struct hist_binder *b, const struct tacho_hist_action *a)
 	return 0;
 }
 
-static int bind_snapshot(struct hist_binder *b, const struct tacho_hist_action *a)
+static int bind_snapshot(struct hist_binder *b)
 {
 	struct tacho_hist *h = b->h;
 
 	if (h->has_snapshot)
-		return tacho_cmd_error(b->e, -EBUSY, a->action_column,
-				       "Can't have more than one snapshot() action per hist");
+		return hist_fail(b, -EBUSY, "snapshot",
+				 "Can't have more than one snapshot() action per hist");
 	h->has_snapshot = true;
 	h->snapshot_key = tacho_arena_alloc(b->arena, TACHO_MAP_KEY_MAX);
-	return h->snapshot_key ? 0 : tacho_cmd_error(b->e, -ENOMEM, a->column,
-						     "No memory");
+	return h->snapshot_key ? 0 : hist_fail(b, -ENOMEM, NULL, "No memory");
 }
 
 /* onmax and onchange: the variable that is watched, and what is kept of it. */
@@ -286,17 +278,14 @@ static int bind_watch(struct hist_binder *b, struct hist_act *act)
 {
 	const struct tacho_hist_action *a = act->spec;
 	uint32_t var = hist_own_var(b->h, a->var);
-	uint32_t column = a->column + (uint32_t)
-		strlen(a->handler == TACHO_ON_MAX ? "onmax($" : "onchange($");
 
 	if (var == HIST_NONE)
-		return tacho_cmd_error(b->e, -EINVAL, column,
-				       "Couldn't find onmax or onchange variable");
+		return hist_fail(b, -EINVAL, a->var,
+				 "Couldn't find onmax or onchange variable");
 	act->watched = &b->h->var[var].value;
 	if (!act->watched->nr_ops)
-		return tacho_cmd_error(b->e, -EINVAL, column,
-				       "A string can not be watched");
-	return new_var(b, 0, "Couldn't create onmax or onchange variable",
+		return hist_fail(b, -EINVAL, a->var, "A string can not be watched");
+	return new_var(b, NULL, "Couldn't create onmax or onchange variable",
 		       &act->track);
 }
 
@@ -318,7 +307,7 @@ int hist_bind_actions(struct hist_binder *b)
 		else if (act->spec->action == TACHO_DO_SAVE)
 			err = bind_save(b, act->spec);
 		else
-			err = bind_snapshot(b, act->spec);
+			err = bind_snapshot(b);
 		if (err)
 			return err;
 		b->h->nr_acts++;

@@ -7,10 +7,10 @@
 
 /* ---- running ---- */
 
-/* The kernel's ilog2(roundup_pow_of_two(v)): 0 for 0, and beyond 2^63. */
+/* As a 6.12 kernel counts: 0 for 0, and 64 beyond 2^63. */
 static uint64_t log2_up(uint64_t v)
 {
-	if (v <= 1 || v > (uint64_t)1 << 63)
+	if (v <= 1)
 		return 0;
 	return 64 - (uint64_t)__builtin_clzll(v - 1);
 }
@@ -88,13 +88,14 @@ uint64_t hist_run(const struct hist_value *v, const struct hist_frame *f)
 
 /* ---- names ---- */
 
-uint32_t hist_name_column(const struct tacho_hist_expr *x)
+int hist_fail(struct hist_binder *b, int err, const char *where,
+	      const char *text)
 {
-	uint32_t column = x->column + (x->op == TACHO_EXPR_VAR);
+	const struct tacho_hist_spec *spec = b->h->spec;
 
-	if (x->system && x->event)
-		column += (uint32_t)(strlen(x->system) + strlen(x->event)) + 2;
-	return column;
+	tacho_cmd_error(b->e, err, where ? tacho_hist_spec_place(spec, where) :
+					   spec->base, "%s", text);
+	return err;
 }
 
 uint32_t hist_own_var(const struct tacho_hist *h, const char *name)
@@ -115,9 +116,10 @@ bool hist_own_event(const struct tacho_hist *h, const char *system,
 
 static int modifier_error(struct hist_binder *b, const struct tacho_hist_expr *x)
 {
-	return tacho_cmd_error(b->e, -EINVAL,
-			       hist_name_column(x) + (uint32_t)strlen(x->name) + 1,
-			       "Invalid field modifier");
+	const char *dot = x->text ? strchr(x->text, '.') : NULL;
+
+	return hist_fail(b, -EINVAL, dot ? dot + 1 : x->text,
+			 "Invalid field modifier");
 }
 
 /* ---- fields ---- */
@@ -126,8 +128,8 @@ static int emit(struct hist_binder *b, const struct tacho_hist_expr *x,
 		enum hist_code code, uint32_t arg, uint64_t value)
 {
 	if (b->nr_ops == HIST_OPS_MAX)
-		return tacho_cmd_error(b->e, -EINVAL, x->column,
-				       "Too many subexpressions (3 max)");
+		return hist_fail(b, -EINVAL, x->text,
+				 "Too many subexpressions (3 max)");
 	b->op[b->nr_ops++] = (struct hist_op){
 		.code = code, .arg = arg, .value = value,
 	};
@@ -221,8 +223,8 @@ static int bind_number(struct hist_binder *b, const struct tacho_hist_expr *x,
 		code = HIST_U64;
 		break;
 	default:
-		return tacho_cmd_error(b->e, -EINVAL, hist_name_column(x),
-				       "Field is neither a number nor a string");
+		return hist_fail(b, -EINVAL, x->name,
+				 "Field is neither a number nor a string");
 	}
 	v->size = size;
 	v->is_signed = is_signed;
@@ -234,8 +236,7 @@ static int bind_stack(struct hist_binder *b, const struct tacho_hist_expr *x,
 		      const struct tacho_field *f, struct hist_value *v)
 {
 	if (f && (!is_dynamic(f) || f->elem_size != 8))
-		return tacho_cmd_error(b->e, -EINVAL, hist_name_column(x),
-				       "Invalid field modifier");
+		return hist_fail(b, -EINVAL, x->name, "Invalid field modifier");
 	if (x->mods & (TACHO_MOD_LOG2 | TACHO_MOD_BUCKETS))
 		return modifier_error(b, x);
 	v->flags |= HIST_IS_STACK;
@@ -254,7 +255,7 @@ static int bind_real_field(struct hist_binder *b,
 		return bind_stack(b, x, f, v);
 	v->type = field_type(b, f);
 	if (!v->type)
-		return tacho_cmd_error(b->e, -ENOMEM, x->column, "No memory");
+		return hist_fail(b, -ENOMEM, x->text, "No memory");
 	return is_string(f) ? bind_string(b, x, f, v) : bind_number(b, x, f, v);
 }
 
@@ -286,8 +287,7 @@ static int bind_named(struct hist_binder *b, const struct tacho_hist_expr *x,
 	}
 	if (strcmp(x->name, "common_cpu") && strcmp(x->name, "cpu") &&
 	    strcmp(x->name, "CPU"))
-		return tacho_cmd_error(b->e, -EINVAL, hist_name_column(x),
-				       "Couldn't find field");
+		return hist_fail(b, -EINVAL, x->name, "Couldn't find field");
 	v->name = "common_cpu";
 	number_of_type(v, "unsigned int", 4);
 	return emit(b, x, HIST_CPU, 0, 0);
@@ -345,8 +345,7 @@ static uint32_t find_match_var(struct hist_binder *b, const char *name,
 
 struct tacho_hist *hist_find_var(struct hist_binder *b,
 				 const struct tacho_hist_expr *x,
-				 uint32_t column, const char *text,
-				 uint32_t *var)
+				 const char *text, uint32_t *var)
 {
 	const struct tacho_hist_host *host = b->h->host;
 	struct tacho_hist *of = NULL;
@@ -362,12 +361,13 @@ struct tacho_hist *hist_find_var(struct hist_binder *b,
 					    x->name, var, &ambiguous);
 	}
 	if (ambiguous) {
-		tacho_cmd_error(b->e, -EINVAL, column,
-				"Variable name not unique, need to use fully qualified name (subsys.event.var) for variable");
+		hist_fail(b, -EINVAL, x->name,
+			  "Variable name not unique, need to use fully qualified name "
+			  "(subsys.event.var) for variable");
 		return NULL;
 	}
 	if (!of || *var >= of->nr_vars) {
-		tacho_cmd_error(b->e, -EINVAL, column, "%s", text);
+		hist_fail(b, -EINVAL, x->name, text);
 		return NULL;
 	}
 	return of;
@@ -384,8 +384,7 @@ int hist_bind_ref(struct hist_binder *b, const struct tacho_hist_expr *x,
 		if (h->ref[i].hist == of && h->ref[i].var == var)
 			break;
 	if (i == HIST_REFS_MAX)
-		return tacho_cmd_error(b->e, -EINVAL, hist_name_column(x),
-				       "Too many variables defined");
+		return hist_fail(b, -EINVAL, x->name, "Too many variables defined");
 	if (i == h->nr_refs) {
 		h->ref[i] = (struct hist_ref){ .hist = of, .var = var };
 		h->nr_refs++;
@@ -425,8 +424,7 @@ static int compile_var(struct hist_binder *b, const struct tacho_hist_expr *x,
 		    own < limit)
 			return compile(b, is, own < limit ? own : limit, depth, v);
 	}
-	of = hist_find_var(b, x, hist_name_column(x), "Couldn't find variable",
-			   &var);
+	of = hist_find_var(b, x, "Couldn't find variable", &var);
 	if (!of)
 		return -EINVAL;
 	return hist_bind_ref(b, x, of, var, v);
@@ -443,8 +441,8 @@ static int compile_minus(struct hist_binder *b, const struct tacho_hist_expr *x,
 	if (err)
 		return err;
 	if (a.flags & (HIST_IS_STRING | HIST_IS_STACK))
-		return tacho_cmd_error(b->e, -EINVAL, x->left->column,
-				       "String type can not be an operand in expression");
+		return hist_fail(b, -EINVAL, x->left->text,
+				 "String type can not be an operand in expression");
 	*v = a;
 	v->flags = a.flags & (HIST_IS_TIME | HIST_IS_USECS);
 	v->name = x->text;
@@ -455,8 +453,8 @@ static int check_operand(struct hist_binder *b, const struct tacho_hist_expr *x,
 			 const struct hist_value *v)
 {
 	if (v->flags & (HIST_IS_STRING | HIST_IS_STACK))
-		return tacho_cmd_error(b->e, -EINVAL, x->column,
-				       "String type can not be an operand in expression");
+		return hist_fail(b, -EINVAL, x->text,
+				 "String type can not be an operand in expression");
 	if (v->flags & HIST_IS_REF)
 		b->h->ref[v->ref].once = true;
 	return 0;
@@ -471,8 +469,7 @@ static int compile_div(struct hist_binder *b, const struct tacho_hist_expr *x,
 	if (!(by->flags & HIST_IS_CONST))
 		return emit(b, x, HIST_DIV, 0, 0);
 	if (!d)
-		return tacho_cmd_error(b->e, -EDOM, x->right->column,
-				       "Division by zero");
+		return hist_fail(b, -EDOM, x->right->text, "Division by zero");
 	if (!(d & (d - 1)) || d > (uint64_t)1 << HIST_DIV_SHIFT)
 		return emit(b, x, HIST_DIV, 0, 0);
 	b->nr_ops--;
@@ -517,8 +514,8 @@ static int compile_binary(struct hist_binder *b, const struct tacho_hist_expr *x
 	if (err)
 		return err;
 	if ((l.flags ^ r.flags) & HIST_IS_USECS)
-		return tacho_cmd_error(b->e, -EINVAL, 0,
-				       "Timestamp units in expression don't match");
+		return hist_fail(b, -EINVAL, NULL,
+				 "Timestamp units in expression don't match");
 	err = x->op == TACHO_EXPR_DIV ? compile_div(b, x, &r) :
 					emit(b, x, code_of(x->op), 0, 0);
 	if (err)
@@ -534,8 +531,8 @@ static int compile(struct hist_binder *b, const struct tacho_hist_expr *x,
 		   uint32_t limit, uint32_t depth, struct hist_value *v)
 {
 	if (!depth)
-		return tacho_cmd_error(b->e, -EINVAL, x->column,
-				       "Too many subexpressions (3 max)");
+		return hist_fail(b, -EINVAL, x->text,
+				 "Too many subexpressions (3 max)");
 	switch (x->op) {
 	case TACHO_EXPR_FIELD:
 		return compile_field(b, x, v);
@@ -569,7 +566,7 @@ int hist_finish(struct hist_binder *b, const struct tacho_hist_expr *x,
 		return 0;
 	op = tacho_arena_array(b->arena, b->nr_ops, sizeof(*op));
 	if (!op)
-		return tacho_cmd_error(b->e, -ENOMEM, x->column, "No memory");
+		return hist_fail(b, -ENOMEM, x->text, "No memory");
 	memcpy(op, b->op, b->nr_ops * sizeof(*op));
 	v->op = op;
 	v->first = op[0];
@@ -584,16 +581,5 @@ int hist_bind_expr(struct hist_binder *b, const struct tacho_hist_expr *x,
 	memset(v, 0, sizeof(*v));
 	b->nr_ops = 0;
 	err = compile(b, x, limit, 16, v);
-	return err ? err : hist_finish(b, x, v);
-}
-
-int hist_bind_field(struct hist_binder *b, const struct tacho_hist_expr *x,
-		    struct hist_value *v)
-{
-	int err;
-
-	memset(v, 0, sizeof(*v));
-	b->nr_ops = 0;
-	err = compile_field(b, x, v);
 	return err ? err : hist_finish(b, x, v);
 }

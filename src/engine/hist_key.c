@@ -163,29 +163,10 @@ void hist_build_key(const struct tacho_hist *h, struct hist_frame *f,
 
 /* ---- binding ---- */
 
-static bool names_other(const struct hist_value *v, uint32_t refs_before,
-			const struct tacho_hist *h)
+/* Where it lies in the key, and how. */
+static void place_key(struct tacho_hist *h, const struct tacho_hist_expr *x,
+		      struct hist_key *k)
 {
-	return v->flags & HIST_IS_REF || h->nr_refs != refs_before;
-}
-
-static int bind_key(struct hist_binder *b, const struct tacho_hist_expr *x,
-		    struct hist_key *k)
-{
-	struct tacho_hist *h = b->h;
-	uint32_t refs = h->nr_refs;
-	int err;
-
-	if (x->mods & (TACHO_MOD_PERCENT | TACHO_MOD_GRAPH))
-		return tacho_cmd_error(b->e, -EINVAL,
-				       x->column + (uint32_t)strlen(x->name) + 1,
-				       "Invalid field modifier");
-	err = hist_bind_expr(b, x, h->nr_vars, &k->value);
-	if (err)
-		return err;
-	if (names_other(&k->value, refs, h))
-		return tacho_cmd_error(b->e, -EINVAL, x->column,
-				       "Using variable references in keys not supported");
 	k->column.expr = x;
 	k->column.name = k->value.name;
 	k->column.is_signed = k->value.is_signed;
@@ -203,11 +184,36 @@ static int bind_key(struct hist_binder *b, const struct tacho_hist_expr *x,
 			h->comm = h->g.nr_texts++;
 		k->column.comm = h->comm;
 	}
+}
+
+static bool refers(const struct hist_value *v)
+{
+	for (uint32_t i = 0; i < v->nr_ops; i++)
+		if (v->op[i].code == HIST_REF)
+			return true;
+	return v->flags & HIST_IS_REF;
+}
+
+static int bind_key(struct hist_binder *b, const struct tacho_hist_expr *x,
+		    struct hist_key *k)
+{
+	struct tacho_hist *h = b->h;
+	int err;
+
+	if (x->mods & (TACHO_MOD_PERCENT | TACHO_MOD_GRAPH))
+		return hist_fail(b, -EINVAL, x->mods & TACHO_MOD_GRAPH ?
+				 "graph" : "percent", "Invalid field modifier");
+	err = hist_bind_expr(b, x, h->nr_vars, &k->value);
+	if (err)
+		return err;
+	if (refers(&k->value))
+		return hist_fail(b, -EINVAL, x->text,
+				 "Using variable references in keys not supported");
+	place_key(h, x, k);
 	h->g.key_size += k->column.size;
 	if (h->g.key_size > TACHO_MAP_KEY_MAX)
-		return tacho_cmd_error(b->e, -EINVAL, x->column,
-				       "Keys are longer than %d bytes",
-				       TACHO_MAP_KEY_MAX);
+		return hist_fail(b, -EINVAL, x->text,
+				 "Keys are longer than 384 bytes");
 	return 0;
 }
 
@@ -216,8 +222,7 @@ int hist_bind_keys(struct hist_binder *b)
 	const struct tacho_hist_spec *spec = b->h->spec;
 
 	if (!spec->nr_keys || spec->nr_keys > TACHO_HIST_KEYS_MAX)
-		return tacho_cmd_error(b->e, -EINVAL, 0, "1 to %d keys are needed",
-				       TACHO_HIST_KEYS_MAX);
+		return hist_fail(b, -EINVAL, NULL, "1 to 3 keys are needed");
 	for (uint32_t i = 0; i < spec->nr_keys; i++) {
 		int err = bind_key(b, spec->key[i], &b->h->key[i]);
 

@@ -16,6 +16,8 @@
 #ifndef TACHO_ENGINE_HIST_PRIV_H
 #define TACHO_ENGINE_HIST_PRIV_H
 
+#include <string.h>
+
 #include "base/bytes.h"
 #include "base/compiler.h"
 #include "engine/hist.h"
@@ -165,18 +167,25 @@ struct hist_binder {
 /* ---- hist_expr.c ---- */
 
 /*
+ * Records an error at the place of text `where` in the command, or at its start
+ * (NULL), as the kernel does.  Returns err.
+ */
+int hist_fail(struct hist_binder *b, int err, const char *where,
+	      const char *text);
+
+/*
  * Makes a value of a tree.  limit: the own variables before this one may be
  * used with whatever they are made of.  0, or what b->e says.
  */
 int hist_bind_expr(struct hist_binder *b, const struct tacho_hist_expr *x,
 		   uint32_t limit, struct hist_value *v);
 
-/* Likewise for a field of the histogram's own event. */
-int hist_bind_field(struct hist_binder *b, const struct tacho_hist_expr *x,
-		    struct hist_value *v);
-
-/* The column behind "system.event." and '$'. */
-uint32_t hist_name_column(const struct tacho_hist_expr *x);
+/* The hitcount that every histogram has, among the values. */
+static inline bool hist_is_hitcount(const struct tacho_hist_expr *x)
+{
+	return x->op == TACHO_EXPR_FIELD && !x->mods &&
+	       !strcmp(x->name, "hitcount");
+}
 
 /* Number of an own variable, or HIST_NONE. */
 uint32_t hist_own_var(const struct tacho_hist *h, const char *name);
@@ -195,12 +204,11 @@ int hist_finish(struct hist_binder *b, const struct tacho_hist_expr *x,
 
 /*
  * Finds $name as the kernel does: onmatch's events, then all.  NULL: b->e says text,
- * at column.
+ * at its name.
  */
 struct tacho_hist *hist_find_var(struct hist_binder *b,
 				 const struct tacho_hist_expr *x,
-				 uint32_t column, const char *text,
-				 uint32_t *var);
+				 const char *text, uint32_t *var);
 
 /* Runs a program. */
 uint64_t hist_run(const struct hist_value *v, const struct hist_frame *f);

@@ -32,12 +32,6 @@ static bool same_expr(const struct tacho_hist_expr *a,
 	return a == b;
 }
 
-static bool is_hitcount(const struct tacho_hist_expr *x)
-{
-	return x->op == TACHO_EXPR_FIELD && !x->mods &&
-	       !strcmp(x->name, "hitcount");
-}
-
 /* The next value from *i on that is not plain hitcount, or NULL. */
 static const struct tacho_hist_expr *next_val(const struct tacho_hist_spec *s,
 					      uint32_t *i)
@@ -45,7 +39,7 @@ static const struct tacho_hist_expr *next_val(const struct tacho_hist_spec *s,
 	while (*i < s->nr_vals) {
 		const struct tacho_hist_expr *x = s->val[(*i)++];
 
-		if (!is_hitcount(x))
+		if (!hist_is_hitcount(x))
 			return x;
 	}
 	return NULL;
