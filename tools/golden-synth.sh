@@ -52,7 +52,8 @@ define() {
 	local name
 	put $t/synthetic_events "$1"
 	say '|' < $t/synthetic_events
-	name=${1%%[; 	]*}
+	name=${1#"${1%%[! ]*}"}
+	name=${name%%[; 	]*}
 	[ -e "$t/events/synthetic/$name/format" ] && sed 's/^ID: .*/ID: 0/' "$t/events/synthetic/$name/format" | say '|'
 }
 reset() {
@@ -99,7 +100,7 @@ run() {
 		log
 	done
 }
-used=$(sed -n 's/^[TFE] \([a-z_]*\/[a-z_]*\) .*/\1/p' *.cases | grep -v synthetic | sort -u)
+used=$(sed -n 's/^[TFEP] \([a-z_]*\/[a-z_]*\).*/\1/p' *.cases | grep -v synthetic | sort -u)
 for c in synth engine; do
 	run < $c.cases > $c.kernel
 	reset > /dev/null

@@ -12,12 +12,20 @@
  *	                +-----> host->emit() synthetic events, ->snapshot(), ...
  *
  * One hit, as the kernel does it:
- *	E1  triggers without a filter that are not "post" run: traceon, enable_event,
- *	    disable_event, snapshot, hist
- *	E2  the record is made; triggers with a filter run if it passes
- *	E3  the event's own filter decides whether it is recorded, unless the event
- *	    is only in soft mode (it has triggers but is not enabled)
- *	E4  post triggers run: stacktrace, traceoff
+ *	E1  triggers run if their filter passes, the newest first; stacktrace and
+ *	    traceoff wait for E4, hist for E3
+ *	E2  the event is recorded if it is enabled (and not only in soft mode: wanted
+ *	    for its triggers), if tracing is on and its own filter passes
+ *	E3  histograms count it, the oldest first, and make synthetic events
+ *	E4  stacktrace, traceoff
+ * When one of its triggers needs the record (a filter, hist, stacktrace or
+ * traceoff) tracing must have been on before E1.  When none does, traceon in E1 is
+ * in time for this event, and an event that enables itself is recorded from
+ * its next hit on.
+ *
+ * Soft mode: an event with triggers, or that a trigger enables or disables,
+ * is wanted even if it is not enabled.  When the last such trigger goes, what was
+ * switched on or off by triggers stays so.
  *
  * Synthetic events are events of system "synthetic": they pass through the same
  * steps in the hit that made them, at most TACHO_ENGINE_DEPTH deep; what would
@@ -42,19 +50,24 @@ struct tacho_engine;
 struct tacho_engine_event {
 	const struct tacho_type *type;
 	const struct tacho_synth *synth;	/* NULL: not a synthetic event */
-	bool enabled;
-	bool soft_disabled;	/* by disable_event; enable_event undoes it */
+	bool enabled;		/* to be recorded; triggers change it, too */
+	bool soft_disabled;	/* not enabled, but wanted: soft is not 0 */
 	uint32_t soft;		/* triggers on it, or that target it */
 	void *host_data;	/* the host's */
 };
 
 struct tacho_engine_host {
 	void *arg;
-	/* A synthetic event to record: it is enabled and passed its filter. */
+	/*
+	 * A synthetic event to record: it is enabled and passed its filter.  It is
+	 * told before tacho_engine_hit() returns; in the kernel's trace it
+	 * comes behind the event that caused it, at the same time.
+	 */
 	void (*emit)(void *arg, const struct tacho_engine_event *event,
 		     const struct tacho_rec *rec);
 	void (*tracing)(void *arg, bool on, const struct tacho_rec *cause);
 	void (*snapshot)(void *arg, const struct tacho_rec *cause);
+	/* Likewise, and behind its event. */
 	void (*stacktrace)(void *arg, const struct tacho_engine_event *event,
 			   const struct tacho_rec *cause);
 	/* An event begins to matter (enabled, a trigger on it) or stops to. */
@@ -84,16 +97,23 @@ struct tacho_engine_event *tacho_engine_at(struct tacho_engine *engine,
 					   uint32_t index);
 
 /*
- * Commands.  All return 0, or a negative errno with e filled in, and keep errors
- * in the error log:
+ * Commands, not to be given from a host's call.  All return 0, or a negative errno with
+ * e (which may be NULL) filled in:
  *	-EINVAL	the text; e has the kernel's words and the column
  *	-EEXIST	a trigger that may be there once is there
- *	-ENOENT	nothing to remove
+ *	-ENOENT	nothing to remove, continue or clear.  (Of the removal of a trigger
+ *		the kernel says nothing then; whoever shows a file may ignore it.)
  *	-EBUSY	in use: a synthetic event with triggers, a variable that others refer to
  *	-ENOMEM
+ * Errors are kept in the error log under the kernel's names: "event filter parse
+ * error", "hist:system:event", "synthetic_events".  Where the kernel has no words, the
+ * log has ours: "trigger:system:event".  What cannot be removed is not logged.
  */
 
-/* Sets ("0": clears) the filter of one event. */
+/*
+ * Sets ("0": clears) the filter of one event.  As in the kernel a wrong one takes
+ * the old one's place: nothing is filtered, and the file says what is wrong.
+ */
 int tacho_engine_filter(struct tacho_engine *engine,
 			struct tacho_engine_event *event, const char *text,
 			struct tacho_cmd_error *e);
@@ -110,7 +130,10 @@ int tacho_engine_trigger(struct tacho_engine *engine,
 			 struct tacho_engine_event *event, const char *text,
 			 struct tacho_cmd_error *e);
 
-/* Defines a synthetic event, or removes it: "!name" or "!name type field; ..". */
+/*
+ * Defines a synthetic event, or removes it: "!name" or "!name type field; ..".  A
+ * removed one's struct tacho_engine_event and type are gone.
+ */
 int tacho_engine_synth(struct tacho_engine *engine, const char *text,
 		       struct tacho_cmd_error *e);
 

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine_priv.h - what an instance is made of, for src/engine/engine*.c only.
+ *
+ *	engine.c	events, filters, triggers, synthetic events: commands
+ *	engine_hit.c	one hit
+ *	engine_hist.c	triggers that are histograms, and the host of hist.h
+ *	engine_print.c	the files
+ *
+ * Memory: an instance, its events and the table of them are its arena's.  What can be
+ * removed has an arena of its own and lies in it: a trigger, the map of a histogram (which
+ * named ones share), a filter, a synthetic event.
+ */
+#ifndef TACHO_ENGINE_ENGINE_PRIV_H
+#define TACHO_ENGINE_ENGINE_PRIV_H
+
+#include "base/arena.h"
+#include "engine/engine.h"
+#include "engine/synth.h"
+
+#define ENGINE_MAX	((size_t)1 << 32)	/* bytes of one arena */
+
+struct engine_trigger;
+
+/* The table of one histogram, or of all of one name. */
+struct engine_map {
+	struct tacho_arena arena;	/* it lies in here */
+	uint32_t users;
+	uint32_t paused;		/* users that are */
+	void *mem;			/* 64-aligned */
+	size_t size;
+};
+
+struct engine_trigger {
+	struct tacho_arena arena;	/* it lies in here */
+	struct engine_trigger *next;	/* of the event's */
+	struct engine_event *event;
+	struct tacho_trigger_spec spec;
+	struct tacho_filter *filter;	/* or NULL */
+	uint64_t left;			/* of a counted one */
+	struct engine_event *target;	/* enable_ and disable_ */
+	struct tacho_hist *hist;
+	struct engine_map *map;
+	bool paused;	/* each by itself, also those that share a map */
+	bool made;	/* for fields of another histogram's action: goes with the last */
+};
+
+struct engine_event {
+	struct tacho_engine_event pub;	/* first: hosts see this */
+	struct engine_trigger *triggers;	/* in the order of the `trigger` file */
+	bool needs_record;	/* a trigger looks at the record or waits for it */
+	struct tacho_arena filter_arena;
+	struct tacho_filter *filter;
+	const char *filter_text;	/* as set, or what was wrong; NULL: none */
+	struct tacho_arena arena;	/* of a synthetic event, which lies in it */
+	struct engine_event *next_synth;
+};
+
+struct tacho_engine {
+	struct tacho_arena arena;	/* it lies in here */
+	struct tacho_engine_host host;
+	const struct tacho_names *names;
+	struct tacho_hist_host hist_host;
+	struct engine_event **event;
+	uint32_t nr_events, room;
+	struct engine_event *synths;	/* in the order in which they were defined */
+	bool running;
+	uint32_t depth;			/* synthetic events within each other */
+	uint64_t too_deep;
+	struct tacho_errlog log;
+	_Alignas(8) unsigned char raw[TACHO_ENGINE_DEPTH]
+				     [TACHO_ALIGN_UP(TACHO_SYNTH_RAW_MAX, 8)];
+};
+
+/* An event from outside, as it is inside. */
+static inline struct engine_event *engine_event_of(struct tacho_engine_event *e)
+{
+	return (struct engine_event *)e;
+}
+
+static inline const struct engine_event *
+engine_event_ro(const struct tacho_engine_event *e)
+{
+	return (const struct engine_event *)e;
+}
+
+/* ---- engine.c ---- */
+
+struct engine_event *engine_find(const struct tacho_engine *engine,
+				 const char *system, const char *name);
+
+/* Puts a finished trigger on its event, first or last. */
+void engine_trigger_attach(struct tacho_engine *engine,
+			   struct engine_trigger *t, bool last);
+
+/* Takes a trigger off its event and frees it. */
+void engine_trigger_detach(struct tacho_engine *engine,
+			   struct engine_trigger *t);
+
+/* Frees one that is on no event. */
+void engine_trigger_free(struct engine_trigger *t);
+
+/* A trigger in the making; NULL: no memory. */
+struct engine_trigger *engine_trigger_new(struct engine_event *event);
+
+/* Compiles its filter; errors are logged. */
+int engine_trigger_filter(struct tacho_engine *engine, struct engine_trigger *t,
+			  struct tacho_cmd_error *e);
+
+/* Keeps an error under "<kind>:system:event"; returns e->err. */
+int engine_log_event(struct tacho_engine *engine, const char *kind,
+		     const struct engine_event *event, const char *command,
+		     const struct tacho_cmd_error *e);
+
+/* ---- engine_hit.c ---- */
+
+/* hist_host.synth: a histogram made a synthetic event. */
+void engine_synth_hit(void *arg, const struct tacho_synth *synth,
+		      const struct tacho_synth_value *value,
+		      const struct tacho_rec *cause);
+
+/* hist_host.snapshot */
+void engine_snapshot(void *arg, const struct tacho_rec *cause);
+
+/* ---- engine_hist.c ---- */
+
+void engine_hist_init(struct tacho_engine *engine);
+
+/* A hist command, parsed.  Takes t.  0, or what e says. */
+int engine_hist_command_take(struct tacho_engine *engine,
+			     struct engine_trigger *t, struct tacho_cmd_error *e);
+
+/* Whether a histogram's action makes this synthetic event. */
+bool engine_hist_makes(const struct tacho_engine *engine,
+		       const struct tacho_synth *synth);
+
+void engine_hist_pause(struct engine_trigger *t, bool paused);
+
+/* A trigger leaves the map that it uses. */
+void engine_map_put(struct engine_trigger *t);
+
+#endif
