@@ -163,6 +163,11 @@ bool tacho_engine_running(const struct tacho_engine *engine)
 	return engine->running;
 }
 
+bool tacho_engine_has_filter(const struct tacho_engine_event *event)
+{
+	return engine_event_ro(event)->filter;
+}
+
 uint64_t tacho_engine_too_deep(const struct tacho_engine *engine)
 {
 	return engine->too_deep;
