@@ -91,6 +91,20 @@ bool tacho_glob_match(const char *pattern, const char *text)
 	}
 }
 
+char *tacho_put_decimal(char *to, uint64_t v)
+{
+	char tmp[20];
+	int n = 0;
+
+	do {
+		tmp[n++] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	while (n)
+		*to++ = tmp[--n];
+	return to;
+}
+
 uint64_t tacho_hash(const void *p, size_t len, uint64_t h)
 {
 	const unsigned char *s = p;

@@ -7,7 +7,7 @@
 
 #include "base/atomic.h"
 #include "base/inject.h"
-#include "probe/probe.h"
+#include "probe/program.h"
 #include "session/proc.h"
 #include "sys/mapping.h"
 
@@ -46,11 +46,8 @@ int tacho_attach_registry(void)
 	return 0;
 }
 
-/*
- * Whether system calls that a sandbox may forbid are fine: as long as no
- * seccomp filter was added since the start.
- */
-static bool may_map(void)
+/* As long as no seccomp filter was added since the start. */
+bool tacho_attach_may_map(void)
 {
 	int saved = errno;
 	int now = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
@@ -71,6 +68,18 @@ static bool slot_path(uint32_t bit, char *path)
 	return path[0] == '/';
 }
 
+/* What a tick of the session's clock is in ns. */
+static void note_clock(struct probe_session *s)
+{
+	__extension__ typedef unsigned __int128 u128;
+	uint64_t second = 1000000000, freq = s->view.ctl->clock_freq;
+
+	if (!freq)
+		freq = second;
+	s->ns_whole = second / freq;
+	s->ns_part = (uint64_t)((((u128)(second % freq) << 64) + (freq - 1)) / freq);
+}
+
 struct probe_session *tacho_attach(uint32_t bit)
 {
 	struct probe_session *s = tacho_load_acquire(&tacho_probe.session[bit]);
@@ -81,7 +90,7 @@ struct probe_session *tacho_attach(uint32_t bit)
 
 	if (s)
 		return s;
-	if (!proc || !may_map() || tacho_attach_registry() ||
+	if (!proc || !tacho_attach_may_map() || tacho_attach_registry() ||
 	    !slot_path(bit, path))
 		return NULL;
 	s = tacho_shm_private(sizeof(*s));
@@ -101,6 +110,7 @@ struct probe_session *tacho_attach(uint32_t bit)
 	s->bit = bit;
 	s->serial = (uint16_t)(tacho_add_relaxed(&tacho_probe.serials, 1) %
 			       UINT16_MAX + 1);
+	note_clock(s);
 	TACHO_INJECT(attach_mapped);
 	/* [W7] pairs with [R7] in emit.c */
 	if (tacho_cas_acq_rel(&tacho_probe.session[bit], &none, s))
@@ -113,9 +123,17 @@ struct probe_session *tacho_attach(uint32_t bit)
 
 void tacho_attach_drop(uint32_t bit, struct probe_session *s)
 {
+	struct probe_session *dead = s;
+	uint32_t n;
+
 	/* one of us takes it down; stragglers keep valid, empty memory */
-	if (tacho_cas_acq_rel(&tacho_probe.session[bit], &s, NULL))
-		tacho_view_retire(&s->view);
+	if (!tacho_cas_acq_rel(&tacho_probe.session[bit], &s, NULL))
+		return;
+	tacho_view_retire(&dead->view);
+	/* one that is being mapped now stays mapped, and nobody else sees it */
+	n = tacho_load_acquire(&dead->nr_maps);
+	for (uint32_t i = 0; i < n; i++)
+		tacho_shm_retire(dead->map[i].mem, dead->map[i].size);
 }
 
 /* Copies an event's "system:name". */
@@ -176,9 +194,12 @@ static void apply_session(uint32_t bit, uint32_t first, uint32_t last)
 		if (!(seq & 1) && tacho_view_rules_seq(&s->view) == seq)
 			break;
 	}
+	if (!any)
+		return;
 	/* before the program locks itself up, and off the first event's bill */
-	for (uint32_t lane = 0; any && lane < s->view.ring.nr_cpus; lane++)
+	for (uint32_t lane = 0; lane < s->view.ring.nr_cpus; lane++)
 		(void)tacho_ring_map(&s->view.ring, lane, 0);
+	tacho_program_prepare(s, first, last);
 }
 
 void tacho_attach_apply(uint32_t first, uint32_t last)

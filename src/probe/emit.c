@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "probe/probe.h"
+#include "probe/program.h"
 #include "ring/write.h"
 #include "sys/mapping.h"
 
@@ -95,12 +95,33 @@ static TACHO_COLD void lose_big(const struct tacho_event *ev, uint64_t mask)
 	}
 }
 
-/* The whole way: any number of sessions, a new thread, a refusal. */
+/* The whole way in one session; true when the event may remember it. */
+static bool emit_to(const struct tacho_event *ev, uint32_t bit, uint64_t *raw,
+		    size_t len, const struct probe_place *place)
+{
+	uint64_t program = tacho_load_relaxed(&ev->state[1]) >> bit & 1;
+	uint16_t id;
+	struct probe_session *s = prepare(ev, bit, &id);
+	int err;
+
+	if (!s)
+		return false;
+	raw[0] = tacho_common_word(id, tacho_self.tid);
+	if (program)
+		err = tacho_program_hit(s, tacho_program_get(s, ev->index),
+					ev->index, raw, len, place);
+	else
+		err = tacho_ring_write(&s->view.ring, raw, (len + 7) / 8);
+	if (err == -ESHUTDOWN && !program)
+		refused(ev, bit, s, raw, (len + 7) / 8);
+	return err != -ESHUTDOWN;
+}
+
+/* The whole way: any number of sessions, a new thread, a refusal, a program. */
 static TACHO_NOINLINE void emit_rare(struct tacho_event *ev, uint64_t *raw,
-				     size_t len)
+				     size_t len, const struct probe_place *place)
 {
 	uint64_t mask = tacho_load_relaxed(ev->state);
-	uint64_t words = (len + 7) / 8;
 
 	/* shorter than its common fields: no event of ours, and no room for them */
 	if (len > TACHO_RAW_MAX || len < sizeof(struct tacho_common)) {
@@ -117,15 +138,12 @@ static TACHO_NOINLINE void emit_rare(struct tacho_event *ev, uint64_t *raw,
 	}
 	for (uint64_t left = mask; left; left &= left - 1) {
 		uint32_t bit = (uint32_t)__builtin_ctzll(left);
-		uint16_t id;
-		struct probe_session *s = prepare(ev, bit, &id);
+		struct probe_session *s;
 
-		if (!s)
+		if (!emit_to(ev, bit, raw, len, place))
 			continue;
-		raw[0] = tacho_common_word(id, tacho_self.tid);
-		if (tacho_ring_write(&s->view.ring, raw, words) == -ESHUTDOWN)
-			refused(ev, bit, s, raw, words);
-		else if (mask == s->mask && tacho_load_relaxed(&ev->session) != s)
+		s = tacho_load_acquire(&tacho_probe.session[bit]);
+		if (s && mask == s->mask && tacho_load_relaxed(&ev->session) != s)
 			tacho_store_release(&ev->session, s);	/* [W8] */
 	}
 }
@@ -161,6 +179,55 @@ known(const struct tacho_event *ev, uint64_t *common)
 	return tacho_likely(id) ? s : NULL;
 }
 
+/*
+ * As known(), but of an event that has a program, which is run.  False: nothing
+ * happened.
+ */
+static TACHO_ALWAYS_INLINE bool
+emit_program(const struct tacho_event *ev, uint64_t *raw, size_t len,
+	     const struct probe_place *place)
+{
+	struct probe_session *s = tacho_load_acquire(&ev->session); /* [R8] */
+	const uint64_t *state = tacho_load_relaxed(&ev->state);
+	const struct probe_program *p;
+	uint64_t id;
+
+	if (tacho_unlikely(!s || tacho_self.serial[s->bit] != s->serial ||
+			   tacho_load_acquire(&state[0]) != s->mask ||
+			   !(tacho_load_relaxed(&state[1]) & s->mask)))
+		return false;
+	id = tacho_load_relaxed(&s->ids[ev->index]);
+	p = tacho_load_acquire(&s->program[ev->index]);		/* [R9] */
+	if (tacho_unlikely(!id || !p || p->seq !=
+			   tacho_load_relaxed(&s->view.commands->seq)))
+		return false;
+	raw[0] = tacho_self.common | TACHO_COMMON_TYPE(id);
+	if (tacho_likely(!p->nr_triggers)) {
+		if (tacho_program_takes(p, raw, len))
+			(void)tacho_ring_write(&s->view.ring, raw, (len + 7) / 8);
+	} else {
+		(void)tacho_program_hit(s, p, ev->index, raw, len, place);
+	}
+	return true;
+}
+
+/* The caller's return address and frame, which is where the site is. */
+#define PLACE_HERE()						\
+	((struct probe_place){ __builtin_frame_address(0),		\
+			       __builtin_return_address(0) })
+
+/* Reached by a jump, so that the frame above is the site's. */
+static TACHO_NOINLINE void next_write(struct tacho_event *ev, void *raw,
+				      size_t len)
+{
+	const struct probe_place place = PLACE_HERE();
+
+	if (len - sizeof(struct tacho_common) >
+	    TACHO_RAW_MAX - sizeof(struct tacho_common) ||
+	    !emit_program(ev, raw, len, &place))
+		emit_rare(ev, raw, len, &place);
+}
+
 static void emit_write(struct tacho_event *ev, void *raw, size_t len)
 {
 #ifdef TACHO_HAVE_RSEQ
@@ -176,7 +243,7 @@ static void emit_write(struct tacho_event *ev, void *raw, size_t len)
 			return;
 	}
 #endif
-	emit_rare(ev, raw, len);
+	next_write(ev, raw, len);
 }
 
 /*
@@ -191,11 +258,13 @@ static void emit_write(struct tacho_event *ev, void *raw, size_t len)
 #endif
 
 #define EMIT_WORDS(payload, record, params, ...)			\
-	static TACHO_COLD void rare_write##payload params		\
+	static TACHO_NOINLINE void next_write##payload params		\
 	{								\
+		const struct probe_place place = PLACE_HERE();		\
 		uint64_t raw[] = { 0, __VA_ARGS__ };			\
 									\
-		emit_rare(ev, raw, sizeof(raw));			\
+		if (!emit_program(ev, raw, sizeof(raw), &place))	\
+			emit_rare(ev, raw, sizeof(raw), &place);	\
 	}								\
 									\
 	static void emit_write##payload params				\
@@ -204,7 +273,7 @@ static void emit_write(struct tacho_event *ev, void *raw, size_t len)
 		struct probe_session *s = known(ev, &common);		\
 									\
 		if (tacho_unlikely(!FAST(record, __VA_ARGS__)))		\
-			rare_write##payload(ev, __VA_ARGS__);		\
+			next_write##payload(ev, __VA_ARGS__);		\
 	}
 
 EMIT_WORDS(1, 2, (struct tacho_event *ev, uint64_t a), a)
@@ -221,7 +290,7 @@ static struct scratch {
 } scratch[8];
 
 /* Takes a free piece; NULL when all are taken. */
-static void *scratch_take(void)
+void *tacho_scratch_take(void)
 {
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(scratch); i++) {
 		uint32_t idle = 0;
@@ -247,7 +316,7 @@ static void *emit_scratch_get(struct tacho_event *ev, size_t len)
 		lose_big(ev, mask);
 		return NULL;
 	}
-	raw = scratch_take();
+	raw = tacho_scratch_take();
 	for (; !raw && mask; mask &= mask - 1) {
 		struct probe_session *s =
 			prepare(ev, (uint32_t)__builtin_ctzll(mask), &id);
@@ -258,7 +327,7 @@ static void *emit_scratch_get(struct tacho_event *ev, size_t len)
 	return raw;
 }
 
-static void emit_scratch_put(void *raw)
+void tacho_scratch_put(void *raw)
 {
 	for (size_t i = 0; raw && i < TACHO_ARRAY_SIZE(scratch); i++)
 		if (scratch[i].raw == raw)
@@ -271,13 +340,20 @@ void tacho_emit_fork(void)
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(scratch); i++)
 		tacho_store_relaxed(&scratch[i].busy, 0);
 	memset(&tacho_self, 0, sizeof(tacho_self));
+	/* whoever was making programs is not there to end it */
+	for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
+		struct probe_session *s = tacho_probe.session[bit];
+
+		if (s)
+			tacho_store_relaxed(&s->compiling, 0);
+	}
 }
 
 const struct tacho_event_ops tacho_emit_ops = {
 	.struct_size = sizeof(tacho_emit_ops),
 	.write = emit_write,
 	.scratch_get = emit_scratch_get,
-	.scratch_put = emit_scratch_put,
+	.scratch_put = tacho_scratch_put,
 	.write1 = emit_write1,
 	.write2 = emit_write2,
 	.write3 = emit_write3,

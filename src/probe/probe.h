@@ -6,6 +6,7 @@
  *	procmap.c	that file: creating, growing, copying at fork
  *	attach.c	sessions this process records into; ids of types
  *	emit.c		one hit of a tracepoint
+ *	program.h	filters and triggers: program.c, compile.c, stack.c
  *	life.c		constructor, fork, exit, the boot option
  *
  * The rules of this folder
@@ -14,8 +15,8 @@
  *	thread, no signal handler, no descriptor left open, no lock that a
  *	signal handler could meet.  What cannot be recorded is counted.
  *
- *	emit.c and attach.c run in any thread and any signal handler, also one that
- *	interrupted themselves: they use atomics and system calls only, and
+ *	emit.c, attach.c and programs run in any thread and any signal handler, also one
+ *	that interrupted themselves: they use atomics and system calls only, and
  *	preserve errno.  object.c and life.c run in constructors, destructors and fork
  *	handlers and take the mutex.
  *
@@ -34,8 +35,13 @@
 
 #include <pthread.h>
 
+#include "session/histmap.h"
 #include "session/view.h"
 #include "tacho/abi/site.h"
+
+#define PROBE_MAPS_MAX	512	/* histograms of one session, mapped here */
+
+struct probe_program;
 
 /* A session that this process records into. */
 struct probe_session {
@@ -44,6 +50,16 @@ struct probe_session {
 	uint16_t serial;	/* differs from that of every session before; not 0 */
 	struct tacho_view view;
 	uint16_t ids[TACHO_EVENTS_MAX + 1];	/* by event index; 0: not known yet */
+	struct probe_program *program[TACHO_EVENTS_MAX + 1];	/* or NULL */
+	uint64_t ns_whole, ns_part;	/* of a tick: whole ns, and 2^-64ths */
+	uint32_t stack_id;		/* type of call stacks; 0: not known yet */
+
+	/* whoever makes programs, program.h section 2 */
+	uint32_t compiling;
+	uint32_t nr_maps;
+	unsigned char *chunk;		/* memory of programs: the last piece */
+	uint64_t chunk_used;
+	struct tacho_histmap map[PROBE_MAPS_MAX];
 };
 
 struct probe {
@@ -65,6 +81,7 @@ extern struct probe tacho_probe;
 struct probe_self {
 	int32_t tid;				/* 0: not asked yet */
 	uint64_t common;			/* common fields without the type */
+	uint32_t depth;				/* of synthetic events */
 	uint16_t serial[TACHO_SESSIONS_MAX];	/* sessions told who we are */
 };
 
@@ -113,12 +130,19 @@ void tacho_attach_drop(uint32_t bit, struct probe_session *s);
  */
 void tacho_attach_apply(uint32_t first, uint32_t last);
 
+/* Whether system calls that a sandbox may forbid are fine. */
+bool tacho_attach_may_map(void);
+
 /* Maps the registry; 0 or -errno. */
 int tacho_attach_registry(void);
 
 /* ---- emit.c ---- */
 
 extern const struct tacho_event_ops tacho_emit_ops;
+
+/* Room for TACHO_RAW_MAX bytes and a word, or NULL: all of it is taken. */
+void *tacho_scratch_take(void);
+void tacho_scratch_put(void *raw);
 
 /* After fork, in the child: this thread is a new one, and alone. */
 void tacho_emit_fork(void);

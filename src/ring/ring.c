@@ -8,24 +8,10 @@
 
 #include "base/atomic.h"
 #include "base/inject.h"
+#include "base/text.h"
 #include "ring/write.h"
 #include "sys/clock.h"
 #include "sys/mapping.h"
-
-/* Digits without the C library's printf, which is not for signal handlers. */
-static char *put_number(char *to, uint32_t v)
-{
-	char tmp[10];
-	int n = 0;
-
-	do {
-		tmp[n++] = (char)('0' + v % 10);
-		v /= 10;
-	} while (v);
-	while (n)
-		*to++ = tmp[--n];
-	return to;
-}
 
 void tacho_ring_file(char *to, size_t size, uint32_t lane, uint32_t id)
 {
@@ -34,9 +20,9 @@ void tacho_ring_file(char *to, size_t size, uint32_t lane, uint32_t id)
 		return;
 	}
 	memcpy(to, "buf.", 4);
-	to = put_number(to + 4, lane);
+	to = tacho_put_decimal(to + 4, lane);
 	*to++ = '.';
-	to = put_number(to, id);
+	to = tacho_put_decimal(to, id);
 	*to = '\0';
 }
 
@@ -148,7 +134,7 @@ static int make_file(int dirfd, const char *name, uint64_t size)
 	int fd, err;
 
 	memcpy(temp, "tmp.", 4);
-	end = put_number(temp + 4, (uint32_t)gettid());
+	end = tacho_put_decimal(temp + 4, (uint32_t)gettid());
 	*end++ = '.';
 	*end = '\0';
 	memcpy(end, name, strlen(name) + 1);

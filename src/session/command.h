@@ -102,9 +102,9 @@ struct tacho_command_hist {
 };
 
 /*
- * Calls fn for the maps of all hists whose event glob and the given one (as in
- * section 1; NULL: all) may mean the same event, until it returns not 0; returns
- * that, or a negative errno.  A hist on several events, or on several versions of
+ * Calls fn for the maps that hists have for events that the given glob (as in
+ * section 1; NULL: all) means, until it returns not 0; returns that, or a negative
+ * errno.  A hist on several events, or on several versions of
  * one event's type, has a map for each.  A hist that no program has hit or
  * compiled yet has none, and is not seen here.  All is gone when fn returns.
  */

@@ -87,10 +87,7 @@ static int clear_bit_of(struct tacho_procfile *p, void *arg)
 	return 0;
 }
 
-/*
- * Gives the memory of buffers and histograms back although processes still map it:
- * what they still write makes a page or two of it anew, which ends with them.
- */
+/* Gives the memory of all buffers back although processes still map it. */
 static void punch_buffers(const struct tacho_session *s)
 {
 	DIR *list = opendir(s->path);
@@ -98,8 +95,8 @@ static void punch_buffers(const struct tacho_session *s)
 	struct stat st;
 
 	while (list && (e = readdir(list))) {
-		int fd = is_data_file(e->d_name) ?
-			 tacho_shm_open(dirfd(list), e->d_name) : -1;
+		int fd = strncmp(e->d_name, "buf.", 4) ? -1
+			: tacho_shm_open(dirfd(list), e->d_name);
 
 		if (fd < 0)
 			continue;
@@ -123,6 +120,8 @@ static void end_session(struct tacho_session *s)
 	bool closed = true;
 
 	tacho_store_seq_cst(&s->view.ctl->state, TACHO_STATE_DEAD);
+	/* no program in any process is the current one any more */
+	tacho_edit_begin(&s->view);
 	TACHO_INJECT(session_dead);
 	tacho_ring_run(r, false);
 	(void)tacho_procs_each(s->dir, clear_bit_of, &s->bit);

@@ -216,8 +216,9 @@ bool tacho_pids_add(struct tacho_control *ctl, int32_t pid)
 
 /* ---- what is wanted ---- */
 
-static bool rules_want(const struct tacho_control *ctl, const char *name)
+bool tacho_view_rules_want(const struct tacho_view *v, const char *name)
 {
+	const struct tacho_control *ctl = v->ctl;
 	uint32_t n = tacho_load_relaxed(&ctl->nr_rules);
 	char glob[TACHO_RULE_MAX];
 
@@ -275,7 +276,7 @@ struct tacho_decision tacho_view_decide(const struct tacho_view *v,
 
 	if (nr_pids(v->ctl) && !tacho_pids_has(v->ctl, pid))
 		return d;
-	d.enabled = rules_want(v->ctl, name);
+	d.enabled = tacho_view_rules_want(v, name);
 	d.wanted = d.enabled;
 	if (tacho_view_nr_commands(v))
 		commands_want(v, name, &d);

@@ -50,6 +50,9 @@ struct tacho_decision {
 struct tacho_decision tacho_view_decide(const struct tacho_view *v,
 					const char *name, int32_t pid);
 
+/* Whether the session's rules alone record events called name. */
+bool tacho_view_rules_want(const struct tacho_view *v, const char *name);
+
 /* Sets or clears a session's bit in both words, in the order of abi/shm.h. */
 void tacho_state_set(struct tacho_proc_state *state, uint64_t mask,
 		     const struct tacho_decision *d);

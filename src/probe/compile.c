@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+/* A session's commands, made a program of one event: section 2 of program.h. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "probe/program.h"
+#include "session/proc.h"
+#include "sys/mapping.h"
+
+/* Programs are put one behind the other into pieces of this size. */
+#define CHUNK_SIZE	(UINT64_C(1) << 20)
+
+static struct probe_session *session_of(const struct tacho_compile *c)
+{
+	return c->owner;
+}
+
+/* 0 goes on; what failed for want of memory is not the text's fault. */
+static int failed(struct tacho_compile *c, int err)
+{
+	c->no_memory |= err == -ENOMEM;
+	return err;
+}
+
+/* ---- what the compiler asks for ---- */
+
+/* This process's own event of that name, else any that was recorded. */
+static const struct tacho_type *named_type(struct tacho_compile *c,
+					   const char *name)
+{
+	uint32_t n = tacho_load_relaxed(&tacho_probe.proc->nr_events);
+	size_t want = strlen(name);
+	const char *text;
+	uint32_t len, id;
+
+	for (uint32_t i = 1; i <= n; i++) {
+		text = tacho_procmap_text(i, &len);
+		if (len <= want || memcmp(text, name, want) || text[want] != '\n')
+			continue;
+		return tacho_compile_type(c, text, len,
+			(uint32_t)tacho_types_add(c->view, text, len));
+	}
+	id = tacho_compile_find_type(c->view, name, 1);
+	text = id ? tacho_types_text(c->view, id, &len) : NULL;
+	return text ? tacho_compile_type(c, text, len, id) : NULL;
+}
+
+/* The shared map of a histogram: known here, or mapped now. */
+static int get_map(struct probe_session *s, struct tacho_histmap *want,
+		   const struct tacho_map_geometry *g, uint32_t *flags)
+{
+	struct tacho_map view;
+	int err;
+
+	for (uint32_t i = 0; i < s->nr_maps; i++) {
+		const struct tacho_histmap *m = &s->map[i];
+
+		if (m->series != want->series || m->type != want->type)
+			continue;
+		*want = *m;
+		return tacho_map_view(&view, m->mem, m->size, g);
+	}
+	if (s->nr_maps == PROBE_MAPS_MAX)
+		return -ENOSPC;
+	err = tacho_histmap_make(&s->view, want, g);
+	if (err)
+		return err;
+	/* a tool that pauses it marks the command first, then the maps it sees */
+	if (tacho_load_seq_cst(flags) & TACHO_COMMAND_PAUSED &&
+	    !tacho_map_view(&view, want->mem, want->size, g))
+		tacho_store_relaxed(&view.head->paused, 1);
+	s->map[s->nr_maps] = *want;
+	tacho_store_release(&s->nr_maps, s->nr_maps + 1);
+	return 0;
+}
+
+static int bind_hist(struct tacho_compile *c, struct tacho_command *cmd,
+		     const struct tacho_hist_spec *spec, struct tacho_hist *hist)
+{
+	struct tacho_histmap map = {
+		.series = tacho_load_relaxed(&cmd->series),
+		.type = spec->name ? 0 : tacho_hist_type_of(hist)->id,
+	};
+	struct tacho_map_geometry g;
+	int err;
+
+	tacho_hist_geometry(hist, &g);
+	err = get_map(session_of(c), &map, &g, &cmd->flags);
+	if (!err)
+		err = tacho_hist_bind(hist, map.mem, map.size);
+	if (err)
+		(void)tacho_add_relaxed(&c->view->commands->lost_map, 1);
+	/* counted; more memory would not help */
+	return err ? -EINVAL : 0;
+}
+
+/* ---- one event ---- */
+
+static bool is_post(enum tacho_trigger_cmd cmd)
+{
+	return cmd == TACHO_TRIGGER_STACKTRACE || cmd == TACHO_TRIGGER_TRACEOFF;
+}
+
+/* The histograms on a target of enable_hist and disable_hist. */
+static void find_targets(struct tacho_compile *c, struct probe_trigger *t,
+			 const struct tacho_trigger_spec *spec)
+{
+	const struct tacho_type *type =
+		c->host.find_type(c, spec->system, spec->event);
+	struct tacho_command *cmd;
+	char name[TACHO_RULE_MAX];
+	uint32_t at = 0;
+
+	if (!type || !tacho_compile_name(spec->system, spec->event, name))
+		return;
+	while ((cmd = tacho_compile_next(c->view, TACHO_COMMAND_TRIGGER, name,
+					 false, &at))) {
+		struct tacho_trigger_spec *other = tacho_compile_trigger(c, cmd);
+		struct probe_target *target;
+		struct tacho_hist *hist;
+
+		if (!other || other->cmd != TACHO_TRIGGER_HIST)
+			continue;
+		hist = tacho_compile_hist(c, cmd, other, type);
+		target = hist ? tacho_compile_alloc(c, sizeof(*target)) : NULL;
+		if (!target)
+			continue;
+		*target = (struct probe_target){ t->targets, hist };
+		t->targets = target;
+	}
+}
+
+/* A stack more often than enough: a field may be called so. */
+static void note_needs(struct probe_program *p, const struct tacho_hist_spec *h)
+{
+	p->needs_time |= tacho_hist_uses_time(h);
+	p->needs_stack |= strstr(h->text, "stacktrace") != NULL;
+}
+
+/* One trigger; false when it cannot be on events of this type. */
+static bool make_trigger(struct tacho_compile *c, struct probe_program *p,
+			 struct probe_trigger *t, struct tacho_command *cmd,
+			 const struct tacho_type *type)
+{
+	struct tacho_trigger_spec *spec = tacho_compile_trigger(c, cmd);
+	uint32_t soft = tacho_load_relaxed(&cmd->soft);
+	struct tacho_filter *filter = NULL;
+
+	if (!spec || (spec->filter &&
+		      failed(c, tacho_filter_compile(&filter, c->arena, type,
+					spec->filter, 0, &tacho_probe_names,
+					NULL))))
+		return false;
+	*t = (struct probe_trigger){
+		.cmd = spec->cmd, .filter = filter, .command = cmd,
+		.serial = tacho_load_relaxed(&cmd->serial),
+	};
+	switch (spec->cmd) {
+	case TACHO_TRIGGER_ENABLE_EVENT:
+	case TACHO_TRIGGER_DISABLE_EVENT:
+		if (!soft || soft > TACHO_SOFT_MAX)
+			return false;
+		t->soft = &c->view->commands->soft[soft - 1].disabled;
+		break;
+	case TACHO_TRIGGER_ENABLE_HIST:
+	case TACHO_TRIGGER_DISABLE_HIST:
+		find_targets(c, t, spec);
+		break;
+	case TACHO_TRIGGER_HIST:
+		t->hist = tacho_compile_hist(c, cmd, spec, type);
+		if (!t->hist)
+			return false;
+		note_needs(p, &spec->hist);
+		break;
+	case TACHO_TRIGGER_TRACEON:
+	case TACHO_TRIGGER_TRACEOFF:
+	case TACHO_TRIGGER_SNAPSHOT:
+	case TACHO_TRIGGER_STACKTRACE:
+	default:
+		break;
+	}
+	p->post |= is_post(spec->cmd);
+	return true;
+}
+
+static void make_triggers(struct tacho_compile *c, struct probe_program *p,
+			  const char *name, const struct tacho_type *type)
+{
+	const struct tacho_view *v = c->view;
+	struct tacho_command *cmd;
+	uint32_t at = 0, n = 0;
+
+	while (tacho_compile_next(v, TACHO_COMMAND_TRIGGER, name, false, &at))
+		n++;
+	p->trigger = n ? tacho_compile_alloc(c, n * sizeof(*p->trigger)) : NULL;
+	at = 0;
+	while (p->trigger && p->nr_triggers < n &&
+	       (cmd = tacho_compile_next(v, TACHO_COMMAND_TRIGGER, name, false, &at)))
+		p->nr_triggers += make_trigger(c, p, &p->trigger[p->nr_triggers],
+					       cmd, type);
+}
+
+/* The newest filter that is one for this type. */
+static void make_filter(struct tacho_compile *c, struct probe_program *p,
+			const char *name, const struct tacho_type *type)
+{
+	struct tacho_command *cmd;
+	uint32_t at = UINT32_MAX;
+	struct tacho_filter *filter;
+
+	while ((cmd = tacho_compile_next(c->view, TACHO_COMMAND_FILTER, name, true,
+				   &at))) {
+		const char *text = tacho_compile_text(c, cmd->text, sizeof(cmd->text));
+
+		if (!text || failed(c, tacho_filter_compile(&filter, c->arena, type,
+						text, 0, &tacho_probe_names, NULL)))
+			continue;
+		p->filter = filter;
+		return;
+	}
+}
+
+static const uint32_t *find_soft(const struct tacho_view *v, const char *name)
+{
+	for (uint32_t i = 0; i < TACHO_SOFT_MAX; i++) {
+		const struct tacho_soft *soft = &v->commands->soft[i];
+
+		if (tacho_load_relaxed(&soft->users) &&
+		    !strncmp(soft->event, name, sizeof(soft->event)))
+			return &soft->disabled;
+	}
+	return NULL;
+}
+
+static struct probe_program *make_program(struct tacho_compile *c,
+					  const char *name,
+					  const struct tacho_type *type)
+{
+	const struct tacho_view *v = c->view;
+	struct probe_program *p = tacho_compile_alloc(c, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->enabled = tacho_view_decide(v, name, tacho_probe.pid).enabled;
+	p->soft = find_soft(v, name);
+	if (!type)
+		return p;
+	make_filter(c, p, name, type);
+	make_triggers(c, p, name, type);
+	/* a synthetic event's histograms see the time and place of its cause */
+	for (const struct tacho_made_synth *s = c->synths; s; s = s->next) {
+		const struct probe_program *of = s->program;
+
+		p->needs_time |= of && of->needs_time;
+		p->needs_stack |= of && of->needs_stack;
+	}
+	return p;
+}
+
+/* Of a synthetic event. */
+static void *synth_program(struct tacho_compile *c, const char *name,
+			   struct tacho_command *cmd,
+			   const struct tacho_type *type)
+{
+	struct probe_program *p = make_program(c, name, type);
+
+	if (p)
+		p->id = (uint16_t)tacho_load_relaxed(&cmd->series);
+	return p;
+}
+
+/*
+ * Everything that a program has lies in the arena, this process's side of the
+ * compilation too: histograms ask it while they run.
+ */
+static struct tacho_compile *begin(struct probe_session *s,
+				   struct tacho_arena *arena)
+{
+	struct tacho_compile *c = tacho_arena_alloc(arena, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	*c = (struct tacho_compile){
+		.view = &s->view, .arena = arena, .names = &tacho_probe_names,
+		.owner = s, .type = named_type, .bind = bind_hist,
+		.program = synth_program,
+	};
+	tacho_compile_init(c);
+	c->host.synth = tacho_program_synth;
+	c->host.snapshot = tacho_program_snapshot;
+	return c;
+}
+
+/* The program of an event, without its commands if they are not wanted. */
+static struct probe_program *compile_event(struct tacho_compile *c,
+					   uint32_t index, bool commands)
+{
+	const struct tacho_type *type = NULL;
+	char name[TACHO_RULE_MAX];
+	struct probe_program *p;
+	uint32_t len;
+	const char *text = tacho_procmap_text(index, &len);
+	int id = commands ? tacho_types_add(c->view, text, len) : 0;
+
+	tacho_type_text_name(text, len, name, sizeof(name));
+	if (id > 0)
+		type = tacho_compile_type(c, text, len, (uint32_t)id);
+	p = make_program(c, name, type);
+	c->arena = NULL;
+	return p;
+}
+
+/* One attempt in what is left of the piece; NULL: it was not enough. */
+static struct probe_program *compile_here(struct probe_session *s,
+					  uint32_t index, bool commands)
+{
+	unsigned char *mem = s->chunk + s->chunk_used;
+	struct probe_program *p = NULL;
+	struct tacho_compile *c;
+	struct tacho_arena arena;
+	size_t used;
+
+	tacho_arena_init_mem(&arena, mem, CHUNK_SIZE - s->chunk_used);
+	c = begin(s, &arena);
+	if (c)
+		p = compile_event(c, index, commands);
+	used = tacho_arena_mem_used(&arena);
+	if (p && !c->no_memory) {
+		s->chunk_used += TACHO_ALIGN_UP(used, 64);
+		return p;
+	}
+	memset(mem, 0, used);
+	return NULL;
+}
+
+static bool new_chunk(struct probe_session *s)
+{
+	s->chunk = tacho_shm_private(CHUNK_SIZE);
+	s->chunk_used = 0;
+	return s->chunk;
+}
+
+struct probe_program *tacho_program_compile(struct probe_session *s,
+					    uint32_t index)
+{
+	uint32_t seq = tacho_load_seq_cst(&s->view.commands->seq);
+	struct probe_program *p = NULL;
+
+	if (s->chunk)
+		p = compile_here(s, index, true);
+	if (!p && !new_chunk(s))
+		return NULL;
+	if (!p)
+		p = compile_here(s, index, true);
+	if (!p) {
+		/* recorded as if it had none */
+		(void)tacho_add_relaxed(&tacho_probe.proc->lost_program, 1);
+		p = compile_here(s, index, false);
+	}
+	if (p)
+		p->seq = seq;
+	return p;
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+/* One hit of an event that has commands; and when its program is made anew. */
+#include "probe/program.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/inject.h"
+#include "engine/engine.h"
+#include "ring/write.h"
+#include "session/proc.h"
+#include "sys/clock.h"
+
+/* Synthetic events up to this size are made on the stack. */
+#define SYNTH_STACK	512
+
+/* ---- the current program ---- */
+
+const struct probe_program *tacho_program_renew(struct probe_session *s,
+						uint32_t index)
+{
+	struct probe_program *old = tacho_load_acquire(&s->program[index]);
+	uint32_t seq = tacho_load_relaxed(&s->view.commands->seq);
+	struct probe_program *p;
+	uint32_t idle = 0;
+
+	/* half edited: what is there is good until it is done */
+	if (old && seq & 1)
+		return old;
+	if (!tacho_attach_may_map() ||
+	    !tacho_cas_acq_rel(&s->compiling, &idle, 1)) {
+		if (!old)
+			(void)tacho_add_relaxed(&tacho_probe.proc->lost_program, 1);
+		return old;
+	}
+	p = tacho_program_compile(s, index);
+	TACHO_INJECT(program_compiled);
+	if (p)
+		tacho_store_release(&s->program[index], p);	/* [W9] */
+	tacho_store_release(&s->compiling, 0);
+	return p ? p : old;
+}
+
+void tacho_program_prepare(struct probe_session *s, uint32_t first,
+			   uint32_t last)
+{
+	for (uint32_t i = first; i <= last; i++)
+		if (tacho_load_relaxed(&tacho_procmap_state(i)->program) & s->mask)
+			(void)tacho_program_get(s, i);
+}
+
+/* ---- a hit ---- */
+
+struct hit {
+	struct probe_session *s;
+	const struct probe_program *p;
+	const struct probe_place *place;	/* NULL: a synthetic event */
+	struct tacho_rec rec;
+};
+
+/* The clock's own value in ns. */
+static uint64_t clock_ns(const struct probe_session *s)
+{
+	__extension__ typedef unsigned __int128 u128;
+	uint64_t ticks = tacho_clock_read(s->view.ring.clock);
+
+	return ticks * s->ns_whole + (uint64_t)((u128)ticks * s->ns_part >> 64);
+}
+
+/* One of the hits that a trigger's count allows. */
+static bool take_count(const struct probe_trigger *t)
+{
+	uint64_t *left = &t->command->left;
+	uint64_t n = tacho_load_relaxed(left);
+
+	do {
+		if (n == UINT64_MAX)
+			return true;
+		/* none left; or the place is another command's by now */
+		if (!n || tacho_load_relaxed(&t->command->serial) != t->serial)
+			return false;
+	} while (!tacho_cas_acq_rel(left, &n, n - 1));
+	return true;
+}
+
+static void switch_session(struct probe_session *s,
+			   const struct probe_trigger *t, bool on)
+{
+	uint32_t from = on ? TACHO_STATE_STOPPED : TACHO_STATE_RECORDING;
+
+	/* what changes nothing does not count */
+	if (tacho_load_relaxed(&s->view.ctl->state) == from && take_count(t))
+		tacho_view_run(&s->view, on);
+}
+
+static void switch_soft(const struct probe_trigger *t, uint32_t disabled)
+{
+	if (!tacho_load_relaxed(t->soft) != !disabled && take_count(t))
+		tacho_store_relaxed(t->soft, disabled);
+}
+
+static void switch_hists(const struct probe_trigger *t, bool paused)
+{
+	const struct probe_target *target;
+
+	if (!t->targets || tacho_hist_paused(t->targets->hist) == paused ||
+	    !take_count(t))
+		return;
+	for (target = t->targets; target; target = target->next)
+		tacho_hist_pause(target->hist, paused);
+}
+
+#define STACK_TYPE(name, offset, size)					\
+	"\tfield:" name ";\toffset:" #offset ";\tsize:" #size ";\tsigned:"
+
+/* The type of the event that a stacktrace trigger makes. */
+static const char stack_type[] =
+	"tacho:user_stack\nformat:\n"
+	STACK_TYPE("unsigned short common_type", 0, 2) "0;\n"
+	STACK_TYPE("unsigned char common_flags", 2, 1) "0;\n"
+	STACK_TYPE("unsigned char common_preempt_count", 3, 1) "0;\n"
+	STACK_TYPE("int common_pid", 4, 4) "1;\n\n"
+	STACK_TYPE("__data_loc unsigned long[] caller", 8, 4) "0;\n\n"
+	"print fmt: \"%s\", __print_array(__get_dynamic_array(caller), "
+	"__get_dynamic_array_len(caller) / 8, 8)\n";
+
+static TACHO_NOINLINE void write_stack(struct probe_session *s,
+				       const struct probe_place *place)
+{
+	uint64_t raw[2 + PROBE_STACK_MAX];
+	uint32_t n = place ? tacho_stack_walk(place, raw + 2, PROBE_STACK_MAX) : 0;
+	int id = (int)tacho_load_relaxed(&s->stack_id);
+
+	if (n && !id) {
+		id = tacho_types_add(&s->view, stack_type, sizeof(stack_type) - 1);
+		if (id > 0)
+			tacho_store_relaxed(&s->stack_id, (uint32_t)id);
+	}
+	raw[0] = tacho_self.common | TACHO_COMMON_TYPE((uint64_t)id);
+	raw[1] = 16 | n * 8 << 16;
+	if (!n || id <= 0 || tacho_ring_write(&s->view.ring, raw, 2 + n))
+		(void)tacho_add_relaxed(&tacho_probe.proc->lost_stack, 1);
+}
+
+static void run_trigger(const struct hit *h, const struct probe_trigger *t)
+{
+	switch (t->cmd) {
+	case TACHO_TRIGGER_TRACEON:
+	case TACHO_TRIGGER_TRACEOFF:
+		switch_session(h->s, t, t->cmd == TACHO_TRIGGER_TRACEON);
+		break;
+	case TACHO_TRIGGER_SNAPSHOT:
+		if (take_count(t))
+			tacho_view_snapshot(&h->s->view);
+		break;
+	case TACHO_TRIGGER_STACKTRACE:
+		if (take_count(t))
+			write_stack(h->s, h->place);
+		break;
+	case TACHO_TRIGGER_ENABLE_EVENT:
+	case TACHO_TRIGGER_DISABLE_EVENT:
+		switch_soft(t, t->cmd == TACHO_TRIGGER_DISABLE_EVENT);
+		break;
+	case TACHO_TRIGGER_ENABLE_HIST:
+	case TACHO_TRIGGER_DISABLE_HIST:
+		switch_hists(t, t->cmd == TACHO_TRIGGER_DISABLE_HIST);
+		break;
+	case TACHO_TRIGGER_HIST:
+	default:
+		tacho_hist_hit(t->hist, &h->rec);
+		break;
+	}
+}
+
+enum phase { E1, E2, E4 };
+
+static enum phase phase_of(const struct probe_trigger *t)
+{
+	if (t->cmd == TACHO_TRIGGER_STACKTRACE || t->cmd == TACHO_TRIGGER_TRACEOFF)
+		return E4;
+	return t->filter ? E2 : E1;
+}
+
+static void run_triggers(const struct hit *h, enum phase phase)
+{
+	for (uint32_t i = 0; i < h->p->nr_triggers; i++) {
+		const struct probe_trigger *t = &h->p->trigger[i];
+
+		if (phase_of(t) == phase &&
+		    (!t->filter || tacho_filter_run(t->filter, &h->rec)))
+			run_trigger(h, t);
+	}
+}
+
+static bool is_recording(const struct probe_session *s)
+{
+	return tacho_load_relaxed(&s->view.ctl->state) == TACHO_STATE_RECORDING;
+}
+
+/* E1 to E4. */
+static int run_hit(struct hit *h, const uint64_t *raw)
+{
+	const struct probe_program *p = h->p;
+	bool recording;
+	int err = 0;
+
+	run_triggers(h, E1);
+	recording = is_recording(h->s);
+	run_triggers(h, E2);
+	/* a traceon with a filter is for the next one: the kernel's record is made before */
+	if (recording && tacho_program_enabled(p) &&
+	    (!p->filter || tacho_filter_run(p->filter, &h->rec)))
+		err = tacho_ring_write(&h->s->view.ring, raw,
+				       (h->rec.len + 7) / 8);
+	if (p->post)
+		run_triggers(h, E4);
+	return err;
+}
+
+/* With the addresses that a histogram asks for. */
+static TACHO_NOINLINE int run_hit_stack(struct hit *h, const uint64_t *raw)
+{
+	uint64_t stack[TACHO_HIST_STACK];
+
+	h->rec.stack = stack;
+	h->rec.nr_stack = h->place ?
+			  tacho_stack_walk(h->place, stack, TACHO_HIST_STACK) : 0;
+	return run_hit(h, raw);
+}
+
+static int run_program(struct hit *h, const uint64_t *raw, size_t len)
+{
+	const struct probe_program *p = h->p;
+
+	tacho_program_rec(&h->rec, raw, len);
+	if (p->needs_time)
+		h->rec.time = clock_ns(h->s);
+	if (p->needs_stack)
+		return run_hit_stack(h, raw);
+	return run_hit(h, raw);
+}
+
+/* There is no program and none can be made now: what the rules say. */
+static TACHO_COLD bool rules_enable(const struct probe_session *s, uint32_t index)
+{
+	char name[TACHO_RULE_MAX];
+	uint32_t len;
+	const char *text = tacho_procmap_text(index, &len);
+
+	tacho_type_text_name(text, len, name, sizeof(name));
+	return tacho_view_decide(&s->view, name, tacho_probe.pid).enabled;
+}
+
+int tacho_program_hit(struct probe_session *s, const struct probe_program *p,
+		      uint32_t index, const uint64_t *raw, size_t len,
+		      const struct probe_place *place)
+{
+	struct hit h = { .s = s, .p = p, .place = place };
+	uint32_t depth = tacho_self.depth;
+	int err;
+
+	if (!p || !p->nr_triggers) {
+		if (p ? !tacho_program_takes(p, raw, len)
+		      : !rules_enable(s, index))
+			return 0;
+		return tacho_ring_write(&s->view.ring, raw, (len + 7) / 8);
+	}
+	/* a handler's hits are not deeper for what it interrupted */
+	tacho_self.depth = 0;
+	err = run_program(&h, raw, len);
+	tacho_self.depth = depth;
+	return err;
+}
+
+/* ---- what histograms ask for ---- */
+
+void tacho_program_snapshot(void *arg, const struct tacho_rec *cause)
+{
+	const struct tacho_compile *c = arg;
+
+	(void)cause;
+	tacho_view_snapshot(c->view);
+}
+
+/* A synthetic event is a hit like any other. */
+static void hit_synth(struct probe_session *s, const struct probe_program *p,
+		      uint64_t *raw, uint32_t len, const struct tacho_rec *cause)
+{
+	struct hit h = { .s = s, .p = p };
+
+	if (tacho_self.depth >= TACHO_ENGINE_DEPTH) {
+		(void)tacho_add_relaxed(&s->view.commands->too_deep, 1);
+		return;
+	}
+	raw[0] = tacho_self.common | TACHO_COMMON_TYPE((uint64_t)p->id);
+	/* whole words are written */
+	memset((char *)raw + len, 0, -len & 7);
+	tacho_self.depth++;
+	tacho_program_rec(&h.rec, raw, len);
+	h.rec.time = cause->time;
+	h.rec.stack = cause->stack;
+	h.rec.nr_stack = cause->nr_stack;
+	(void)run_hit(&h, raw);
+	tacho_self.depth--;
+}
+
+static const struct probe_program *synth_program(const struct tacho_compile *c,
+						 const struct tacho_synth *synth)
+{
+	const struct tacho_made_synth *s = c->synths;
+
+	while (s && s->synth != synth)
+		s = s->next;
+	return s ? s->program : NULL;
+}
+
+void tacho_program_synth(void *arg, const struct tacho_synth *synth,
+			 const struct tacho_synth_value *value,
+			 const struct tacho_rec *cause)
+{
+	const struct tacho_compile *c = arg;
+	const struct probe_program *p = synth_program(c, synth);
+	struct probe_session *s = c->owner;
+	uint64_t small[SYNTH_STACK / 8];
+	uint64_t *raw = small;
+	uint32_t len;
+
+	if (!p || (!p->nr_triggers && !tacho_program_enabled(p)))
+		return;
+	len = tacho_synth_raw(synth, cause->pid, value, (unsigned char *)small,
+			      sizeof(small));
+	if (!len) {
+		raw = tacho_scratch_take();
+		len = raw ? tacho_synth_raw(synth, cause->pid, value,
+					    (unsigned char *)raw,
+					    TACHO_RAW_MAX) : 0;
+	}
+	if (len)
+		hit_synth(s, p, raw, len, cause);
+	else
+		tacho_ring_lose(&s->view.ring, TACHO_LOSS_BUSY);
+	if (raw != small)
+		tacho_scratch_put(raw);
+}

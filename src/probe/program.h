@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program.h - filters and triggers inside the traced program.
+ *
+ * 1. What there is
+ *
+ *	A session's commands are text (abi/shm.h).  For each event that has any, the
+ *	process makes a struct probe_program of them: once when the event is registered,
+ *	and again at a hit after the session's seq has changed.  A program is
+ *	private and immutable; what changes at run time lies elsewhere:
+ *
+ *		shared	soft switches, counts, histograms
+ *		ours	nothing
+ *
+ *	So nothing that others write is ever run, and a hit reads one word
+ *	(seq) to know that its program is the current one.
+ *
+ *	commands seq --> program[event] --> filter
+ *	                                --> triggers --> filter, soft word, histogram
+ *	                                                 histogram --> synthetic event,
+ *	                                                               with a program of its own
+ *
+ * 2. Making one
+ *
+ *	A hit may be in a signal handler.  So compiling takes memory from a mapping of our
+ *	own (never malloc), and there is one lock per session, which is only tried: who
+ *	does not get it uses the old program; if there is none he decides by the rules
+ *	alone, and it is counted.  A new program is published by one release store.
+ *	Old ones are never freed, as others may be in them: some hundred bytes for each event
+ *	and each change that a user makes to a session while the program runs.
+ *	A process that has locked itself up (seccomp) keeps what it had.
+ *
+ *	A command that does not compile for an event is not the event's: a glob
+ *	may cover events without the field.  One that does not for want of memory is
+ *	counted, and the event is recorded as if it had none.
+ *
+ *	Stack: a hit takes less than 1 KiB, 1.5 KiB with a stack trace; compiling
+ *	less than 4 KiB.  (gcc -O2, -fstack-usage, engine included)
+ *
+ * 3. A hit, in the kernel's order (engine/engine.h)
+ *
+ *	E1  triggers without filter	E3  recorded: enabled or its soft switch on,
+ *	E2  triggers whose filter passes	    and its filter passes
+ *					E4  stacktrace, traceoff
+ *
+ *	Nothing here is locked, so a handler that interrupts a hit may do all of it.
+ *	Synthetic events of synthetic events go TACHO_ENGINE_DEPTH deep.
+ */
+#ifndef TACHO_PROBE_PROGRAM_H
+#define TACHO_PROBE_PROGRAM_H
+
+#include <sched.h>
+
+#include "base/atomic.h"
+#include "engine/filter.h"
+#include "engine/hist.h"
+#include "engine/trigger.h"
+#include "probe/probe.h"
+#include "session/compile.h"
+#include "sys/sequence.h"
+
+/* A histogram that enable_hist and disable_hist switch. */
+struct probe_target {
+	struct probe_target *next;
+	struct tacho_hist *hist;
+};
+
+struct probe_trigger {
+	enum tacho_trigger_cmd cmd;
+	uint32_t serial;
+	const struct tacho_filter *filter;	/* NULL: always */
+	struct tacho_command *command;		/* shared: its count */
+	uint32_t *soft;				/* shared: its target; or NULL */
+	struct tacho_hist *hist;
+	struct probe_target *targets;
+};
+
+struct probe_program {
+	uint32_t seq;		/* of the commands that it was made of */
+	uint32_t id;		/* of a synthetic event: its type in the session */
+	const struct tacho_filter *filter;
+	const uint32_t *soft;	/* shared: its switch; NULL: it is no target */
+	bool enabled;
+	bool post;		/* some trigger runs behind the record */
+	/* some histogram asks for them, or one of a synthetic event it makes */
+	bool needs_time;
+	bool needs_stack;
+	uint32_t nr_triggers;
+	struct probe_trigger *trigger;
+};
+
+/* Where a hit came from. */
+struct probe_place {
+	const void *frame;	/* its frame pointer chain; NULL: not known */
+	const void *pc;		/* the return address into the site */
+};
+
+/* The current program of an event of s; NULL: see section 2. */
+const struct probe_program *tacho_program_renew(struct probe_session *s,
+						uint32_t index);
+
+static inline const struct probe_program *
+tacho_program_get(struct probe_session *s, uint32_t index)
+{
+	/* [R9] pairs with [W9] in program.c: all of it is there */
+	const struct probe_program *p = tacho_load_acquire(&s->program[index]);
+
+	if (tacho_likely(p && p->seq ==
+			      tacho_load_relaxed(&s->view.commands->seq)))
+		return p;
+	return tacho_program_renew(s, index);
+}
+
+/*
+ * Makes the programs of events [first, last] that have commands, before the program
+ * locks itself up, and off the first hit's bill.
+ */
+void tacho_program_prepare(struct probe_session *s, uint32_t first,
+			   uint32_t last);
+
+/*
+ * One hit of an event: E1 to E4.  raw is the event with its common fields, len its
+ * bytes (room for a multiple of 8).  index is the event's, p its program or NULL.
+ * Returns 0, or -ESHUTDOWN when the session is not recording.
+ */
+int tacho_program_hit(struct probe_session *s, const struct probe_program *p,
+		      uint32_t index, const uint64_t *raw, size_t len,
+		      const struct probe_place *place);
+
+/* ---- compile.c, for program.c ---- */
+
+/*
+ * Makes the program of event index; NULL without memory.  The session's
+ * lock is held.
+ */
+struct probe_program *tacho_program_compile(struct probe_session *s,
+					    uint32_t index);
+
+/* ---- what histograms ask for; arg is the struct tacho_compile they are of ---- */
+
+void tacho_program_synth(void *arg, const struct tacho_synth *synth,
+			 const struct tacho_synth_value *value,
+			 const struct tacho_rec *cause);
+void tacho_program_snapshot(void *arg, const struct tacho_rec *cause);
+
+/* ---- stack.c ---- */
+
+#define PROBE_STACK_MAX	64
+
+/*
+ * Return addresses from place on, innermost first; how many.  By frame pointers:
+ * what was compiled without them ends it early.  Memory is asked of the
+ * kernel, so that no stack, however broken, makes it fault.
+ */
+uint32_t tacho_stack_walk(const struct probe_place *place, uint64_t *addr,
+			  uint32_t max);
+
+/* What the engine asks about this process. */
+extern const struct tacho_names tacho_probe_names;
+
+/* ---- what emit.c does without a call ---- */
+
+static TACHO_ALWAYS_INLINE uint32_t tacho_program_cpu(void)
+{
+#ifdef TACHO_HAVE_RSEQ
+	/* also where this thread has no sequences: its cpu is negative then */
+	uint32_t cpu = tacho_rseq_cpu(tacho_rseq_area());
+
+	if (tacho_likely((int32_t)cpu >= 0))
+		return cpu;
+#endif
+	return (uint32_t)sched_getcpu();
+}
+
+static TACHO_ALWAYS_INLINE void
+tacho_program_rec(struct tacho_rec *rec, const uint64_t *raw, size_t len)
+{
+	rec->raw = (const unsigned char *)raw;
+	rec->len = (uint32_t)len;
+	rec->cpu = tacho_program_cpu();
+	rec->time = 0;
+	rec->pid = tacho_self.tid;
+	rec->nr_stack = 0;
+	rec->stack = NULL;
+	rec->names = &tacho_probe_names;
+}
+
+/* E3 without its filter. */
+static TACHO_ALWAYS_INLINE bool
+tacho_program_enabled(const struct probe_program *p)
+{
+	return p->soft ? !tacho_load_relaxed(p->soft) : p->enabled;
+}
+
+/* E3 of a program without triggers: whether the event is recorded. */
+static TACHO_ALWAYS_INLINE bool
+tacho_program_takes(const struct probe_program *p, const uint64_t *raw,
+		    size_t len)
+{
+	struct tacho_rec rec;
+
+	if (!tacho_program_enabled(p) || !p->filter)
+		return tacho_program_enabled(p);
+	tacho_program_rec(&rec, raw, len);
+	return tacho_filter_run(p->filter, &rec);
+}
+
+#endif

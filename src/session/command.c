@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+/* Giving commands: what is checked, and how the table changes. */
+#include "session/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/inject.h"
+#include "base/text.h"
+#include "session/command_priv.h"
+#include "session/edit.h"
+#include "sys/mapping.h"
+
+/* Memory for compiling one command for one type, and all that it names. */
+#define COMPILE_MAX	((size_t)16 << 20)
+
+/* ---- begin and end ---- */
+
+/* "system:event" of what a person wrote; false: it is none. */
+static bool full_glob(const struct tacho_known *k, const char *event,
+		      char glob[TACHO_RULE_MAX])
+{
+	const char *colon = strchr(event, ':');
+	char other[TACHO_RULE_MAX];
+
+	if (!*event || strlen(event) + 3 > TACHO_RULE_MAX)
+		return false;
+	if (colon) {
+		(void)snprintf(glob, TACHO_RULE_MAX, "%s%s%s",
+			       colon == event ? "*" : "", event,
+			       colon[1] ? "" : "*");
+		return true;
+	}
+	(void)snprintf(glob, TACHO_RULE_MAX, "%s:*", event);
+	(void)snprintf(other, sizeof(other), "*:%s", event);
+	if (!tacho_known_any(k, glob) && tacho_known_any(k, other))
+		memcpy(glob, other, sizeof(other));
+	return true;
+}
+
+int tacho_order_begin(struct tacho_order *o, struct tacho_session *s,
+		      const char *event, const char *text,
+		      struct tacho_cmd_error *e)
+{
+	int err;
+
+	*o = (struct tacho_order){ .s = s, .text = text, .e = e };
+	tacho_arena_init(&o->arena, COMPILE_MAX);
+	if (strlen(text) >= TACHO_COMMAND_TEXT)
+		return tacho_cmd_error(e, -EINVAL, TACHO_COMMAND_TEXT - 1,
+				       "Command is longer than %d bytes",
+				       TACHO_COMMAND_TEXT - 1);
+	err = tacho_dir_lock(s->dir);
+	if (err)
+		return tacho_cmd_error(e, err, 0, "Cannot lock '%s': %s",
+				       s->dir->path, strerror(-err));
+	o->locked = true;
+	if (tacho_known_load(&o->known, s))
+		return tacho_cmd_error(e, -ENOMEM, 0, "No memory");
+	if (event && !full_glob(&o->known, event, o->glob))
+		return tacho_cmd_error(e, -EINVAL, 0, "An event's name has 1 to %d "
+				       "bytes", TACHO_RULE_MAX - 3);
+	return 0;
+}
+
+void tacho_order_end(struct tacho_order *o)
+{
+	if (o->locked)
+		tacho_dir_unlock(o->s->dir);
+	tacho_known_release(&o->known);
+	tacho_arena_release(&o->arena);
+}
+
+/* ---- the table ---- */
+
+/* Blocks for place i, before anybody writes there. */
+static int allocate_place(const struct tacho_session *s, uint32_t i)
+{
+	uint64_t from = offsetof(struct tacho_commands, command) +
+			(uint64_t)i * sizeof(struct tacho_command);
+	uint64_t first = from & ~UINT64_C(4095);
+	int dirfd = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd, err;
+
+	if (dirfd < 0)
+		return -errno;
+	fd = tacho_shm_open(dirfd, "commands");
+	close(dirfd);
+	if (fd < 0)
+		return fd;
+	err = tacho_shm_allocate(fd, first,
+				 TACHO_ABI_PAGE_UP(from + sizeof(struct tacho_command)) -
+				 first);
+	close(fd);
+	return err;
+}
+
+/* A free place with blocks, or NULL with o->e filled in. */
+static struct tacho_command *find_place(struct tacho_order *o)
+{
+	struct tacho_commands *t = o->s->view.commands;
+	uint32_t n = tacho_view_nr_commands(&o->s->view);
+	int err;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (t->command[i].state != TACHO_COMMAND_LIVE)
+			return &t->command[i];
+	if (n == TACHO_COMMANDS_MAX) {
+		(void)tacho_cmd_error(o->e, -ENOSPC, 0, "Session has %d commands "
+				      "already", TACHO_COMMANDS_MAX);
+		return NULL;
+	}
+	err = allocate_place(o->s, n);
+	if (err) {
+		(void)tacho_cmd_error(o->e, err, 0, "No room for a command: %s",
+				      strerror(-err));
+		return NULL;
+	}
+	tacho_store_release(&t->nr, n + 1);
+	return &t->command[n];
+}
+
+int tacho_order_add(struct tacho_order *o, const struct tacho_command *new,
+		    const char *event, const char *text)
+{
+	struct tacho_commands *t = o->s->view.commands;
+	struct tacho_command *c = find_place(o);
+
+	if (!c)
+		return -ENOSPC;
+	c->kind = new->kind;
+	tacho_store_relaxed(&c->left, new->left);
+	tacho_store_relaxed(&c->serial, ++t->serials);
+	c->flags = new->flags;
+	c->soft = new->soft;
+	c->series = new->series ? new->series : t->serials;
+	c->owner = new->owner;
+	memset(c->event, 0, sizeof(c->event));
+	memcpy(c->event, event, strnlen(event, sizeof(c->event) - 1));
+	memset(c->text, 0, sizeof(c->text));
+	memcpy(c->text, text, strnlen(text, sizeof(c->text) - 1));
+	TACHO_INJECT(command_added);
+	tacho_store_release(&c->state, TACHO_COMMAND_LIVE);
+	return (int)t->serials;
+}
+
+void tacho_order_remove(struct tacho_order *o, struct tacho_command *c)
+{
+	(void)o;
+	tacho_store_release(&c->state, TACHO_COMMAND_FREE);
+}
+
+/* The i-th place if there is a living command of that kind. */
+struct tacho_command *tacho_order_at(const struct tacho_order *o, uint32_t i,
+				     enum tacho_command_kind kind)
+{
+	struct tacho_command *c = &o->s->view.commands->command[i];
+
+	if (i >= tacho_view_nr_commands(&o->s->view) ||
+	    tacho_load_acquire(&c->state) != TACHO_COMMAND_LIVE ||
+	    c->kind != kind)
+		return NULL;
+	return c;
+}
+
+uint32_t tacho_order_apply(struct tacho_order *o)
+{
+	return tacho_edit_apply(o->s, o->glob);
+}
+
+/* ---- checks ---- */
+
+/* Tools find types among all that are known. */
+static const struct tacho_type *known_type(struct tacho_compile *c,
+					   const char *name)
+{
+	const struct tacho_order *o = c->owner;
+	const struct tacho_known_type *t = tacho_known_find(&o->known, name);
+	uint32_t id = tacho_compile_find_type(c->view, name, 1);
+
+	return t ? tacho_compile_type(c, t->text, t->len, id) : NULL;
+}
+
+static const struct tacho_names no_names;
+
+void tacho_order_compile(struct tacho_order *o, struct tacho_compile *c,
+			 struct tacho_arena *a)
+{
+	*c = (struct tacho_compile){
+		.view = &o->s->view, .arena = a, .names = &no_names, .owner = o,
+		.type = known_type,
+	};
+	tacho_compile_init(c);
+}
+
+/* The command for one type. */
+static int check_type(struct tacho_order *o, const struct tacho_known_type *t,
+		      tacho_order_check check, struct tacho_cmd_error *e)
+{
+	const struct tacho_type *type;
+	struct tacho_compile *c;
+	struct tacho_arena a;
+	int err = -ENOMEM;
+
+	tacho_arena_init(&a, COMPILE_MAX);
+	c = tacho_arena_alloc(&a, sizeof(*c));
+	if (c) {
+		tacho_order_compile(o, c, &a);
+		type = tacho_compile_type(c, t->text, t->len, 0);
+		err = type ? check(o, c, type, e) : -EINVAL;
+	}
+	tacho_arena_release(&a);
+	if (err == -ENOMEM)
+		(void)tacho_cmd_error(e, err, 0, "No memory");
+	return err;
+}
+
+int tacho_order_check_all(struct tacho_order *o, tacho_order_check check)
+{
+	struct tacho_cmd_error first = { 0 };
+	uint32_t tried = 0;
+
+	for (uint32_t i = 0; i < o->known.nr; i++) {
+		struct tacho_cmd_error e = { 0 };
+		int err;
+
+		if (!tacho_glob_match(o->glob, o->known.type[i].name))
+			continue;
+		err = check_type(o, &o->known.type[i], check, &e);
+		if (!err)
+			return 0;
+		if (!tried++) {
+			first = e;
+			first.err = err;
+		}
+	}
+	if (!tried)
+		return 1;
+	return tacho_cmd_error(o->e, first.err, first.column, "%s",
+			       first.text[0] ? first.text :
+			       "Event's format cannot be read");
+}
+
+/* ---- filters ---- */
+
+static int check_filter(struct tacho_order *o, struct tacho_compile *c,
+			const struct tacho_type *type, struct tacho_cmd_error *e)
+{
+	struct tacho_filter *filter;
+
+	return tacho_filter_compile(&filter, c->arena, type, o->text, 0, c->names,
+				    e);
+}
+
+/* "0", as the kernel takes it: with blanks around it. */
+static bool is_zero(const char *text)
+{
+	text += strspn(text, " \t\n");
+	return *text == '0' && !text[1 + strspn(text + 1, " \t\n")];
+}
+
+/* Removes the filter with exactly this glob; whether there are others. */
+static bool drop_filter(struct tacho_order *o, bool *found)
+{
+	bool others = false;
+	struct tacho_command *c;
+
+	*found = false;
+	for (uint32_t i = 0; i < TACHO_COMMANDS_MAX; i++) {
+		c = tacho_order_at(o, i, TACHO_COMMAND_FILTER);
+		if (!c)
+			continue;
+		if (strncmp(c->event, o->glob, sizeof(c->event))) {
+			others |= !is_zero(c->text);
+			continue;
+		}
+		tacho_order_remove(o, c);
+		*found = true;
+	}
+	return others;
+}
+
+static int set_filter(struct tacho_order *o)
+{
+	const struct tacho_command new = {
+		.kind = TACHO_COMMAND_FILTER, .left = UINT64_MAX,
+	};
+	bool others, found;
+	int serial = 0;
+
+	tacho_edit_begin(&o->s->view);
+	others = drop_filter(o, &found);
+	/* what a wider glob gave is taken away by a command of its own */
+	if (!is_zero(o->text) || others)
+		serial = tacho_order_add(o, &new, o->glob,
+					 is_zero(o->text) ? "0" : o->text);
+	tacho_edit_end(&o->s->view);
+	return serial < 0 ? serial : 0;
+}
+
+/* Where no event is known: a text that is wrong before any field is. */
+int tacho_order_check_text(struct tacho_order *o, const char *filter,
+			   uint32_t column)
+{
+	static const struct tacho_type none = { .system = "", .name = "" };
+	struct tacho_cmd_error e = { 0 };
+	struct tacho_filter *program;
+	int err = tacho_filter_compile(&program, &o->arena, &none, filter, column,
+				       &no_names, &e);
+
+	if (!err || !strcmp(e.text, "Field not found"))
+		return 0;
+	return tacho_cmd_error(o->e, err, e.column, "%s", e.text);
+}
+
+static int filter_locked(struct tacho_order *o)
+{
+	int err = 0;
+
+	if (!is_zero(o->text)) {
+		err = tacho_order_check_all(o, check_filter);
+		if (err == 1)
+			err = tacho_order_check_text(o, o->text, 0);
+	}
+	return err ? err : set_filter(o);
+}
+
+int tacho_command_filter(struct tacho_session *s, const char *event,
+			 const char *text, uint32_t *matched,
+			 struct tacho_cmd_error *e)
+{
+	struct tacho_order o;
+	uint32_t n = 0;
+	int err = tacho_order_begin(&o, s, event, text, e);
+
+	if (!err)
+		err = filter_locked(&o);
+	if (!err)
+		n = tacho_order_apply(&o);
+	tacho_order_end(&o);
+	if (matched)
+		*matched = n;
+	return err;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "session/known.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/text.h"
+
+#define TEXT_MAX	((size_t)1 << 30)	/* bytes of all texts */
+
+static uint32_t *slot_of(const struct tacho_known *k, uint64_t hash,
+			 const char *text, uint32_t len)
+{
+	uint32_t mask = 2 * k->room - 1;
+
+	for (uint32_t i = (uint32_t)hash & mask;; i = (i + 1) & mask) {
+		const struct tacho_known_type *t = &k->type[k->slot[i] - 1];
+
+		if (!k->slot[i] || (t->hash == hash && t->len == len &&
+				    !memcmp(t->text, text, len)))
+			return &k->slot[i];
+	}
+}
+
+/* Twice the room; room is a power of two. */
+static int grow(struct tacho_known *k)
+{
+	uint32_t room = k->room ? 2 * k->room : 64;
+	struct tacho_known_type *type = reallocarray(k->type, room, sizeof(*type));
+
+	if (!type)
+		return -ENOMEM;
+	k->type = type;
+	free(k->slot);
+	k->slot = calloc(2 * (size_t)room, sizeof(*k->slot));
+	k->room = k->slot ? room : 0;
+	if (!k->slot)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < k->nr; i++)
+		*slot_of(k, type[i].hash, type[i].text, type[i].len) = i + 1;
+	return 0;
+}
+
+static int add(struct tacho_known *k, const char *text, uint32_t len)
+{
+	/* shared memory: hashed and compared as it is now */
+	const char *copy = tacho_arena_strndup(&k->arena, text, len);
+	uint64_t hash = copy ? tacho_hash(copy, len, 0) : 0;
+	struct tacho_known_type *t;
+	uint32_t *slot;
+
+	if (!copy || (k->nr == k->room && grow(k)))
+		return -ENOMEM;
+	slot = slot_of(k, hash, copy, len);
+	if (*slot)
+		return 0;
+	t = &k->type[k->nr++];
+	*slot = k->nr;
+	t->text = copy;
+	t->len = len;
+	t->hash = hash;
+	tacho_type_text_name(copy, len, t->name, sizeof(t->name));
+	return 0;
+}
+
+static int add_process(struct tacho_procfile *p, void *arg)
+{
+	uint32_t n = tacho_procfile_nr_events(p);
+	struct tacho_known *k = arg;
+	const char *text;
+	uint32_t len;
+	bool gone;
+
+	for (uint32_t i = 1; !k->err && i <= n; i++) {
+		text = tacho_procfile_event(p, i, &len, &gone);
+		if (text && !gone)
+			k->err = add(k, text, len);
+	}
+	return k->err;
+}
+
+/* Whether a type is that of a synthetic event that is no longer there. */
+static bool is_stale(const struct tacho_view *v, const char *text, uint32_t len,
+		     uint32_t id)
+{
+	static const char system[] = "synthetic:";
+	uint32_t n = tacho_view_nr_commands(v);
+
+	if (len < sizeof(system) || memcmp(text, system, sizeof(system) - 1))
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct tacho_command *c = &v->commands->command[i];
+
+		if (tacho_load_acquire(&c->state) == TACHO_COMMAND_LIVE &&
+		    c->kind == TACHO_COMMAND_SYNTH && c->series == id)
+			return false;
+	}
+	return true;
+}
+
+int tacho_known_load(struct tacho_known *k, struct tacho_session *s)
+{
+	const struct tacho_view *v = &s->view;
+	const char *text;
+	uint32_t len;
+
+	*k = (struct tacho_known){ .nr = 0 };
+	tacho_arena_init(&k->arena, TEXT_MAX);
+	(void)tacho_procs_each(s->dir, add_process, k);
+	for (uint32_t id = 1; !k->err && (text = tacho_types_text(v, id, &len)); id++)
+		if (!is_stale(v, text, len, id))
+			k->err = add(k, text, len);
+	return k->err;
+}
+
+void tacho_known_release(struct tacho_known *k)
+{
+	tacho_arena_release(&k->arena);
+	free(k->type);
+	free(k->slot);
+}
+
+const struct tacho_known_type *tacho_known_find(const struct tacho_known *k,
+						const char *name)
+{
+	for (uint32_t i = 0; i < k->nr; i++)
+		if (!strcmp(k->type[i].name, name))
+			return &k->type[i];
+	return NULL;
+}
+
+bool tacho_known_any(const struct tacho_known *k, const char *glob)
+{
+	for (uint32_t i = 0; i < k->nr; i++)
+		if (tacho_glob_match(glob, k->type[i].name))
+			return true;
+	return false;
+}
