@@ -64,6 +64,13 @@ static const struct {
 	  "\tfield:__data_loc unsigned long[] mask;\toffset:28;\tsize:4;\tsigned:0;\n"
 	  "\tfield:__data_loc char[] t;\toffset:32;\tsize:4;\tsigned:0;\n"
 	  "\tfield:u8 x;\toffset:36;\tsize:1;\tsigned:0;\n" },
+	/* the kernel's synthetic events: every field has 8 bytes, or 256 */
+	{ "synthetic",
+	  "\tfield:u64 lat;\toffset:8;\tsize:8;\tsigned:0;\n"
+	  "\tfield:__data_loc char[] s;\toffset:16;\tsize:8;\tsigned:1;\n"
+	  "\tfield:u8 small;\toffset:24;\tsize:1;\tsigned:0;\n"
+	  "\tfield:char comm[];\toffset:32;\tsize:16;\tsigned:1;\n"
+	  "\tfield:__data_loc char[] t;\toffset:288;\tsize:8;\tsigned:1;\n" },
 	{ "reals",
 	  "\tfield:double d;\toffset:8;\tsize:8;\tsigned:0;\n"
 	  "\tfield:float f;\toffset:16;\tsize:4;\tsigned:1;\n"

@@ -55,6 +55,8 @@ static void test_declarations(void)
 		{ "u32 m[2][3]", 24, 0, "m", "u32", TACHO_FIELD_ARRAY, 0, 4, 6 },
 		{ "__data_loc char[] s", 4, 0, "s", "char",
 		  TACHO_FIELD_DATA_LOC, TACHO_FIELD_STRING, 1, 0 },
+		{ "__data_loc char[] s", 8, 1, "s", "char",
+		  TACHO_FIELD_DATA_LOC, TACHO_FIELD_STRING | TACHO_FIELD_SIGNED, 1, 0 },
 		{ "__rel_loc char[] s", 4, 0, "s", "char", TACHO_FIELD_REL_LOC,
 		  TACHO_FIELD_STRING, 1, 0 },
 		{ "__data_loc unsigned long[] m", 4, 0, "m", "unsigned long",
@@ -151,7 +153,7 @@ static void test_refused(void)
 		"name: x\nID: 1\n\tfield:^int;\toffset:0;\tsize:4;\tsigned:1;\n",
 		"name: x\nID: 1\n\tfield:^int a];\toffset:0;\tsize:4;\tsigned:1;\n",
 		"name: x\nID: 1\n\tfield:^[4];\toffset:0;\tsize:4;\tsigned:1;\n",
-		"name: x\nID: 1\n\tfield:^__data_loc char[] a;\toffset:0;\tsize:8;\tsigned:1;\n",
+		"name: x\nID: 1\n\tfield:^__data_loc char[] a;\toffset:0;\tsize:16;\tsigned:1;\n",
 		"name: x\nID: 1\n\tfield:int a;\toffset:0;\tsize:4;\tsigned:1;\n"
 		"\tfield:^int b;\toffset:3;\tsize:4;\tsigned:1;\n",
 		"name: x\nID: 1\n\tfield:u64 a;\toffset:8;\tsize:8;\tsigned:1;\n"
