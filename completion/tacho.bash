@@ -5,13 +5,15 @@
 # word is taken from the line itself, and what readline has already is cut off
 # the answers again.
 
-_tacho_verbs='check convert create destroy disable enable help list recover
-	probe record report snapshot start stat status stop'
+_tacho_verbs='check convert create destroy disable enable filter help hist list
+	recipe recover probe record report snapshot start stat status stop synth
+	trigger'
 
 # Options of a verb, one per word; with '=' those that take a value.
 _tacho_options()
 {
-	local filter='--events= --pid= --max= --cpu= --comm= --source= --time='
+	local filter='--events= --pid= --max= --cpu= --comm= --source= --time=
+		--filter='
 	local lines='--fields= --raw --relative --utc --ticks --ns --delta'
 	local common='--help --quiet --json'
 
@@ -21,12 +23,15 @@ _tacho_options()
 			--only --rotate= --keep= --flight --on= --on-kernel=
 			--keep-before= --keep-after= --dumps= --session=
 			--buffer= --subbuf= --kernel-buffer= --clock=
-			--duration= --no-kallsyms" ;;
+			--duration= --no-kallsyms --filter= --trigger=
+			--synth=" ;;
 	create)
 		echo "$common --events= --pid= --follow --flight --buffer=
 			--subbuf= --clock= --dir= --stopped" ;;
-	enable|disable)
+	enable|disable|synth)
 		echo "$common --session=" ;;
+	filter|trigger)
+		echo "$common --session= --kernel" ;;
 	snapshot)
 		echo "$common --output=" ;;
 	recover)
@@ -40,6 +45,11 @@ _tacho_options()
 		echo "$common $filter $lines --output= --to= --format=" ;;
 	stat)
 		echo "$common --sort=" ;;
+	hist)
+		echo "$common --session= --event= --synth= --kernel --duration= --watch
+			--all --chart --ascii --quantiles=" ;;
+	recipe)
+		echo "$common --kernel --duration= --watch" ;;
 	probe)
 		echo "$common --exec= --kernel --args= --group= --name= --dry-run
 			--raw --debug-dir=" ;;
@@ -55,6 +65,7 @@ _tacho_long()
 
 	case $1:$2 in
 	list:-F) return ;;
+	hist:-e) echo --event ;;
 	*:-o) echo --output ;;
 	*:-e) echo --events ;;
 	record:-k) echo --kernel ;;
@@ -116,13 +127,27 @@ _tacho_dirs()
 	mapfile -t COMPREPLY < <(compgen -d -- "$1")
 }
 
+# Directories beside what is there already.
+_tacho_more_dirs()
+{
+	local dirs
+
+	mapfile -t dirs < <(compgen -d -- "$1")
+	COMPREPLY+=("${dirs[@]}")
+}
+
+_tacho_recipes()
+{
+	"$_tacho_tool" recipe list 2>/dev/null | sed 's/ .*//'
+}
+
 # Values of an option.
 _tacho_value()
 {
 	local verb=$1 option=$2 cur=$3
 
 	case $verb:$option in
-	report:--events|convert:--events)
+	report:--events|convert:--events|hist:--event)
 		_tacho_list "$(_tacho_events --programs; _tacho_events --kernel)" \
 			"$cur" ;;
 	*:--events)
@@ -170,7 +195,7 @@ _tacho_argument()
 	case $verb in
 	start|stop|destroy|snapshot|status)
 		_tacho_words "$(_tacho_sessions)" "$cur" ;;
-	enable|disable)
+	enable|disable|filter|trigger)
 		_tacho_words "$(_tacho_events --programs)" "$cur" ;;
 	list)
 		_tacho_events --kernel >/dev/null
@@ -187,7 +212,11 @@ _tacho_argument()
 	recover)
 		_tacho_dirs "$cur"
 		COMPREPLY+=($(compgen -W "$(_tacho_sessions)" -- "$cur")) ;;
-	report|stat|check|convert)
+	recipe)
+		_tacho_words 'list show run' "$cur"
+		COMPREPLY+=($(compgen -W "$(_tacho_recipes)" -- "$cur"))
+		_tacho_more_dirs "$cur" ;;
+	report|stat|check|convert|hist)
 		_tacho_dirs "$cur"
 		COMPREPLY+=($(compgen -W "$(_tacho_sessions | sed s/^/session:/)" \
 			      -- "$cur")) ;;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "cli/filter.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/ask.h"
 #include "cli/near.h"
 #include "event/type.h"
+#include "query/query.h"
 
 void cli_filter_init(struct cli_filter *f)
 {
@@ -30,6 +33,7 @@ void cli_filter_release(struct cli_filter *f)
 	free(f->pids.list);
 	free(f->types);
 	free(f->tasks);
+	tacho_query_free(f->query);
 }
 
 /* ---- arguments ------------------------------------------------------------ */
@@ -176,6 +180,11 @@ int cli_filter_option(struct cli_filter *f, int opt, const char *arg)
 		return source_parse(f, arg);
 	case CLI_OPT_TIME:
 		return time_parse(f, arg);
+	case CLI_OPT_FILTER:
+		if (f->nr_exprs == CLI_FILTER_EXPRS)
+			return cli_usage("--filter: more than %d", CLI_FILTER_EXPRS);
+		f->exprs[f->nr_exprs++] = arg;
+		return CLI_OK;
 	default:
 		return -1;
 	}
@@ -293,13 +302,57 @@ static int open_time(struct cli_filter *f)
 	return CLI_OK;
 }
 
+/* ---- expressions ----------------------------------------------------------- */
+
+/* The event part of "EVENT/EXPR": its length, or 0. */
+static size_t event_part(const char *arg)
+{
+	size_t n = strspn(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			  "0123456789_:*?-.");
+
+	return arg[n] == '/' ? n : 0;
+}
+
+static int add_expr(struct cli_filter *f, const char *arg)
+{
+	struct tacho_cmd_error e = { 0 };
+	size_t n = event_part(arg);
+	const char *expr = n ? arg + n + 1 : arg;
+	char event[256] = "*:*";
+	int err;
+
+	if (n >= sizeof(event))
+		return cli_usage("--filter: the event's name in '%s' is too long", arg);
+	if (n)
+		memcpy(event, arg, n);
+	if (n)
+		event[n] = '\0';
+	err = tacho_query_filter(f->query, event, expr, &e);
+	if (err == -ENOENT && !e.err)
+		return cli_fail("--filter: no event of the trace matches '%s'", event);
+	return err ? cli_fail_command(&e, expr) : CLI_OK;
+}
+
+static int open_exprs(struct cli_filter *f)
+{
+	int ret = CLI_OK;
+
+	if (!f->nr_exprs)
+		return CLI_OK;
+	if (tacho_query_new(&f->query, f->stream))
+		return no_memory();
+	for (uint32_t i = 0; ret == CLI_OK && i < f->nr_exprs; i++)
+		ret = add_expr(f, f->exprs[i]);
+	return ret;
+}
+
 int cli_filter_open(struct cli_filter *f, struct tacho_stream *stream)
 {
 	int ret;
 
 	f->stream = stream;
 	f->any = !f->events.nr && !f->comms.nr && !f->cpus.nr && !f->pids.nr &&
-		 f->source < 0;
+		 f->source < 0 && !f->nr_exprs;
 	f->types = calloc(CLI_VERDICTS, sizeof(*f->types));
 	f->tasks = calloc(CLI_VERDICTS, sizeof(*f->tasks));
 	if (!f->types || !f->tasks)
@@ -309,7 +362,8 @@ int cli_filter_open(struct cli_filter *f, struct tacho_stream *stream)
 		if (ret != CLI_OK)
 			return ret;
 	}
-	return open_time(f);
+	ret = open_exprs(f);
+	return ret == CLI_OK ? open_time(f) : ret;
 }
 
 /* ---- records --------------------------------------------------------------- */
@@ -363,6 +417,8 @@ enum cli_filter_verdict cli_filter_look(struct cli_filter *f,
 	if (f->pids.nr && (r->pid < 0 || !ranges_have(&f->pids, (uint64_t)r->pid)))
 		return CLI_FILTER_HIDE;
 	if (f->comms.nr && !task_passes(f, r->pid))
+		return CLI_FILTER_HIDE;
+	if (f->query && !tacho_query_hit(f->query, r))
 		return CLI_FILTER_HIDE;
 	return CLI_FILTER_PASS;
 }

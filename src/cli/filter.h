@@ -19,6 +19,7 @@ enum {
 	CLI_OPT_COMM,
 	CLI_OPT_SOURCE,
 	CLI_OPT_TIME,
+	CLI_OPT_FILTER,
 };
 
 /* Letters and words of the filter's options. */
@@ -30,7 +31,8 @@ enum {
 	{ "cpu", required_argument, NULL, CLI_OPT_CPU },		\
 	{ "comm", required_argument, NULL, CLI_OPT_COMM },		\
 	{ "source", required_argument, NULL, CLI_OPT_SOURCE },		\
-	{ "time", required_argument, NULL, CLI_OPT_TIME }
+	{ "time", required_argument, NULL, CLI_OPT_TIME },		\
+	{ "filter", required_argument, NULL, CLI_OPT_FILTER }
 
 /* What --help says of them. */
 #define CLI_FILTER_HELP \
@@ -44,6 +46,9 @@ enum {
 	"      --time A,B       from A until B: seconds since the first event (1.5,2.25),\n" \
 	"                       or @SECONDS since 1970, or =SECONDS as the report shows\n" \
 	"                       them; either may be left out\n" \
+	"      --filter EXPR    whose fields say so, as in the kernel's filter files:\n" \
+	"                       'prio < 100 && comm ~ \"*sh\"'; as EVENT/EXPR of these\n" \
+	"                       events only; may be repeated\n" \
 	"  -m, --max N          no more than N\n"
 
 struct cli_glob {
@@ -75,10 +80,16 @@ struct cli_verdict {
 	bool pass;
 };
 
+#define CLI_FILTER_EXPRS	16
+
+struct tacho_query;
+
 struct cli_filter {
 	struct cli_globs events, comms;
 	struct cli_ranges cpus, pids;
 	int source;		/* enum tacho_stream_id, -1: both */
+	const char *exprs[CLI_FILTER_EXPRS];	/* --filter */
+	uint32_t nr_exprs;
 	struct cli_moment begin, end;
 	uint64_t max;		/* 0: no limit */
 	bool growing;		/* the caller waits for more: events may yet appear */
@@ -91,6 +102,7 @@ struct cli_filter {
 	bool placed;		/* from and to are known */
 	struct cli_verdict *types;	/* CLI_VERDICTS of each, direct-mapped */
 	struct cli_verdict *tasks;
+	struct tacho_query *query;	/* runs the expressions; NULL: there are none */
 };
 
 #define CLI_VERDICTS	1024u

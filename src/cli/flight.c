@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The flight recorder: writers go round in memory; what is there is written at
- * the end, when another process asks (SIGUSR1), or around an event (--on).
+ * the end, when another process asks (SIGUSR1), when a snapshot trigger of a traced
+ * program does (a count in the session's control block), or around an event (--on).
  *
  * The event that is waited for is recorded a second time, alone, in a small
  * session (or kernel instance) of its own: watching that costs nothing while
@@ -20,7 +21,9 @@
 #include "kernel/pump.h"
 #include "ring/read.h"
 #include "sys/clock.h"
+#include "sys/futex.h"
 
+#define IDLE_MS		50
 #define LOOK_MS		5
 #define WATCH_SIZE	(UINT64_C(64) << 10)
 
@@ -40,6 +43,7 @@ struct flight {
 	struct job *job;
 	struct watch *watch;		/* NULL: nothing is waited for */
 	uint32_t dumps;			/* written so far */
+	uint32_t asked;			/* snapshots that triggers asked for, and got */
 };
 
 /* ---- dumps ---- */
@@ -222,16 +226,42 @@ static int around(struct flight *f)
 
 /* ---- the wait ---- */
 
+/* How many snapshots triggers have asked for; those that come at once are one. */
+static uint32_t *asked_word(const struct flight *f)
+{
+	return f->job->has_session ? &f->job->session.view.ctl->asked : NULL;
+}
+
+static bool wants_snapshot(struct flight *f)
+{
+	uint32_t *word = asked_word(f);
+	uint32_t now = word ? tacho_load_seq_cst(word) : f->asked;
+	bool asked = now != f->asked;
+
+	f->asked = now;
+	return job_wants_snapshot() || asked;
+}
+
+/* Until a trigger asks, a signal comes, or some time has gone. */
+static void idle(const struct flight *f)
+{
+	if (asked_word(f))
+		(void)tacho_futex_wait(asked_word(f), f->asked,
+				       IDLE_MS * UINT64_C(1000000));
+	else
+		usleep(IDLE_MS * 1000);
+}
+
 static int wait_and_dump(struct flight *f)
 {
 	const struct job_options *o = f->job->opt;
 	int ret = CLI_OK;
 
 	while (!ret && job_runs(f->job)) {
-		if (job_wants_snapshot())
+		if (wants_snapshot(f))
 			ret = dump(f, false, 0, 0);
 		else if (!f->watch)
-			usleep(50000);
+			idle(f);
 		else if (watch_look(f->watch))
 			ret = around(f);
 		if (o->dumps && f->dumps >= o->dumps)

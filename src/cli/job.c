@@ -321,6 +321,8 @@ int job_prepare(struct job *job, const struct job_options *opt)
 		ret = set_pids(job);
 	if (!ret && job->has_session)
 		ret = set_rules(job);
+	if (!ret)
+		ret = job_set_commands(job);
 	if (ret)
 		job_end(job);
 	return ret;

@@ -18,6 +18,8 @@
 #include "record/recorder.h"
 #include "session/session.h"
 
+#define JOB_COMMANDS_MAX	16
+
 struct job_options {
 	const char *output;
 	bool output_given;
@@ -40,6 +42,10 @@ struct job_options {
 	bool command_only;		/* kernel events of the command alone */
 	bool no_kallsyms;
 	bool json;
+	const char *filter[JOB_COMMANDS_MAX];	/* "[EVENT/]EXPR" */
+	const char *trigger[JOB_COMMANDS_MAX];	/* "EVENT/TRIGGER" */
+	const char *synth[JOB_COMMANDS_MAX];
+	uint32_t nr_filters, nr_triggers, nr_synths;
 	char **command;			/* NULL: none */
 };
 
@@ -63,6 +69,12 @@ struct job {
 
 /* 0, or the exit status; what was made so far is taken down again. */
 int job_prepare(struct job *job, const struct job_options *opt);
+
+/*
+ * Gives the session and the kernel's instance the filters, triggers and synthetic
+ * events of the options.  CLI_OK, or an exit status with a message.
+ */
+int job_set_commands(struct job *job);
 
 /* Lets the command run.  0 or the exit status. */
 int job_go(struct job *job);

@@ -23,6 +23,7 @@ enum {
 	OPT_FLIGHT = CLI_OPT_FIRST, OPT_CLOCK, OPT_ROTATE, OPT_KEEP,
 	OPT_BEFORE, OPT_AFTER, OPT_ON, OPT_ON_KERNEL, OPT_DUMPS, OPT_DURATION,
 	OPT_SUBBUF, OPT_KERNEL_BUFFER, OPT_NO_KALLSYMS, OPT_ONLY, OPT_FOLLOW,
+	OPT_FILTER, OPT_TRIGGER, OPT_SYNTH,
 };
 
 static const struct option options[] = {
@@ -48,6 +49,9 @@ static const struct option options[] = {
 	{ "no-kallsyms", no_argument, NULL, OPT_NO_KALLSYMS },
 	{ "only", no_argument, NULL, OPT_ONLY },
 	{ "follow", no_argument, NULL, OPT_FOLLOW },
+	{ "filter", required_argument, NULL, OPT_FILTER },
+	{ "trigger", required_argument, NULL, OPT_TRIGGER },
+	{ "synth", required_argument, NULL, OPT_SYNTH },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -64,6 +68,11 @@ static const char usage[] =
 "  -p, --pid PID,...        these processes only\n"
 "      --follow             and the children they fork\n"
 "      --only               kernel events of COMMAND and its children only\n"
+"      --filter EXPR        only events whose fields say so: 'id > 5', or of some\n"
+"                           events only: 'shop:*/id > 5'\n"
+"      --trigger TEXT       do something at each hit: 'EVENT/TRIGGER', see\n"
+"                           tacho trigger --help\n"
+"      --synth TEXT         define a synthetic event for triggers\n"
 "\n"
 "Where to\n"
 "  -o, --output DIR         the trace (default: tacho-trace; an older one becomes\n"
@@ -137,6 +146,15 @@ static int parse_list(const char *what, char *text, struct cli_list *l)
 	return 0;
 }
 
+static int parse_text(const char *what, const char *text, const char **list,
+		      uint32_t *nr)
+{
+	if (*nr == JOB_COMMANDS_MAX)
+		return cli_usage("%s may be given %d times", what, JOB_COMMANDS_MAX);
+	list[(*nr)++] = text;
+	return 0;
+}
+
 static int parse_clock(struct job_options *o, const char *text)
 {
 	enum tacho_clock clock;
@@ -183,6 +201,12 @@ static int parse_one(struct job_options *o, int opt, char *arg)
 	case OPT_DURATION: return parse_time("--duration", arg, &o->duration);
 	case OPT_NO_KALLSYMS: o->no_kallsyms = true; return 0;
 	case OPT_ONLY: o->command_only = true; return 0;
+	case OPT_FILTER:
+		return parse_text("--filter", arg, o->filter, &o->nr_filters);
+	case OPT_TRIGGER:
+		return parse_text("--trigger", arg, o->trigger, &o->nr_triggers);
+	case OPT_SYNTH:
+		return parse_text("--synth", arg, o->synth, &o->nr_synths);
 	default: o->follow = true; return 0;
 	}
 }

@@ -234,7 +234,10 @@ def public_names(p):
         code = re.sub(r'(?m)^#(?:[^\n]*\\\n)*[^\n]*$', '', text)
         code = code.replace('extern "C" {', '')
         depth = 0
-        for m in re.finditer(r'[{}]|\b(tacho_\w+)\s*\(', code):
+        # events.h has the kernel's names
+        name = r'tacho_\w+' if f.name != 'events.h' else \
+            r'(?:synth_event|kprobe_event|dynevent|trace_array|trace_[gp][eu]t)_\w+'
+        for m in re.finditer(r'[{}]|\b(' + name + r')\s*\(', code):
             if m[0] == '{':
                 depth += 1
             elif m[0] == '}':
@@ -345,7 +348,7 @@ def zsh_arms(text):
     for m in re.finditer(r'(?ms)^\t([a-z|]+)\)\n(.*?);;', text):
         body = re.sub(r'\$(\w+)', lambda a: arrays.get(a[1], ''), m[2])
         # options begin a quoted word or stand in braces
-        longs = {o for o in re.findall(r"['{,](--[a-z][a-z-]*)", body)}
+        longs = {o for o in re.findall(r"['{,*](--[a-z][a-z-]*)", body)}
         for verb in m[1].split('|'):
             arms[verb] = longs
     return arms, re.findall(r"'([a-z]+):", arrays.get('verbs', ''))
@@ -491,6 +494,37 @@ def check_page_example(p):
     return []
 
 
+def check_events_example(p):
+    """The program in tacho-events(3): what it leaves, and what a recorder sees."""
+    need_pkg_config()
+    page = (p.man / 'tacho-events.3').read_text()
+    code = re.findall(r'(?ms)^\.EX\n(.*?)^\.EE', page)
+    if len(code) != 1:
+        return ['tacho-events.3 has no example']
+    with tempfile.TemporaryDirectory() as tmp:
+        env = compiler(p, tmp)
+        env['PKG_CONFIG_PATH'] = f'{tmp}/build/meson-uninstalled'
+        env['LD_LIBRARY_PATH'] = f'{tmp}/build/src/probe:{tmp}/build/src/events'
+        Path(tmp, 'traces.c').write_text(plain(code[0]))
+        tacho = shlex.quote(str(p.tacho.resolve()))
+        r = run(['bash', '-c', f'''set -e
+            cc -Werror traces.c -o traces $(pkg-config --cflags --libs tacho-events)
+            {tacho} create -b 64K --subbuf 16K --flight boot >/dev/null
+            ./traces
+            {tacho} report session:boot
+            {tacho} record -q -o t -e 'synthetic:*' -- ./traces
+            {tacho} report t'''], cwd=tmp, env=env)
+    if r.returncode:
+        return [f'tacho-events.3: {r.stderr.strip()}']
+    want = [f'traces schedtest: next_pid={pid}, next_comm={comm}, ts_ns={ts}'
+            for pid, comm, ts in ((444, 'clackers', 1000000),
+                                  (777, 'tiddlywinks', 2000000),
+                                  (0, 'silly putty', 3000000))]
+    if masked(r.stdout) != want * 2:
+        return ['tacho-events.3: its example printed\n' + r.stdout]
+    return []
+
+
 CHECKS = [
     ('options: --help and pages agree', check_options),
     ('tacho help VERB', check_help),
@@ -504,6 +538,7 @@ CHECKS = [
     ('links', check_links),
     ('the example in README.md', check_example),
     ('the example in tacho-stream(3)', check_page_example),
+    ('the example in tacho-events(3)', check_events_example),
 ]
 
 # ---- the checks checked ------------------------------------------------------------
@@ -540,6 +575,11 @@ MUTATIONS = [
     (check_example, 'README.md', 'tacho report orders', 'tacho report order'),
     (check_page_example, 'man/tacho-stream.3', 'tacho_type_name(r.type)',
      'tacho_type_nom(r.type)'),
+    (check_functions, 'man/tacho-events.3', 'synth_event_add_next_val',
+     'synth_event_add_val'),
+    (check_functions, 'man/tacho-events.3', 'kretprobe_event_gen_cmd_start',
+     'kretprobe_start'),
+    (check_events_example, 'man/tacho-events.3', 'clackers', 'crackers'),
 ]
 
 

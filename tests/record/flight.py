@@ -59,6 +59,26 @@ def test_ask_recorder():
     a.end()
 
 
+def test_ask_trigger():
+    """a snapshot trigger in a program asks the recorder"""
+    p = recorder("--flight", "-o", "t", "-b", "4M")
+    subprocess.run([os.environ["COMMAND"], "s", "trigger", "rec:mark",
+                    "snapshot if n == 7"], check=True)
+    a = Traced()
+    a.do("hit 1000")
+    a.do("mark 6")
+    a.do("mark 7")
+    until("the dump", lambda: os.path.exists("t/0001/tacho/info") and
+          "state: closed" in open("t/0001/tacho/info").read())
+    a.do("hit 500")
+    stop(p)
+    ds = dumps("t")
+    assert len(ds) == 2, ds
+    assert len(ds[0].named("rec:hit")) == 1000
+    assert len(ds[1].named("rec:hit")) == 500
+    a.end()
+
+
 def test_snapshots():
     """create --flight and many snapshots, while four writers write"""
     tacho("create", "s", "--flight", "-e", "rec:*", "-b", "8M")

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT
+#include "cli/ask.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/near.h"
+#include "cli/trace.h"
+#include "engine/hist_print.h"
+#include "query/query.h"
+#include "sys/clock.h"
+
+#define OUT_MAX		((size_t)1 << 30)
+#define PAUSE_NS	20000000	/* between looks at a live source that has nothing */
+
+struct run {
+	const struct cli_ask *ask;
+	struct cli_trace trace;
+	struct tacho_query *query;
+	char *kernel;		/* "kernel:..." made of the events */
+	char *text[CLI_ASK_MAX];	/* commands with their "hist:" */
+	bool live;
+	uint64_t end_ns, next_ns;	/* monotonic */
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	interrupted = 1;
+}
+
+bool cli_ask_interrupted(void)
+{
+	static bool watching;
+
+	if (!watching) {
+		struct sigaction sa = { .sa_handler = on_signal };
+
+		(void)sigaction(SIGINT, &sa, NULL);
+		(void)sigaction(SIGTERM, &sa, NULL);
+		watching = true;
+	}
+	return interrupted;
+}
+
+int cli_fail_command(const struct tacho_cmd_error *e, const char *command)
+{
+	(void)cli_fail("%s", e->text[0] ? e->text : strerror(-e->err));
+	if (command && *command)
+		fprintf(stderr, "  %s\n  %*s^\n", command, (int)e->column, "");
+	return CLI_FAILED;
+}
+
+/* ---- commands ------------------------------------------------------------- */
+
+/* What a trigger may begin with; anything else is a histogram's clauses. */
+static bool is_command(const char *text)
+{
+	static const char *const words[] = {
+		"hist:", "traceon", "traceoff", "snapshot", "stacktrace",
+		"enable_event:", "disable_event:", "enable_hist:",
+		"disable_hist:",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strncmp(text, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+static int full_text(struct run *r, uint32_t i)
+{
+	const char *text = r->ask->command[i].text;
+
+	if (asprintf(&r->text[i], "%s%s", is_command(text) ? "" : "hist:",
+		     text) < 0) {
+		r->text[i] = NULL;
+		return cli_fail("out of memory");
+	}
+	return CLI_OK;
+}
+
+static bool is_synthetic(const char *event)
+{
+	return !strncmp(event, "synthetic:", strlen("synthetic:"));
+}
+
+/* "kernel:a:b,c:d": the events that are asked about. */
+static int kernel_path(struct run *r)
+{
+	struct tacho_buf b;
+	int ret = CLI_OK;
+
+	tacho_buf_init(&b, 1u << 16);
+	tacho_buf_puts(&b, "kernel:");
+	for (uint32_t i = 0; i < r->ask->nr_commands; i++) {
+		const char *event = r->ask->command[i].event;
+
+		if (is_synthetic(event))
+			continue;
+		if (b.len > strlen("kernel:"))
+			tacho_buf_putc(&b, ',');
+		tacho_buf_puts(&b, event);
+	}
+	r->kernel = tacho_buf_error(&b) ? NULL : strdup(tacho_buf_str(&b));
+	tacho_buf_release(&b);
+	if (!r->kernel)
+		ret = cli_fail("out of memory");
+	return ret;
+}
+
+static int no_event(struct run *r, const char *event)
+{
+	char near[256];
+
+	if (is_synthetic(event))
+		return cli_fail("there is no synthetic event '%s'; define it with --synth",
+				event + strlen("synthetic:"));
+	if (cli_near_events(r->trace.stream, event, near, sizeof(near)))
+		return cli_fail("no event of the trace matches '%s'; near it are: %s",
+				event, near);
+	return cli_fail("no event of the trace matches '%s'; 'tacho stat' lists them",
+			event);
+}
+
+static int set_commands(struct run *r)
+{
+	for (uint32_t i = 0; i < r->ask->nr_synths; i++) {
+		struct tacho_cmd_error e = { 0 };
+
+		if (tacho_query_synth(r->query, r->ask->synth[i], &e))
+			return cli_fail_command(&e, r->ask->synth[i]);
+	}
+	for (uint32_t i = 0; i < r->ask->nr_commands; i++) {
+		struct tacho_cmd_error e = { 0 };
+		int err = tacho_query_trigger(r->query, r->ask->command[i].event,
+					      r->text[i], &e);
+
+		if (err == -ENOENT && !e.err)
+			return no_event(r, r->ask->command[i].event);
+		if (err)
+			return cli_fail_command(&e, r->text[i]);
+	}
+	return CLI_OK;
+}
+
+/* ---- output --------------------------------------------------------------- */
+
+static uint32_t width(void)
+{
+	struct winsize w;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col >= 40)
+		return w.ws_col;
+	return 80;
+}
+
+static void put_quantiles(const struct cli_ask *a, const struct tacho_hist *h,
+			  struct tacho_buf *out)
+{
+	for (uint32_t i = 0; i < a->nr_quantiles; i++) {
+		uint32_t q = a->quantile[i];
+		uint64_t v;
+
+		if (!tacho_hist_quantile(h, q, &v))
+			return;
+		if (q == 1000)
+			tacho_buf_puts(out, "max");
+		else if (q % 10)
+			tacho_buf_printf(out, "p%u.%u", q / 10, q % 10);
+		else
+			tacho_buf_printf(out, "p%u", q / 10);
+		tacho_buf_printf(out, "=%" PRIu64 "%s", v,
+				 i + 1 < a->nr_quantiles ? " " : "\n");
+	}
+}
+
+int cli_ask_put(const struct cli_ask *a, const struct tacho_hist *h,
+		const struct tacho_names *names, struct tacho_buf *out)
+{
+	const struct tacho_type *type = tacho_hist_type_of(h);
+	int err;
+
+	if (a->form != CLI_ASK_JSON)
+		tacho_buf_printf(out, "%s# event: %s:%s\n", out->len ? "\n" : "",
+				 type->system, type->name);
+	switch (a->form) {
+	case CLI_ASK_JSON:
+		err = tacho_hist_print_json(h, names, out);
+		tacho_buf_putc(out, '\n');
+		break;
+	case CLI_ASK_CHART:
+		err = tacho_hist_print_chart(h, names, width(), a->ascii, out);
+		break;
+	case CLI_ASK_KERNEL:
+	default:
+		err = tacho_hist_print(h, names, out);
+		break;
+	}
+	if (a->form != CLI_ASK_JSON)
+		put_quantiles(a, h, out);
+	return err;
+}
+
+/* Whether histogram text of an event is one that is to be printed. */
+static bool is_asked(const struct run *r, const struct tacho_hist *h)
+{
+	const char *last = r->text[r->ask->nr_commands - 1];
+
+	return r->ask->all || !strcmp(tacho_hist_spec_of(h)->text, last);
+}
+
+static int put_all(const struct run *r, struct tacho_buf *out)
+{
+	struct tacho_engine *engine = tacho_query_engine(r->query);
+	const struct tacho_engine_event *event;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && (event = tacho_engine_at(engine, i)); i++) {
+		const struct tacho_hist *h;
+
+		for (uint32_t j = 0; !err && (h = tacho_engine_hist(engine, event, j)); j++) {
+			if (is_asked(r, h))
+				err = cli_ask_put(r->ask, h,
+						  tacho_query_names(r->query), out);
+		}
+	}
+	return err ? err : tacho_buf_error(out);
+}
+
+static int print(struct run *r, bool again)
+{
+	struct tacho_buf out;
+	int ret;
+
+	tacho_buf_init(&out, OUT_MAX);
+	if (again && isatty(STDOUT_FILENO))
+		tacho_buf_puts(&out, "\033[H\033[J");
+	ret = put_all(r, &out) ? cli_fail("out of memory") : cli_write(&out);
+	tacho_buf_release(&out);
+	return ret;
+}
+
+/* ---- reading -------------------------------------------------------------- */
+
+/* Nothing now.  False: that was all. */
+static bool wait_for_more(struct run *r, int *ret)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	uint64_t now = tacho_now_ns(CLOCK_MONOTONIC);
+
+	if (!r->live || interrupted || (r->end_ns && now >= r->end_ns))
+		return false;
+	if (r->ask->watch_ns && now >= r->next_ns) {
+		r->next_ns = now + r->ask->watch_ns;
+		*ret = print(r, true);
+		if (*ret != CLI_OK)
+			return false;
+	}
+	(void)nanosleep(&pause, NULL);
+	return !interrupted;
+}
+
+static int read_all(struct run *r)
+{
+	struct tacho_stream *s = r->trace.stream;
+	struct tacho_record rec;
+	uint32_t n = 0;
+	int ret = CLI_OK;
+
+	while (!interrupted) {
+		int status = tacho_stream_next(s, &rec);
+
+		if (status == TACHO_STREAM_ERROR)
+			return cli_fail("%s", tacho_stream_error(s)->text);
+		if (status == TACHO_STREAM_END)
+			break;
+		if (status == TACHO_STREAM_AGAIN) {
+			if (!wait_for_more(r, &ret))
+				break;
+			continue;
+		}
+		(void)tacho_query_hit(r->query, &rec);
+		/* a live source may never have nothing */
+		if (r->live && !(++n & 0xfff) && r->end_ns &&
+		    tacho_now_ns(CLOCK_MONOTONIC) >= r->end_ns)
+			break;
+	}
+	return ret;
+}
+
+static void begin_live(struct run *r)
+{
+	const struct tacho_source *source = tacho_stream_source(r->trace.stream, 0);
+	uint64_t now = tacho_now_ns(CLOCK_MONOTONIC);
+
+	r->live = source && source->ops->live;
+	if (!r->live)
+		return;
+	(void)cli_ask_interrupted();
+	if (r->ask->duration_ns)
+		r->end_ns = now + r->ask->duration_ns;
+	r->next_ns = now + r->ask->watch_ns;
+	if (!r->ask->duration_ns && isatty(STDERR_FILENO))
+		cli_note("reading; Ctrl-C ends it");
+}
+
+static int ask(struct run *r)
+{
+	const char *path = r->kernel ? r->kernel : r->ask->trace;
+	int ret = cli_trace_open(&r->trace, path, 0);
+
+	if (ret != CLI_OK)
+		return ret;
+	if (tacho_query_new(&r->query, r->trace.stream)) {
+		cli_trace_close(&r->trace);
+		return cli_fail("out of memory");
+	}
+	ret = set_commands(r);
+	if (ret == CLI_OK) {
+		begin_live(r);
+		ret = read_all(r);
+	}
+	if (ret == CLI_OK)
+		ret = print(r, r->ask->watch_ns);
+	if (ret == CLI_OK)
+		cli_trace_remarks(&r->trace);
+	tacho_query_free(r->query);
+	cli_trace_close(&r->trace);
+	return ret;
+}
+
+int cli_ask_run(const struct cli_ask *a)
+{
+	struct run r = { .ask = a };
+	int ret = CLI_OK;
+
+	for (uint32_t i = 0; ret == CLI_OK && i < a->nr_commands; i++)
+		ret = full_text(&r, i);
+	if (ret == CLI_OK && a->trace && !strcmp(a->trace, "kernel"))
+		ret = kernel_path(&r);
+	if (ret == CLI_OK)
+		ret = ask(&r);
+	for (uint32_t i = 0; i < a->nr_commands; i++)
+		free(r.text[i]);
+	free(r.kernel);
+	return ret;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ask.h - a question in the control language, put to a trace, a session or the
+ * running kernel: what `tacho hist` and `tacho recipe run` share.
+ */
+#ifndef TACHO_CLI_ASK_H
+#define TACHO_CLI_ASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "engine/errlog.h"
+
+#define CLI_ASK_MAX	32	/* commands, and synthetic events */
+
+enum cli_ask_form {
+	CLI_ASK_KERNEL,		/* as the kernel's hist file */
+	CLI_ASK_CHART,
+	CLI_ASK_JSON,
+};
+
+struct cli_ask_command {
+	const char *event;	/* "system:event" or a glob */
+	const char *text;	/* "hist:keys=..."; "keys=..." means the same */
+};
+
+struct cli_ask {
+	const char *session;	/* print what its programs count; no command then */
+	const char *only;	/* of it: only these events, or NULL */
+	const char *trace;	/* a directory, session:NAME or "kernel"; NULL: the newest */
+	const char *synth[CLI_ASK_MAX];
+	struct cli_ask_command command[CLI_ASK_MAX];
+	uint32_t nr_synths, nr_commands;
+	enum cli_ask_form form;
+	bool all;		/* print every histogram, not only the last command's */
+	bool ascii;
+	uint64_t watch_ns;	/* live: print again and again; 0: once, at the end */
+	uint64_t duration_ns;	/* live: so long; 0: until Ctrl-C */
+	uint32_t quantile[16];	/* in thousandths */
+	uint32_t nr_quantiles;
+};
+
+/* Reads, and prints what was asked.  An exit status, a message being said. */
+int cli_ask_run(const struct cli_ask *ask);
+
+struct tacho_hist;
+struct tacho_names;
+
+/* Appends one histogram in the form that is asked for.  0 or a negative errno. */
+int cli_ask_put(const struct cli_ask *ask, const struct tacho_hist *hist,
+		const struct tacho_names *names, struct tacho_buf *out);
+
+/* The histograms of a session's own programs: see cli_ask.session. */
+int cli_ask_session(const struct cli_ask *ask);
+
+/* Whether Ctrl-C was pressed; the first call begins to watch for it. */
+bool cli_ask_interrupted(void);
+
+/* "tacho: TEXT", the command and a caret below it; returns CLI_FAILED. */
+int cli_fail_command(const struct tacho_cmd_error *e, const char *command);
+
+#endif

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+/* filter trigger synth: what a session does with its events, besides recording. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/ask.h"
+#include "cli/cli.h"
+#include "kernel/control.h"
+#include "session/command.h"
+
+static const struct option options[] = {
+	CLI_COMMON_OPTIONS,
+	{ "session", required_argument, NULL, 's' },
+	{ "kernel", no_argument, NULL, 'k' },
+	{ NULL, 0, NULL, 0 },
+};
+
+struct change {
+	const char *name;	/* of the session */
+	bool kernel, json;
+	enum tacho_command_kind kind;
+	struct tacho_dir dir;
+	struct tacho_session session;
+};
+
+/* -1: go on; else the exit status. */
+static int parse(struct change *c, int argc, char **argv)
+{
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, "hqs:k", options, NULL)) != -1) {
+		if (opt == 's') {
+			c->name = optarg;
+			continue;
+		}
+		if (opt == 'k' && c->kind != TACHO_COMMAND_SYNTH) {
+			c->kernel = true;
+			continue;
+		}
+		ret = cli_common(opt, &c->json);
+		if (ret >= 0)
+			return ret;
+	}
+	if (!c->name)
+		return cli_usage("name a session (-s NAME)");
+	return -1;
+}
+
+static int open_session(struct change *c)
+{
+	struct tacho_diag d = { 0 };
+
+	if (tacho_dir_open(&c->dir, false, &d))
+		return cli_fail_diag(&d);
+	if (tacho_session_open(&c->session, &c->dir, c->name, &d)) {
+		tacho_dir_close(&c->dir);
+		return cli_fail_diag(&d);
+	}
+	return CLI_OK;
+}
+
+static void close_session(struct change *c)
+{
+	tacho_session_close(&c->session);
+	tacho_dir_close(&c->dir);
+}
+
+/* ---- the kernel's side ----------------------------------------------------- */
+
+static enum tacho_kernel_control control_of(const struct change *c)
+{
+	return c->kind == TACHO_COMMAND_FILTER ? TACHO_KERNEL_FILTER :
+						 TACHO_KERNEL_TRIGGER;
+}
+
+/* The session's tracing instance; CLI_OK, or a message was printed. */
+static int open_kernel(const struct change *c, struct tacho_tracefs *t,
+		       char *instance, size_t size)
+{
+	const struct tacho_control *ctl = c->session.view.ctl;
+	struct tacho_diag d = { 0 };
+
+	(void)snprintf(instance, size, "%.*s", (int)sizeof(ctl->kernel_instance),
+		       ctl->kernel_instance);
+	if (!instance[0])
+		return cli_fail("session '%s' records nothing of the kernel", c->name);
+	return tacho_tracefs_open(t, 0, &d) ? cli_fail_diag(&d) : CLI_OK;
+}
+
+static int kernel_set(const struct change *c, const char *event, const char *text,
+		      uint32_t *matched)
+{
+	struct tacho_cmd_error e = { 0 };
+	struct tacho_diag d = { 0 };
+	struct tacho_tracefs t;
+	char instance[128];
+	int err, ret = open_kernel(c, &t, instance, sizeof(instance));
+
+	if (ret != CLI_OK)
+		return ret;
+	err = tacho_kernel_control(&t, instance, control_of(c), event, text,
+				   matched, &d);
+	tacho_tracefs_close(&t);
+	if (!err)
+		return CLI_OK;
+	if (err != -EINVAL)
+		return cli_fail_diag(&d);
+	e.err = err;
+	e.column = (uint32_t)d.offset;
+	(void)snprintf(e.text, sizeof(e.text), "%.*s", (int)sizeof(e.text) - 1, d.text);
+	return cli_fail_command(&e, text);
+}
+
+static int kernel_list(const struct change *c, struct tacho_buf *out)
+{
+	struct tacho_diag d = { 0 };
+	struct tacho_tracefs t;
+	char instance[128];
+	int err, ret = open_kernel(c, &t, instance, sizeof(instance));
+
+	if (ret != CLI_OK)
+		return ret;
+	err = tacho_kernel_controls(&t, instance, control_of(c), out, &d);
+	tacho_tracefs_close(&t);
+	return err ? cli_fail_diag(&d) : CLI_OK;
+}
+
+/* ---- the programs' side ---------------------------------------------------- */
+
+struct listing {
+	const struct change *change;
+	const char *event;	/* only of this glob, or NULL */
+	struct tacho_buf *out;
+	struct tacho_json json;
+};
+
+static int list_one(const struct tacho_command_info *info, void *arg)
+{
+	struct listing *l = arg;
+
+	if (info->kind != l->change->kind || info->hidden ||
+	    (l->event && strcmp(l->event, info->event) != 0))
+		return 0;
+	if (l->change->json) {
+		tacho_json_open(&l->json, '{');
+		if (info->event[0])
+			tacho_json_pair_str(&l->json, "event", info->event);
+		tacho_json_pair_str(&l->json, "text", info->text);
+		if (info->left != UINT64_MAX)
+			tacho_json_pair_u64(&l->json, "left", info->left);
+		tacho_json_close(&l->json, '}');
+		return 0;
+	}
+	if (info->event[0])
+		tacho_buf_printf(l->out, "%s\t", info->event);
+	tacho_buf_puts(l->out, info->text);
+	if (info->left != UINT64_MAX)
+		tacho_buf_printf(l->out, "\t(%" PRIu64 " left)", info->left);
+	tacho_buf_putc(l->out, '\n');
+	return 0;
+}
+
+static int list(const struct change *c, const char *event)
+{
+	struct tacho_buf out;
+	struct listing l = { .change = c, .event = event, .out = &out };
+	int ret = CLI_OK;
+
+	tacho_buf_init(&out, 16u << 20);
+	if (c->kernel) {
+		ret = kernel_list(c, &out);
+	} else {
+		tacho_json_init(&l.json, &out);
+		if (c->json)
+			tacho_json_open(&l.json, '[');
+		if (tacho_commands_each(&c->session, list_one, &l))
+			ret = cli_fail("out of memory");
+		if (c->json)
+			tacho_json_close(&l.json, ']');
+	}
+	if (ret == CLI_OK)
+		ret = c->json && !c->kernel ? cli_write_json(&out) : cli_write(&out);
+	tacho_buf_release(&out);
+	return ret;
+}
+
+static int set(struct change *c, const char *event, const char *text)
+{
+	struct tacho_cmd_error e = { 0 };
+	uint32_t matched = 1;
+	int err;
+
+	if (c->kernel)
+		return kernel_set(c, event, text, &matched);
+	switch (c->kind) {
+	case TACHO_COMMAND_FILTER:
+		err = tacho_command_filter(&c->session, event, text, &matched, &e);
+		break;
+	case TACHO_COMMAND_TRIGGER:
+		err = tacho_command_trigger(&c->session, event, text, &matched, &e);
+		break;
+	case TACHO_COMMAND_SYNTH:
+	default:
+		err = tacho_command_synth(&c->session, text, &e);
+		break;
+	}
+	if (err)
+		return cli_fail_command(&e, text);
+	if (!matched)
+		cli_note("no event of the running programs matches '%s'; it is kept "
+			 "for programs that start later", event);
+	return CLI_OK;
+}
+
+static int run(enum tacho_command_kind kind, int argc, char **argv)
+{
+	struct change c = { .kind = kind };
+	int most = kind == TACHO_COMMAND_SYNTH ? 1 : 2;
+	int n, ret = parse(&c, argc, argv);
+
+	if (ret >= 0)
+		return ret;
+	argv += optind;
+	n = argc - optind;
+	if (n > most)
+		return cli_usage("'%s' is too much; put the text in quotes", argv[most]);
+	ret = open_session(&c);
+	if (ret != CLI_OK)
+		return ret;
+	if (n < most)
+		ret = list(&c, n ? argv[0] : NULL);
+	else
+		ret = set(&c, argv[0], argv[most - 1]);
+	close_session(&c);
+	return ret;
+}
+
+static int filter_run(int argc, char **argv)
+{
+	return run(TACHO_COMMAND_FILTER, argc, argv);
+}
+
+static int trigger_run(int argc, char **argv)
+{
+	return run(TACHO_COMMAND_TRIGGER, argc, argv);
+}
+
+static int synth_run(int argc, char **argv)
+{
+	return run(TACHO_COMMAND_SYNTH, argc, argv);
+}
+
+const struct cli_verb cli_filter_verb = {
+	.name = "filter",
+	.summary = "record only events whose fields say so",
+	.usage = "usage: tacho filter -s NAME [-k] [EVENT [EXPR]]\n\n"
+		 "Sets the filter of events of a session, in programs that run and those that\n"
+		 "start later; '0' takes it away.  Without EXPR, lists filters.\n\n"
+		 "  tacho filter -s web shop:order_done 'id > 100 && customer ~ \"A*\"'\n\n"
+		 "EVENT is SYSTEM:EVENT or a glob; a word without ':' names a system or an event.\n"
+		 "The language is that of the kernel's filter files.\n\n"
+		 "  -s, --session NAME   the session\n"
+		 "  -k, --kernel         events of the kernel that the session records\n"
+		 "  -q, --quiet          no remarks on stderr\n"
+		 "      --json           the list as JSON\n"
+		 "  -h, --help           this text\n",
+	.run = filter_run,
+};
+
+const struct cli_verb cli_trigger = {
+	.name = "trigger",
+	.summary = "do something whenever an event is hit",
+	.usage = "usage: tacho trigger -s NAME [-k] [EVENT [TRIGGER]]\n\n"
+		 "Puts a trigger on events of a session; '!TRIGGER' takes it away.  Without\n"
+		 "TRIGGER, lists triggers.  A TRIGGER is COMMAND[:COUNT] [if FILTER]:\n\n"
+		 "  traceon traceoff     let the session record, or keep it from it\n"
+		 "  snapshot             have a flight recorder write what it holds\n"
+		 "  stacktrace           record the call stack behind the event\n"
+		 "  enable_event:S:E     record events S:E from now on\n"
+		 "  disable_event:S:E    and not any more\n"
+		 "  hist:keys=...        count and add up; 'tacho hist -s NAME' prints it\n\n"
+		 "  -s, --session NAME   the session\n"
+		 "  -k, --kernel         events of the kernel that the session records\n"
+		 "  -q, --quiet          no remarks on stderr\n"
+		 "      --json           the list as JSON\n"
+		 "  -h, --help           this text\n",
+	.run = trigger_run,
+};
+
+const struct cli_verb cli_synth = {
+	.name = "synth",
+	.summary = "define events that triggers make of other events",
+	.usage = "usage: tacho synth -s NAME [DEFINITION]\n\n"
+		 "Defines a synthetic event in a session ('latency u64 lat; pid_t pid'), or\n"
+		 "removes it ('!latency').  Without DEFINITION, lists them.  They are events of\n"
+		 "system 'synthetic': enabled, filtered and recorded like others, and made by\n"
+		 "the onmatch, onmax and onchange actions of histograms.\n\n"
+		 "  -s, --session NAME   the session\n"
+		 "  -q, --quiet          no remarks on stderr\n"
+		 "      --json           the list as JSON\n"
+		 "  -h, --help           this text\n",
+	.run = synth_run,
+};

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+/* tacho hist: histograms over a trace, a session or the running kernel. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/ask.h"
+#include "cli/cli.h"
+
+enum {
+	OPT_SYNTH = CLI_OPT_FIRST,
+	OPT_ALL,
+	OPT_CHART,
+	OPT_ASCII,
+	OPT_QUANTILES,
+	OPT_DURATION,
+};
+
+static const struct option options[] = {
+	CLI_COMMON_OPTIONS,
+	{ "event", required_argument, NULL, 'e' },
+	{ "kernel", no_argument, NULL, 'k' },
+	{ "session", required_argument, NULL, 's' },
+	{ "watch", optional_argument, NULL, 'w' },
+	{ "synth", required_argument, NULL, OPT_SYNTH },
+	{ "all", no_argument, NULL, OPT_ALL },
+	{ "chart", no_argument, NULL, OPT_CHART },
+	{ "ascii", no_argument, NULL, OPT_ASCII },
+	{ "quantiles", required_argument, NULL, OPT_QUANTILES },
+	{ "duration", required_argument, NULL, OPT_DURATION },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char usage[] =
+	"usage: tacho hist [OPTIONS] [TRACE] -e EVENT TRIGGER [-e EVENT TRIGGER]...\n"
+	"       tacho hist [OPTIONS] -s NAME [EVENT]\n\n"
+	"Counts and adds up events by keys, in the kernel's own language of histogram\n"
+	"triggers, over a recorded trace, a session, or the running kernel:\n\n"
+	"  tacho hist -e sched:sched_switch 'keys=next_comm:sort=hitcount.descending'\n\n"
+	"TRACE is a directory of any format that tacho reads, session:NAME, or 'kernel';\n"
+	"without it, the newest tacho-trace in this directory.  TRIGGER is the text of a\n"
+	"trigger file; 'hist:' may be left out.  With several, variables and synthetic\n"
+	"events connect them, and the last one is printed.\n\n"
+	"With -s, prints what the programs of a session count by themselves: the hists\n"
+	"that 'tacho trigger' put on their events.\n\n"
+	"  -s, --session NAME   the histograms of this session's triggers\n"
+	"  -e, --event EVENT    SYSTEM:EVENT or a glob, for the TRIGGER behind it\n"
+	"      --synth TEXT     define a synthetic event: 'latency u64 lat; pid_t pid'\n"
+	"  -k, --kernel         the running kernel, as TRACE 'kernel'\n"
+	"      --duration TIME  live: end after 10s, 5m; else with Ctrl-C\n"
+	"  -w, --watch[=TIME]   live: print every second, or every TIME\n"
+	"      --all            print the histograms of all triggers\n"
+	"      --chart          bars\n"
+	"      --ascii          bars of ASCII characters\n"
+	"      --quantiles LIST and the quantiles of a numeric key: 50,99,99.9,100\n"
+	"  -q, --quiet          no remarks on stderr\n"
+	"      --json           one JSON object a histogram\n"
+	"  -h, --help           this text\n";
+
+/* "50,99.9,100" in thousandths. */
+static int quantiles(struct cli_ask *a, const char *arg)
+{
+	const char *s = arg;
+
+	do {
+		char *end;
+		double v = strtod(s, &end);
+
+		if (end == s || v < 0 || v > 100 || (*end && *end != ','))
+			return cli_usage("--quantiles: '%s' is no list of percentages like 50,99",
+					 arg);
+		if (a->nr_quantiles == sizeof(a->quantile) / sizeof(a->quantile[0]))
+			return cli_usage("--quantiles: more than 16");
+		a->quantile[a->nr_quantiles++] = (uint32_t)(v * 10 + 0.5);
+		s = end + (*end == ',');
+	} while (*s);
+	return CLI_OK;
+}
+
+static int time_arg(const char *what, const char *arg, uint64_t *ns)
+{
+	if (tacho_parse_time(arg, ns) || !*ns)
+		return cli_usage("%s: '%s' is no time like 10s or 500ms", what, arg);
+	return CLI_OK;
+}
+
+/* What is no option: a trigger behind its event, or the trace. */
+static int plain_arg(struct cli_ask *a, const char *event, const char *arg)
+{
+	if (a->session) {
+		if (a->only)
+			return cli_usage("one EVENT at a time: '%s' is too much", arg);
+		a->only = arg;
+		return CLI_OK;
+	}
+	if (!event) {
+		if (a->trace)
+			return cli_usage("'%s': a TRIGGER comes behind -e EVENT", arg);
+		a->trace = arg;
+		return CLI_OK;
+	}
+	if (a->nr_commands == CLI_ASK_MAX)
+		return cli_usage("more than %d triggers", CLI_ASK_MAX);
+	a->command[a->nr_commands++] =
+		(struct cli_ask_command){ .event = event, .text = arg };
+	return CLI_OK;
+}
+
+static int take(struct cli_ask *a, int opt)
+{
+	switch (opt) {
+	case 'k':
+		a->trace = "kernel";
+		return CLI_OK;
+	case 's':
+		a->session = optarg;
+		return CLI_OK;
+	case 'w':
+		a->watch_ns = 1000000000;
+		return optarg ? time_arg("--watch", optarg, &a->watch_ns) : CLI_OK;
+	case OPT_SYNTH:
+		if (a->nr_synths == CLI_ASK_MAX)
+			return cli_usage("more than %d synthetic events", CLI_ASK_MAX);
+		a->synth[a->nr_synths++] = optarg;
+		return CLI_OK;
+	case OPT_ALL:
+		a->all = true;
+		return CLI_OK;
+	case OPT_CHART:
+		a->form = CLI_ASK_CHART;
+		return CLI_OK;
+	case OPT_ASCII:
+		a->form = CLI_ASK_CHART;
+		a->ascii = true;
+		return CLI_OK;
+	case OPT_QUANTILES:
+		return quantiles(a, optarg);
+	case OPT_DURATION:
+		return time_arg("--duration", optarg, &a->duration_ns);
+	default:
+		return -1;
+	}
+}
+
+/* -1: go on; else the exit status. */
+static int parse(struct cli_ask *a, int argc, char **argv)
+{
+	const char *event = NULL;
+	bool json = false;
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, "-hqke:s:w::", options, NULL)) != -1) {
+		if (opt == 1) {
+			ret = plain_arg(a, event, optarg);
+			event = NULL;
+		} else if (opt == 'e' && event) {
+			ret = cli_usage("-e %s has no TRIGGER behind it", event);
+		} else if (opt == 'e') {
+			event = optarg;
+			ret = CLI_OK;
+		} else {
+			ret = take(a, opt);
+		}
+		if (ret < 0)
+			ret = cli_common(opt, &json);
+		else if (ret == CLI_OK)
+			ret = -1;
+		if (ret >= 0)
+			return ret;
+	}
+	if (event)
+		return cli_usage("-e %s has no TRIGGER behind it", event);
+	if (a->session && (a->nr_commands || a->trace))
+		return cli_usage("-s NAME takes neither a TRACE nor -e");
+	if (!a->nr_commands && !a->session)
+		return cli_usage("what is to be counted?  -e EVENT TRIGGER is missing");
+	if (json)
+		a->form = CLI_ASK_JSON;
+	return -1;
+}
+
+static int hist_main(int argc, char **argv)
+{
+	struct cli_ask a = { 0 };
+	int ret = parse(&a, argc, argv);
+
+	if (ret >= 0)
+		return ret;
+	return a.session ? cli_ask_session(&a) : cli_ask_run(&a);
+}
+
+const struct cli_verb cli_hist = {
+	.name = "hist",
+	.summary = "histograms of events: by keys, sums, latencies",
+	.usage = usage,
+	.run = hist_main,
+};

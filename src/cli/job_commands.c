@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+/* record's --filter, --trigger and --synth: who takes them. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/ask.h"
+#include "cli/cli.h"
+#include "cli/job.h"
+#include "kernel/control.h"
+#include "session/command.h"
+
+/* "EVENT/TEXT" in two: the text, and the event copied; NULL without an event. */
+static const char *split(const char *arg, char *event, size_t size)
+{
+	size_t n = strspn(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			  "0123456789_:*?-.");
+
+	if (arg[n] != '/' || n >= size || !n)
+		return NULL;
+	memcpy(event, arg, n);
+	event[n] = '\0';
+	return arg + n + 1;
+}
+
+static int fail_kernel(const struct tacho_diag *d, int err, const char *text)
+{
+	struct tacho_cmd_error e = { .err = err, .column = (uint32_t)d->offset };
+
+	if (err != -EINVAL)
+		return cli_fail_diag(d);
+	(void)snprintf(e.text, sizeof(e.text), "%.*s", (int)sizeof(e.text) - 1,
+		       d->text);
+	return cli_fail_command(&e, text);
+}
+
+/*
+ * To the programs, of which there may be none yet, and to the kernel.  An event
+ * that the kernel does not have may be a program's.
+ */
+static int give(struct job *job, enum tacho_kernel_control what,
+		const char *event, const char *text)
+{
+	struct tacho_cmd_error e = { 0 };
+	struct tacho_diag d = { 0 };
+	int err = 0;
+
+	if (job->has_session && what == TACHO_KERNEL_FILTER)
+		err = tacho_command_filter(&job->session, event, text, NULL, &e);
+	else if (job->has_session)
+		err = tacho_command_trigger(&job->session, event, text, NULL, &e);
+	if (err)
+		return cli_fail_command(&e, text);
+	if (!job->kernel)
+		return CLI_OK;
+	err = tacho_kernel_control_enabled(job->kernel, what, event, text, NULL, &d);
+	if (!err || (err == -ENOENT && job->has_session))
+		return CLI_OK;
+	return fail_kernel(&d, err, text);
+}
+
+static int set_filter(struct job *job, const char *arg)
+{
+	char event[256] = "*:*";
+	const char *text = split(arg, event, sizeof(event));
+
+	return give(job, TACHO_KERNEL_FILTER, event, text ? text : arg);
+}
+
+static int set_trigger(struct job *job, const char *arg)
+{
+	char event[256];
+	const char *text = split(arg, event, sizeof(event));
+
+	if (!text)
+		return cli_usage("--trigger: '%s' is not EVENT/TRIGGER", arg);
+	return give(job, TACHO_KERNEL_TRIGGER, event, text);
+}
+
+static int set_synth(struct job *job, const char *text)
+{
+	struct tacho_cmd_error e = { 0 };
+
+	if (!job->has_session)
+		return cli_usage("--synth: synthetic events of the kernel are for 'tacho hist -k'");
+	if (tacho_command_synth(&job->session, text, &e))
+		return cli_fail_command(&e, text);
+	return CLI_OK;
+}
+
+int job_set_commands(struct job *job)
+{
+	const struct job_options *o = job->opt;
+	int ret = CLI_OK;
+
+	for (uint32_t i = 0; ret == CLI_OK && i < o->nr_synths; i++)
+		ret = set_synth(job, o->synth[i]);
+	for (uint32_t i = 0; ret == CLI_OK && i < o->nr_filters; i++)
+		ret = set_filter(job, o->filter[i]);
+	for (uint32_t i = 0; ret == CLI_OK && i < o->nr_triggers; i++)
+		ret = set_trigger(job, o->trigger[i]);
+	return ret;
+}

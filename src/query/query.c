@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+#include "query/query.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "query/query_priv.h"
+
+#define ARENA_MAX	((size_t)16 << 20)
+#define PREPARED	TACHO_SYNTH_RAW_MAX
+
+/* ---- the engine's host ---- */
+
+static struct query_made *made_place(struct tacho_query *q, uint32_t len)
+{
+	struct query_made *m;
+
+	if (q->nr_made == QUERY_MADE_MAX)
+		return NULL;
+	m = &q->made[q->nr_made];
+	if (m->room < len) {
+		unsigned char *raw = realloc(m->raw, PREPARED);
+
+		if (!raw || len > PREPARED)
+			return NULL;
+		m->raw = raw;
+		m->room = PREPARED;
+	}
+	return m;
+}
+
+/* A synthetic event becomes a record beside the one that caused it. */
+static void host_emit(void *arg, const struct tacho_engine_event *event,
+		      const struct tacho_rec *rec)
+{
+	struct tacho_query *q = arg;
+	struct query_made *m = made_place(q, rec->len);
+
+	if (!m || !q->now)
+		return;
+	memcpy(m->raw, rec->raw, rec->len);
+	m->record = *q->now;
+	m->record.type = event->type;
+	m->record.raw = m->raw;
+	m->record.len = rec->len;
+	m->record.lost = 0;
+	q->nr_made++;
+}
+
+int tacho_query_new(struct tacho_query **query, struct tacho_stream *stream)
+{
+	struct tacho_query *q = calloc(1, sizeof(*q));
+
+	if (!q)
+		return -ENOMEM;
+	q->stream = stream;
+	q->last = &q->commands;
+	tacho_arena_init(&q->arena, ARENA_MAX);
+	tacho_query_names_init(q);
+	q->host = (struct tacho_engine_host){ .arg = q, .emit = host_emit };
+	q->engine = tacho_engine_new(&q->host, &q->names);
+	if (!q->engine) {
+		tacho_query_free(q);
+		return -ENOMEM;
+	}
+	*query = q;
+	return 0;
+}
+
+void tacho_query_free(struct tacho_query *q)
+{
+	if (!q)
+		return;
+	tacho_engine_free(q->engine);
+	tacho_arena_release(&q->arena);
+	for (uint32_t i = 0; i < QUERY_MADE_MAX; i++)
+		free(q->made[i].raw);
+	free(q);
+}
+
+struct tacho_engine *tacho_query_engine(const struct tacho_query *q)
+{
+	return q->engine;
+}
+
+const struct tacho_names *tacho_query_names(const struct tacho_query *q)
+{
+	return &q->names;
+}
+
+bool tacho_query_has_hist(const struct tacho_query *q)
+{
+	return q->has_hist;
+}
+
+/* ---- commands ---- */
+
+/* "system:event", or one word that is either's name. */
+static bool names_event(const char *glob, const struct tacho_type *type)
+{
+	const char *colon = strchr(glob, ':');
+	char system[128];
+
+	if (!colon)
+		return tacho_glob_match(glob, type->name) ||
+		       tacho_glob_match(glob, type->system);
+	if ((size_t)(colon - glob) >= sizeof(system))
+		return false;
+	memcpy(system, glob, (size_t)(colon - glob));
+	system[colon - glob] = '\0';
+	return tacho_glob_match(system, type->system) &&
+	       tacho_glob_match(colon + 1, type->name);
+}
+
+/* One command on one event. */
+static int apply(struct tacho_query *q, const struct query_command *c,
+		 struct tacho_engine_event *event, struct tacho_cmd_error *e)
+{
+	memset(q->slot, 0, sizeof(q->slot));
+	/* what the stream has was recorded: its events are on */
+	if (!event->synth)
+		tacho_engine_enable(q->engine, event, true);
+	if (c->is_filter)
+		return tacho_engine_filter(q->engine, event, c->text, e);
+	return tacho_engine_trigger(q->engine, event, c->text, e);
+}
+
+/* How a command went on the events it names. */
+struct outcome {
+	uint32_t matched, done;
+	int err;		/* of the first that could not take it */
+	struct tacho_cmd_error e;
+};
+
+static void apply_noted(struct tacho_query *q, const struct query_command *c,
+			struct tacho_engine_event *event, struct outcome *o)
+{
+	struct tacho_cmd_error e = { 0 };
+	int err = event ? apply(q, c, event, &e) : -ENOMEM;
+
+	o->matched++;
+	if (!err)
+		o->done++;
+	else if (!o->err) {
+		o->err = err;
+		o->e = e;
+	}
+}
+
+/* On all types that the stream has now, and on synthetic events. */
+static void apply_all(struct tacho_query *q, const struct query_command *c,
+		      struct outcome *o)
+{
+	struct tacho_engine_event *event;
+	const struct tacho_type *type;
+
+	for (uint32_t i = 0; (type = tacho_stream_type(q->stream, i)); i++)
+		if (names_event(c->event, type))
+			apply_noted(q, c, tacho_engine_add(q->engine, type), o);
+	for (uint32_t i = 0; (event = tacho_engine_at(q->engine, i)); i++)
+		if (event->synth && names_event(c->event, event->type))
+			apply_noted(q, c, event, o);
+}
+
+static bool is_live(const struct tacho_query *q)
+{
+	const struct tacho_source *source = tacho_stream_source(q->stream, 0);
+
+	return source && source->ops->live;
+}
+
+static struct query_command *keep(struct tacho_query *q, bool is_filter,
+				  const char *event, const char *text)
+{
+	struct query_command *c = tacho_arena_alloc(&q->arena, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	*c = (struct query_command){
+		.is_filter = is_filter,
+		.event = tacho_arena_strndup(&q->arena, event, strlen(event)),
+		.text = tacho_arena_strndup(&q->arena, text, strlen(text)),
+	};
+	return c->event && c->text ? c : NULL;
+}
+
+static int command(struct tacho_query *q, bool is_filter, const char *event,
+		   const char *text, struct tacho_cmd_error *e)
+{
+	struct query_command *c = keep(q, is_filter, event, text);
+	struct outcome o = { 0 };
+
+	if (!c)
+		return tacho_cmd_error(e, -ENOMEM, 0, "Out of memory");
+	apply_all(q, c, &o);
+	if (!o.matched && !is_live(q))
+		return -ENOENT;
+	if (o.matched && !o.done) {
+		if (e)
+			*e = o.e;
+		return o.err;
+	}
+	*q->last = c;
+	q->last = &c->next;
+	return 0;
+}
+
+int tacho_query_filter(struct tacho_query *q, const char *event,
+		       const char *text, struct tacho_cmd_error *e)
+{
+	int err = command(q, true, event, text, e);
+
+	q->filtered |= !err;
+	return err;
+}
+
+int tacho_query_trigger(struct tacho_query *q, const char *event,
+			const char *text, struct tacho_cmd_error *e)
+{
+	int err = command(q, false, event, text, e);
+
+	q->has_hist |= !err && !strncmp(text, "hist:", 5);
+	return err;
+}
+
+int tacho_query_synth(struct tacho_query *q, const char *text,
+		      struct tacho_cmd_error *e)
+{
+	return tacho_engine_synth(q->engine, text, e);
+}
+
+/* ---- records ---- */
+
+/* A type that is met for the first time: commands by glob may be for it. */
+static void meet(struct tacho_query *q, struct query_slot *slot,
+		 const struct tacho_type *type)
+{
+	struct tacho_engine_event *event =
+		tacho_engine_find(q->engine, type->system, type->name);
+
+	if (!event && is_live(q)) {
+		for (const struct query_command *c = q->commands; c; c = c->next) {
+			if (!names_event(c->event, type))
+				continue;
+			event = tacho_engine_add(q->engine, type);
+			if (event)
+				(void)apply(q, c, event, NULL);
+		}
+	}
+	*slot = (struct query_slot){
+		.type = type, .event = event,
+		.active = event && (event->soft ||
+				    tacho_engine_has_filter(event)),
+	};
+}
+
+bool tacho_query_hit(struct tacho_query *q, const struct tacho_record *r)
+{
+	uint64_t h = (uint64_t)(uintptr_t)r->type * UINT64_C(0x9e3779b97f4a7c15);
+	struct query_slot *slot = &q->slot[h >> 52];
+	struct tacho_rec rec;
+
+	q->nr_made = q->next_made = 0;
+	if (tacho_unlikely(slot->type != r->type))
+		meet(q, slot, r->type);
+	if (!slot->active)
+		return !q->filtered;
+	rec = (struct tacho_rec){
+		.raw = r->raw, .len = r->len, .cpu = r->cpu,
+		.time = r->time - tacho_stream_current(q->stream)->clock.base,
+		.pid = r->pid, .names = &q->names,
+	};
+	q->now = r;
+	return tacho_engine_hit(q->engine, slot->event, &rec);
+}
+
+const struct tacho_record *tacho_query_made(struct tacho_query *q)
+{
+	if (q->next_made == q->nr_made)
+		return NULL;
+	return &q->made[q->next_made++].record;
+}

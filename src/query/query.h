@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * query.h - the control language over a stream of records.
+ *
+ * A query is an engine instance (engine/engine.h) whose events come from a stream: a
+ * trace file of any format, or a live session.  The same commands that work inside a
+ * program or in the kernel are given here as text; then the stream is read and each
+ * record is a hit.
+ *
+ *	tacho_query_new(&q, stream)
+ *	tacho_query_synth(q, "wakeup_latency u64 lat; pid_t pid")
+ *	tacho_query_trigger(q, "sched:sched_waking", "hist:keys=pid:ts0=common_timestamp")
+ *	...
+ *	while (tacho_stream_next(stream, &r) == TACHO_STREAM_RECORD)
+ *		tacho_query_hit(q, &r)
+ *	tacho_query_print(q, ...)
+ *
+ * Types are added to the instance as commands name them and, for types that a live
+ * source learns later, as their first record comes; commands that were given as
+ * globs are applied to them then.
+ *
+ * What a record is to the engine: time in ns since 1970 would be useless as
+ * common_timestamp, so it is the clock's own value in ns.  Kernel addresses,
+ * system calls and names of threads are the recording's, not this
+ * machine's.  User memory is not there: `.ustring` matches nothing, and neither does a
+ * `char *` into the kernel.
+ *
+ * One thread.
+ */
+#ifndef TACHO_QUERY_QUERY_H
+#define TACHO_QUERY_QUERY_H
+
+#include <stdbool.h>
+
+#include "engine/engine.h"
+#include "stream/stream.h"
+
+struct tacho_query;
+
+/*
+ * tacho_query_new - a query over a stream, which must outlive it.
+ *
+ * Returns 0 or -ENOMEM.
+ */
+int tacho_query_new(struct tacho_query **query, struct tacho_stream *stream);
+void tacho_query_free(struct tacho_query *query);
+
+/* Its instance, for printing and for the error log. */
+struct tacho_engine *tacho_query_engine(const struct tacho_query *query);
+
+/*
+ * Commands.  event is "system:event", with globs, or one word that is either's name.
+ * 0, or a negative errno with e filled in; -ENOENT: the stream has no such event
+ * (and is not live).
+ *
+ * A filter or trigger by glob is set on every event that can take it; -EINVAL when
+ * none can.
+ */
+int tacho_query_filter(struct tacho_query *query, const char *event,
+		       const char *text, struct tacho_cmd_error *e);
+int tacho_query_trigger(struct tacho_query *query, const char *event,
+			const char *text, struct tacho_cmd_error *e);
+int tacho_query_synth(struct tacho_query *query, const char *text,
+		      struct tacho_cmd_error *e);
+
+/*
+ * One record: runs what is set on its event.  Whether it passes: no filter was
+ * set on any event, or one on this event that it passes.
+ */
+bool tacho_query_hit(struct tacho_query *query, const struct tacho_record *r);
+
+/*
+ * Synthetic events that the hit before made, recorded as records with the time and CPU of
+ * their cause: call until NULL.  Borrowed until the next hit.  Only those that
+ * were enabled with tacho_engine_enable() come.
+ */
+const struct tacho_record *tacho_query_made(struct tacho_query *query);
+
+/* What a number means in this recording. */
+const struct tacho_names *tacho_query_names(const struct tacho_query *query);
+
+/* Whether any trigger is a histogram. */
+bool tacho_query_has_hist(const struct tacho_query *query);
+
+#endif

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""hist, recipe and --filter: what the engine answers over a trace is what is
+computed here from the same trace's events, printed as JSON."""
+from collections import Counter, defaultdict
+
+from rec import *
+
+
+def events(path, *more):
+    """The events of a trace, one dict each."""
+    out = tacho("report", "-F", "json", *more, path).out
+    return [e for e in map(json.loads, out.splitlines()) if "event" in e]
+
+
+def hist(path, *argv):
+    """The entries of the one histogram that is printed."""
+    out = tacho("hist", "--json", path, *argv).out
+    return json.loads(out)
+
+
+def plain(v):
+    """A number that has a name too, or a range, is an object."""
+    if isinstance(v, dict):
+        return v["value"] if "value" in v else v["low"]
+    return v
+
+
+def table(h, *keys, value="hitcount"):
+    got = {}
+    for e in h["entries"]:
+        k = tuple(plain(e["key"][x]) for x in keys)
+        v = e["hitcount"] if value == "hitcount" else plain(e["values"][value])
+        assert k not in got, "twice: %r" % (k,)
+        got[k] = v
+    return got
+
+
+def program_trace():
+    p = recorder("-o", "t", "-b", "4M")
+    finish(start(TRACED, "hit 3000", "mark 5", "other 40"))
+    finish(start(TRACED, "hit 1000"))
+    stop(p)
+    return events("t")
+
+
+def test_count():
+    """keys, values, sort, size and filters against counts made here"""
+    evs = [e for e in program_trace() if e["event"] == "hit"]
+    assert len(evs) == 4000
+    h = hist("t", "-e", "rec:hit", "keys=slot:vals=n:sort=hitcount.descending")
+    want = Counter(e["fields"]["slot"] for e in evs)
+    sums = defaultdict(int)
+    for e in evs:
+        sums[e["fields"]["slot"]] += e["fields"]["n"]
+    assert table(h, "slot") == {(k,): v for k, v in want.items()}
+    assert table(h, "slot", value="n") == {(k,): v for k, v in sums.items()}
+    assert [e["hitcount"] for e in h["entries"]] == sorted(want.values())[::-1]
+    assert h["hits"] == 4000 and not h["dropped"]
+    h = hist("t", "-e", "rec:hit", "keys=n.buckets=100 if n >= 500 && n < 900")
+    want = Counter(e["fields"]["n"] // 100 * 100 for e in evs
+                   if 500 <= e["fields"]["n"] < 900)
+    assert table(h, "n") == {(k,): v for k, v in want.items()}
+    h = hist("t", "-e", "rec:hit", "keys=n.log2")
+    assert sum(e["hitcount"] for e in h["entries"]) == 4000
+    # room for 128 keys only: the rest is counted as dropped
+    h = hist("t", "-e", "rec:hit", "keys=n,slot:size=128")
+    assert len(h["entries"]) <= 128 and h["dropped"] > 0
+    assert sum(e["hitcount"] for e in h["entries"]) + h["dropped"] == 4000
+
+
+def test_filter():
+    """report --filter against the same condition in Python"""
+    evs = program_trace()
+    cases = (
+        ("n < 10", lambda e: e["fields"].get("n", 99999) < 10),
+        ("n == 7 || n == 0x10", lambda e: e["fields"].get("n") in (7, 16)),
+        ("!(n > 3) && n != 2", lambda e: e["fields"].get("n", 99) <= 3 and
+         e["fields"]["n"] != 2),
+        ("n & 0x400", lambda e: e["fields"].get("n", 0) & 0x400),
+        ("common_pid == %d" % evs[0]["pid"], lambda e: e["pid"] == evs[0]["pid"]),
+        ("comm ~ \"trac*\"", lambda e: e["comm"].startswith("trac")),
+        ("comm == nobody", lambda e: e["comm"] == "nobody"),
+        ("rec:mark/n >= 0", lambda e: e["event"] == "mark"),
+    )
+    for text, fn in cases:
+        got = events("t", "--filter", text)
+        want = [e for e in evs if fn(e)]
+        assert got == want, "%s: %d, not %d" % (text, len(got), len(want))
+
+
+def test_errors():
+    """what is wrong is said with a caret under it"""
+    program_trace()
+
+    def caret(column, *argv):
+        d = tacho(*argv, ok=1)
+        lines = d.err.rstrip("\n").split("\n")
+        assert not d.out and len(lines) == 3, d
+        assert lines[2].index("^") - 2 == column, d
+        return lines[0]
+
+    assert "Field not found" in caret(8, "report", "t", "--filter", "n<3&&nn==3")
+    assert "Couldn't find field" in caret(
+        10, "hist", "t", "-e", "rec:hit", "keys=nn")
+    caret(17, "hist", "t", "-e", "rec:hit", "hist:keys=n:vals=nn")
+    tacho("hist", "t", "-e", "rec:nope", "keys=n", ok=1,
+          says="no event of the trace matches 'rec:nope'")
+    tacho("hist", "t", "-e", "synthetic:x", "keys=n", ok=1, says="--synth")
+    tacho("report", "t", "--filter", "rec:nope/n == 1", ok=1, says="no event")
+    for line in ("hist", "hist t", "hist t -e a:b", "hist -e a:b -e c:d keys=x",
+                 "hist t u -e a:b keys=x", "hist t -e a:b keys=x --quantiles y",
+                 "hist t -e a:b keys=x --duration z", "recipe", "recipe show",
+                 "recipe run", "recipe list x", "recipe show a b"):
+        tacho(*line.split(), ok=2)
+    tacho("recipe", "show", "nope", ok=1, says="there is no recipe 'nope'")
+
+
+def latencies(evs):
+    """ns from a thread's last sched_waking to its sched_switch."""
+    woken, out = {}, []
+    for e in evs:
+        f = e["fields"]
+        if e["event"] == "sched_waking":
+            woken[f["pid"]] = e["time"]
+        elif e["event"] == "sched_switch":
+            t = woken.pop(f["next_pid"], None)
+            if t is not None:
+                out.append((f["next_comm"], e["time"] - t))
+    return out
+
+
+WAKEUP = ("--synth", "wakeup_latency u64 lat; pid_t pid; char comm[16]",
+          "-e", "sched:sched_waking", "keys=pid:ts0=common_timestamp",
+          "-e", "sched:sched_switch",
+          "keys=next_pid:lat=common_timestamp-$ts0:"
+          "onmatch(sched.sched_waking).trace(wakeup_latency,$lat,next_pid,next_comm)")
+
+
+def test_latency():
+    """wakeup latency by variables and a synthetic event, against Python"""
+    need_tracefs()
+    p = start(TACHO, "record", "-o", "t", "--no-kallsyms", "-k",
+              "sched:sched_waking,sched:sched_switch", "--duration", "400ms")
+    assert finish(p).status == 0
+    evs = events("t")
+    want = latencies(evs)
+    assert len(want) > 20
+    h = hist("t", *WAKEUP, "-e", "synthetic:wakeup_latency",
+             "keys=comm:vals=lat:sort=comm")
+    count, total = Counter(), defaultdict(int)
+    for comm, lat in want:
+        count[(comm,)] += 1
+        total[(comm,)] += lat
+    assert table(h, "comm") == dict(count)
+    got = table(h, "comm", value="lat")
+    # the report's time is rounded to ns twice per event
+    for k, v in total.items():
+        assert abs(got[k] - v) <= 2 * count[k], (k, got[k], v)
+    d = tacho("hist", "t", "--quantiles", "50,100", *WAKEUP,
+              "-e", "synthetic:wakeup_latency", "keys=lat:size=131072")
+    m = re.search(r"p50=(\d+) max=(\d+)", d.out)
+    lats = sorted(lat for _, lat in want)
+    assert abs(int(m.group(2)) - lats[-1]) <= 2, (d.out, lats[-1])
+    for r in json.loads(tacho("recipe", "list", "--json").out):
+        shown = tacho("recipe", "show", r["name"]).out
+        assert "tacho hist" in shown and "-e" in shown
+    tacho("recipe", "run", "sched-latency", "t")
+    tacho("recipe", "run", "run-queue", "t")
+    tacho("recipe", "run", "off-cpu", "t")
+    tacho("recipe", "run", "block-latency", "t", ok=1, says="block:block_rq_issue")
+
+
+def test_live_kernel():
+    """the same commands over the running kernel"""
+    need_tracefs()
+    d = tacho("hist", "kernel", "--json", "--duration", "300ms", *WAKEUP,
+              "-e", "synthetic:wakeup_latency", "keys=comm:vals=lat")
+    h = json.loads(d.out)
+    assert h["hits"] > 0 and h["entries"]
+    assert all(plain(e["values"]["lat"]) < 60 * 10**9 * e["hitcount"]
+               for e in h["entries"])
+    d = tacho("report", "kernel:sched:sched_switch", "-m", "5", "--follow")
+    assert d.out.count("sched_switch:") == 5
+    assert not instances()
+    tacho("report", "kernel:sched:nope", ok=1, says="sched:nope")
+    tacho("report", "kernel:", ok=1, says="names of events")
+    assert not instances()
+
+
+def test_live_session():
+    """and over a session that goes on"""
+    tacho("create", "-e", "rec:*", "-b", "1M", "live")
+    finish(start(TRACED, "hit 500"))
+    h = hist("session:live", "--duration", "50ms", "-e", "rec:hit", "keys=slot")
+    assert [e["hitcount"] for e in h["entries"]] == [500]
+    tacho("destroy", "live")
+
+
+def test_kernel_filter():
+    """record --filter and --trigger on kernel events: the kernel does it"""
+    need_tracefs()
+    cmd(TACHO, "record", "-o", "t", "--no-kallsyms", "-k", "sched:sched_switch",
+        "--filter", "next_pid != 0 && prev_pid != 0", "--duration", "200ms")
+    evs = events("t")
+    assert evs and all(e["fields"]["next_pid"] and e["fields"]["prev_pid"]
+                       for e in evs)
+    afresh()
+    d = tacho("record", "-o", "t", "-k", "sched:sched_switch", "--filter",
+              "sched:sched_switch/nexd_pid != 0", "--duration", "1s", ok=1)
+    assert "Field not found" in d.err and "^" in d.err, d
+    tacho("record", "-o", "t", "-k", "sched:sched_switch", "--trigger",
+          "sched:sched_switch/nonsense", "--duration", "1s", ok=1)
+    assert not instances()
+
+
+run(globals())
