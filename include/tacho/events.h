@@ -505,9 +505,10 @@ int __kprobe_event_add_fields(struct dynevent_cmd *cmd, ...);
  * Define the event.  Return 0, or
  *	-EOPNOTSUPP	the kernel has none of these (CONFIG_KPROBE_EVENTS)
  *	-EACCES, -EPERM	not root
- *	-ENOENT		tracefs is not mounted, or no such function
+ *	-ENOENT		tracefs is not mounted
  *	-EEXIST		there is one of that name with other fields
- *	-EINVAL, ...	what the kernel says; also text with a '#' or a newline
+ *	-EINVAL, ...	what the kernel says: no such function (some say -ENOENT), a bad
+ *			field; also text with a '#' or a newline
  */
 #define kprobe_event_gen_cmd_end(cmd)		dynevent_create(cmd)
 #define kretprobe_event_gen_cmd_end(cmd)	dynevent_create(cmd)

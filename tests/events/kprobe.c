@@ -208,7 +208,8 @@ static void test_kernel(void)
 	/* what the kernel says */
 	kprobe_event_cmd_init(&cmd, buf, MAX_DYNEVENT_CMD_LEN);
 	CHECK_EQ(kprobe_event_gen_cmd_start(&cmd, "bad", "no_such_function_at_all"), 0);
-	CHECK_EQ(kprobe_event_gen_cmd_end(&cmd), -ENOENT);
+	ret = kprobe_event_gen_cmd_end(&cmd);
+	CHECK(ret == -ENOENT || ret == -EINVAL);
 	kprobe_event_cmd_init(&cmd, buf, MAX_DYNEVENT_CMD_LEN);
 	CHECK_EQ(kprobe_event_gen_cmd_start(&cmd, "bad", FUNCTION, "x=%nothing"), 0);
 	CHECK_EQ(kprobe_event_gen_cmd_end(&cmd), -EINVAL);

@@ -15,14 +15,15 @@ ok $? "meson install"
 root=$work/root$(sed -n 's/^prefix=//p' "$build/meson-private/tacho.pc" | head -1)
 lib=$(dirname "$(find "$root" -name libtacho.so.0)")
 for f in bin/tacho include/tacho/tracepoint.h include/tacho/define_trace.h \
-	 include/tacho/stream.h include/tacho/abi/shm.h share/man/man1/tacho.1 \
-	 share/man/man1/tacho-record.1 share/bash-completion/completions/tacho \
+	 include/tacho/stream.h include/tacho/events.h include/tacho/abi/shm.h \
+	 share/man/man1/tacho.1 share/man/man1/tacho-record.1 share/bash-completion/completions/tacho \
 	 share/zsh/site-functions/_tacho; do
 	[ -f "$root/$f" ]
 	ok $? "$f"
 done
 for f in libtacho.so libtacho.so.0 libtacho.a libtacho-stream.so.0 \
-	 pkgconfig/tacho.pc pkgconfig/tacho-stream.pc tacho/libtacho-bt2.so; do
+	 libtacho-events.so.0 pkgconfig/tacho.pc pkgconfig/tacho-stream.pc \
+	 pkgconfig/tacho-events.pc tacho/libtacho-bt2.so; do
 	[ -e "$lib/$f" ]
 	ok $? "$f"
 done
