@@ -12,14 +12,20 @@
  *	op	:= == != < <= > >= & ~
  *	value	:= number | word | "string" | 'string' | CPUS{list} | enum name
  *
- * && binds stronger than ||.  Numbers are decimal, 0x hex, 0 octal, negative.  A word
- * without quotes is a string for string fields.
+ * && binds stronger than ||.  Numbers are decimal, 0x hex, 0 octal, negative; one
+ * that is too large for its field is cut to the field's size, as the kernel does.
+ * A word without quotes is a string for string fields; it ends at a blank, a
+ * parenthesis, & or |.  A function's name ends at a blank only.  Where the answers are
+ * not the kernel's, and why, is listed in docs/language.md, "Filters".
+ *
+ * Globs: * any run of characters, ? one, [a-c] a class, [!a-c] its opposite, \x
+ * the character x; a leading ! inverts the whole.
  *
  * Which field takes what
  *	number			== != < <= > >= &
  *	number of 8 bytes, `.function`	== !=	the address lies in that function
  *	number, CPUS{}		== != &
- *	cpumask, CPUS{}		== != &		(& is "intersects")
+ *	cpumask, CPUS{}		== != &		(& is "intersects"); N is CPUS{N}
  *	bitmask (ours)		== != &		with CPUS{} too
  *	char[N], __data_loc char[], __rel_loc char[], char *	== != ~
  *	`.ustring` on a pointer	== != ~		a string in the program's memory
@@ -84,7 +90,10 @@ bool tacho_filter_verify(const void *bytes, size_t len);
 
 /*
  * Appends the filter's text from its tree, with the parentheses that it needs
- * and no others; parsing that gives an equal program.
+ * and no others; parsing that gives an equal program.  Strings get quotes and
+ * constants are numbers, so that a kernel takes the text too.
+ *
+ * Returns 0, or what e says, as tacho_filter_compile().
  */
 int tacho_filter_normal(const struct tacho_type *type, const char *text,
 			const struct tacho_names *names, struct tacho_buf *out,

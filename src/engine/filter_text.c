@@ -142,7 +142,7 @@ static int put_normal(const struct filter_parser *p, const struct filter_tree *t
 	if (!w.path || !w.step)
 		return filter_no_memory(p);
 	put_tree(&w);
-	return tacho_buf_error(out);
+	return tacho_buf_error(out) ? filter_no_memory(p) : 0;
 }
 
 int tacho_filter_normal(const struct tacho_type *type, const char *text,

@@ -7,7 +7,6 @@
  * kernel stream and over a trace file; what differs is who fills in these two
  * structs.
  *
- *	lex.h		words and places of the control language
  *	names.h		symbols, system calls, names of threads, user memory
  *	errlog.h	errors with a caret, as the kernel's error_log
  *	filter.h	"prio > 5 && comm ~ "*sh"": text -> program -> yes or no
