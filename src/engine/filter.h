@@ -28,7 +28,7 @@
  *	cpumask, CPUS{}		== != &		(& is "intersects"); N is CPUS{N}
  *	bitmask (ours)		== != &		with CPUS{} too
  *	char[N], __data_loc char[], __rel_loc char[], char *	== != ~
- *	`.ustring` on a pointer	== != ~		a string in the program's memory
+ *	`.ustring` on a char *	== != ~		a string in the program's memory
  *	comm, COMM, common_comm	== != ~		the name of the current thread
  *	cpu, CPU, common_cpu	as a number, and CPUS{}
  * A pointer's string is copied, at most TACHO_FILTER_STRING_MAX bytes; if it
