@@ -79,7 +79,7 @@ static uint64_t on_now(void *arg)
 static bool names_comm(void *arg, int32_t pid, char comm[16])
 {
 	(void)arg;
-	snprintf(comm, 16, "task-%d", (int)pid);
+	snprintf(comm, 16, "task-%d", (int)pid % 1000000);
 	return true;
 }
 
@@ -156,7 +156,7 @@ static bool hit_task(struct world *w, struct tacho_engine_event *event,
 				 .pid = pid, .names = &names };
 
 	tacho_put_u32(raw + 4, (uint32_t)pid);
-	snprintf((char *)raw + 8, 16, "task-%d", (int)pid);
+	names_comm(NULL, pid, (char *)raw + 8);
 	tacho_put_u32(raw + 24, (uint32_t)pid);
 	tacho_put_u32(raw + 28, (uint32_t)prio);
 	w->time = time;
