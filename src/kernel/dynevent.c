@@ -255,11 +255,19 @@ struct listing {
 	size_t nr, room;
 };
 
-static int take_line(struct listing *l, const char *line)
+/* A line with arguments that we do not understand is one without. */
+static int take_line(struct listing *l, char *line)
 {
 	struct tacho_probe_spec spec, *p;
 	int ret = tacho_probe_parse(l->arena, line, &spec, NULL);
 
+	if (ret == -EINVAL || ret == -E2BIG) {
+		char *end = line + strcspn(line, " ");
+
+		end += strspn(end, " ");
+		end[strcspn(end, " ")] = '\0';
+		ret = tacho_probe_parse(l->arena, line, &spec, NULL);
+	}
 	if (ret)
 		return ret == -ENOMEM ? ret : 0;
 	if (spec.kind == '-' || !spec.group || !spec.event)

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEREF_MAX	12u	/* what fits into the kernel's program */
+#define DEREF_MAX	14u	/* what fits into the kernel's program */
 #define STACK_MAX	2048u	/* entries of a kernel stack */
 #define ARRAY_MAX	64u
+#define ENTRY_MAX	16	/* bytes that may come before a function's code */
 
 struct fetch {
 	const struct tacho_probe_spec *spec;
@@ -19,6 +20,7 @@ struct fetch {
 	bool memory;		/* a dereference, or an address */
 	bool text_itself;	/* $comm or an immediate string */
 	bool named;		/* by BTF: the kernel knows its type */
+	unsigned int derefs;
 };
 
 static int bad(const struct fetch *f, const char *where, const char *why)
@@ -135,6 +137,21 @@ static int named_value(struct fetch *f, const char *s, size_t len)
 	return 0;
 }
 
+/* (STRUCT)FIELD->MEMBER, of an event. */
+static int cast_value(struct fetch *f, const char *s, size_t len)
+{
+	const char *close = memchr(s, ')', len);
+	size_t n;
+
+	if (!close || close == s + 1)
+		return bad(f, s, "Invalid fetch argument");
+	n = (size_t)(close + 1 - s);
+	if (n < len && s[n] == '$')
+		n++;
+	return n < len ? named_value(f, s + n, len - n)
+		       : bad(f, s + n, "Invalid fetch argument");
+}
+
 /* Behind '$', of an event that a probe is attached to. */
 static int event_variable(struct fetch *f, const char *s, size_t len)
 {
@@ -152,12 +169,14 @@ static int argument_variable(struct fetch *f, const char *s, size_t len)
 {
 	uint64_t n;
 
-	if (in_program(f) ||
-	    (f->spec->place == TACHO_PROBE_SYMBOL && f->spec->offset))
+	if (is(s, len, "arg*"))
+		/* stands for all of them, and so has no name of its own */
+		return in_program(f) || (s - 1 > f->text && s[-2] == '=') ?
+			bad(f, s - 1, "Invalid $-variable specified") : 0;
+	if (in_program(f) || (f->spec->place == TACHO_PROBE_SYMBOL &&
+			      f->spec->offset > ENTRY_MAX))
 		return bad(f, s - 1, "$arg* can be used only on function entry "
 			   "or exit");
-	if (is(s, len, "arg*"))
-		return 0;
 	if (!decimal(s + 3, len - 3, &n))
 		return bad(f, s - 1, "Invalid $-variable specified");
 	if (!n || n > STACK_MAX)
@@ -205,14 +224,14 @@ static int address(struct fetch *f, const char *s, size_t len)
 	int64_t v;
 
 	f->memory = true;
-	if (!len)
+	if (!len && !in_program(f))
 		return bad(f, s - 1, "Invalid memory address");
-	if (isdigit((unsigned char)*s)) {
+	if (len && isdigit((unsigned char)*s)) {
 		if (!number(s, len, &v))
 			return bad(f, s - 1, "Invalid memory address");
 		return 0;
 	}
-	if (*s == '+') {
+	if (len && *s == '+') {
 		if (!in_program(f))
 			return bad(f, s - 1,
 				   "File offset is not available with kprobe");
@@ -247,12 +266,10 @@ static int immediate(struct fetch *f, const char *s, size_t len)
 	return 0;
 }
 
-static int parse_fetch(struct fetch *f, const char *s, size_t len,
-		       unsigned int depth);
+static int parse_fetch(struct fetch *f, const char *s, size_t len);
 
 /* [+-][u]OFFSET(FETCH) */
-static int dereference(struct fetch *f, const char *s, size_t len,
-		       unsigned int depth)
+static int dereference(struct fetch *f, const char *s, size_t len)
 {
 	const char *open = memchr(s, '(', len), *close = memrchr(s, ')', len);
 	size_t skip = 1 + (len > 1 && s[1] == 'u');
@@ -261,18 +278,20 @@ static int dereference(struct fetch *f, const char *s, size_t len,
 
 	if (!open)
 		return bad(f, s, "Dereference needs a brace");
+	/* "+-4(" is "-4(" */
 	if (!number(s + skip, (size_t)(open - s) - skip, &v) ||
-	    !isdigit((unsigned char)s[skip]))
+	    s[skip] == '+' || (*s == '-' && s[skip] == '-'))
 		return bad(f, s, "Invalid dereference offset");
 	if (!close || close < open)
 		return bad(f, s + len, "Dereference brace is not closed");
 	if (close + 1 != s + len)
 		return bad(f, close + 1, "Invalid fetch argument");
-	if (depth == DEREF_MAX)
-		return bad(f, s, "Dereference is too much nested");
-	ret = parse_fetch(f, open + 1, (size_t)(close - open) - 1, depth + 1);
+	/* the body's length bounds the depth */
+	ret = parse_fetch(f, open + 1, (size_t)(close - open) - 1);
 	if (ret)
 		return ret;
+	if (++f->derefs > DEREF_MAX)
+		return bad(f, open + 1, "Dereference is too much nested");
 	if (f->text_itself)
 		return bad(f, open + 1, "$comm can not be dereferenced");
 	f->memory = true;
@@ -280,8 +299,7 @@ static int dereference(struct fetch *f, const char *s, size_t len,
 	return 0;
 }
 
-static int parse_fetch(struct fetch *f, const char *s, size_t len,
-		       unsigned int depth)
+static int parse_fetch(struct fetch *f, const char *s, size_t len)
 {
 	if (!len)
 		return bad(f, s, "Invalid fetch argument");
@@ -289,7 +307,7 @@ static int parse_fetch(struct fetch *f, const char *s, size_t len,
 	case '$':
 		return variable(f, s + 1, len - 1);
 	case '%':
-		if (f->spec->kind == 'e')
+		if (strchr("eft", f->spec->kind))
 			return bad(f, s, "Invalid fetch argument");
 		if (!good_register(s + 1, len - 1))
 			return bad(f, s, "Invalid register name");
@@ -298,15 +316,17 @@ static int parse_fetch(struct fetch *f, const char *s, size_t len,
 		return address(f, s + 1, len - 1);
 	case '+':
 	case '-':
-		return dereference(f, s, len, depth);
+		return dereference(f, s, len);
 	case '\\':
 		return immediate(f, s + 1, len - 1);
 	default:
 		break;
 	}
+	if (f->spec->kind == 'e' && *s == '(')
+		return cast_value(f, s, len);
 	if (!isalpha((unsigned char)*s) && *s != '_')
 		return bad(f, s, "Invalid fetch argument");
-	if (in_program(f))
+	if (in_program(f) || f->spec->kind == 'e')
 		return bad(f, s, "BTF is not available or not supported");
 	return named_value(f, s, len);
 }
@@ -384,7 +404,7 @@ static int parse_type(const struct fetch *f, const char *s, size_t len)
 	if (base > 1 && *s == 'b')
 		return bit_field(f, s, base);
 	if (!plain_type(s, base) ||
-	    (in_program(f) && is(s, base, "symstr")))
+	    (in_program(f) && (is(s, base, "symstr") || is(s, base, "symbol"))))
 		return bad(f, s, "Unknown type is specified");
 	if (f->text_itself && (open || !is_string(s, base)))
 		return bad(f, s, "$comm and immediate-string only accepts string "
@@ -426,7 +446,7 @@ int kernel_probe_fetch(const struct tacho_probe_spec *spec, const char *text,
 	if (!len)
 		return bad(&f, body, "No argument expression");
 	*fetch = fetch_len(body, len);
-	ret = parse_fetch(&f, body, *fetch, 0);
+	ret = parse_fetch(&f, body, *fetch);
 	if (ret || *fetch == len)
 		return ret;
 	return parse_type(&f, body + *fetch + 1, len - *fetch - 1);

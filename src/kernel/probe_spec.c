@@ -11,6 +11,8 @@
 #include "kernel/probe_arg.h"
 
 #define MAX_ACTIVE	4096u
+/* What may stand before a function's first real instruction: a landing mark. */
+#define ENTRY_MAX	16
 
 struct parser {
 	struct tacho_arena *arena;
@@ -61,6 +63,17 @@ static bool good_name(const char *s, size_t len)
 	return true;
 }
 
+/* A group's name may have a '-' as well. */
+static bool good_group(const char *s, size_t len)
+{
+	if (!len || !(isalpha((unsigned char)*s) || *s == '_'))
+		return false;
+	for (size_t i = 1; i < len; i++)
+		if (!isalnum((unsigned char)s[i]) && s[i] != '_' && s[i] != '-')
+			return false;
+	return true;
+}
+
 bool tacho_probe_good_name(const char *name)
 {
 	return strlen(name) <= TACHO_PROBE_NAME_MAX &&
@@ -84,7 +97,7 @@ static int parse_name(struct parser *p, const char *s, size_t len)
 			return bad(p, s, "Group name is not specified");
 		if (n > TACHO_PROBE_NAME_MAX)
 			return bad(p, s, "Group name is too long");
-		if (!good_name(s, n))
+		if (!good_group(s, n))
 			return bad(p, s, "Group name must follow the same rules "
 				   "as C identifiers");
 		spec->group = copy(p, s, n);
@@ -113,7 +126,7 @@ static int parse_max_active(struct parser *p, const char *s, size_t len)
 	unsigned long v;
 
 	if (p->spec->kind != 'r' && p->spec->kind != 'f')
-		return bad(p, s, "Maxactive is not for kprobe");
+		return bad(p, s, "Maxactive is only for function exit");
 	if (len >= sizeof(digits))
 		return bad(p, s, "Invalid maxactive number");
 	memcpy(digits, s, len);
@@ -197,7 +210,7 @@ static int parse_file(struct parser *p, const struct word *w)
 
 	p->spec->place = TACHO_PROBE_FILE;
 	if (p->spec->max_active)
-		return bad(p, p->text, "Maxactive is not for uprobe");
+		return bad(p, w->s, "Maxactive is not for uprobe");
 	if (!colon || colon == w->s)
 		return bad(p, w->s + w->len, "Invalid uprobe offset");
 	at = colon + 1;
@@ -268,9 +281,12 @@ static int parse_symbol(struct parser *p, const struct word *w)
 	}
 	if (!n)
 		return bad(p, w->s, "Invalid probed address or symbol");
-	if (spec->on_return && spec->offset)
+	if (spec->on_return && spec->offset > ENTRY_MAX)
 		return bad(p, w->s,
 			   "Retprobe address must be an function entry");
+	if (spec->max_active && !spec->on_return)
+		return bad(p, p->text + strcspn(p->text, "0123456789"),
+			   "Maxactive is only for function exit");
 	if (spec->kind == 'f' && spec->offset)
 		return bad(p, w->s, "Invalid probed address or symbol");
 	spec->target = copy(p, s, n);
@@ -280,9 +296,13 @@ static int parse_symbol(struct parser *p, const struct word *w)
 static int parse_tracepoint(struct parser *p, const struct word *w)
 {
 	p->spec->place = TACHO_PROBE_TRACEPOINT;
-	for (size_t i = 0; i < w->len; i++)
+	for (size_t i = 0; i < w->len; i++) {
+		if (w->s[i] == '%')
+			return bad(p, w->s + i, "Invalid probed address suffix");
 		if (!isalnum((unsigned char)w->s[i]) && w->s[i] != '_')
-			return bad(p, w->s, "Tracepoint is not found");
+			return bad(p, w->s + i,
+				   "Invalid character in tracepoint name");
+	}
 	p->spec->target = copy(p, w->s, w->len);
 	return p->spec->target ? 0 : -ENOMEM;
 }
@@ -300,6 +320,12 @@ static int parse_event(struct parser *p, const struct word *w)
 	if (!n || n + 1 == w->len)
 		return bad(p, w->s, "This requires both group and event name to "
 			   "attach");
+	if (!good_group(w->s, n))
+		return bad(p, w->s, "Group name must follow the same rules as C "
+			   "identifiers");
+	if (!good_name(dot + 1, w->len - n - 1))
+		return bad(p, dot + 1, "Event name must follow the same rules as "
+			   "C identifiers");
 	p->spec->target_group = copy(p, w->s, n);
 	p->spec->target = copy(p, dot + 1, w->len - n - 1);
 	return p->spec->target_group && p->spec->target ? 0 : -ENOMEM;

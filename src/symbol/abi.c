@@ -163,6 +163,14 @@ static struct shape shape_of(Dwarf_Die *type)
 	return s;
 }
 
+bool symbol_abi_argument(uint16_t machine, unsigned int reg)
+{
+	if (machine == EM_X86_64)
+		return reg == 5 || reg == 4 || reg == 1 || reg == 2 ||
+		       reg == 8 || reg == 9;
+	return machine == EM_AARCH64 && reg < 8;
+}
+
 /* What has been handed out so far. */
 struct regs {
 	unsigned int ints, reals;

@@ -59,6 +59,9 @@ struct abi_place {
 void symbol_abi_param(uint16_t machine, Dwarf_Die *function, int n,
 		      struct abi_place *place);
 
+/* Whether parameters are handed over in this register. */
+bool symbol_abi_argument(uint16_t machine, unsigned int reg);
+
 /* How a function gives back what it returns; its stack form means in memory. */
 void symbol_abi_return(uint16_t machine, Dwarf_Die *function,
 		       struct abi_place *place);

@@ -309,17 +309,16 @@ int tacho_sdt_arg(const struct tacho_object *o, const struct tacho_sdt *s,
 		  size_t i, struct tacho_fetch *f, struct tacho_diag *d)
 {
 	struct operand op = { .o = o, .sdt = s, .f = f, .d = d };
-	const char *at = s->args, *arg, *sign;
+	const char *at = s->args, *arg = NULL, *sign;
 	int64_t size = o->image.is64 ? 8 : 4;
-	size_t len;
+	size_t len = 0;
 
 	*f = (struct tacho_fetch){ .text = "" };
-	do {
+	for (size_t n = 0; n <= i; n++)
 		if (!next_arg(&at, &arg, &len))
 			return tacho_diag(d, -ENOENT, 0,
 				"'%.60s:%.60s' has no argument %zu",
 				s->provider, s->name, i + 1);
-	} while (i--);
 	op.text = arg;
 	op.len = len;
 	sign = memchr(arg, '@', len);

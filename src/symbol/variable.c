@@ -306,18 +306,25 @@ static int by_convention(const struct ask *q, Dwarf_Die *function, int nr,
 }
 
 /*
- * At the first instruction, a parameter that lives in the frame is not there yet:
- * only what the caller has put on the stack is.  That lies above the return
- * address.
+ * A place that is the same for the whole function, as compilers say when they do
+ * not optimise, is where a parameter will be when the first instructions have
+ * put it there.  At the first one it is still where the caller has left it.
  */
 static bool not_stored_yet(const struct ask *q, Dwarf_Die *function,
-			   const Dwarf_Op *op, size_t n, int *nr,
-			   Dwarf_Die *var)
+			   Dwarf_Attribute *attr, const Dwarf_Op *op, size_t n,
+			   int *nr, Dwarf_Die *var)
 {
+	unsigned int form = dwarf_whatform(attr);
 	Dwarf_Addr low;
 
-	return n && op[0].atom == DW_OP_fbreg &&
-	       dwarf_tag(function) == DW_TAG_subprogram &&
+	if (!n || (form != DW_FORM_exprloc && form != DW_FORM_block &&
+		   form != DW_FORM_block1 && form != DW_FORM_block2 &&
+		   form != DW_FORM_block4))
+		return false;
+	if (op[0].atom >= DW_OP_reg0 && op[0].atom <= DW_OP_reg31 &&
+	    symbol_abi_argument(q->o->image.machine, op[0].atom - DW_OP_reg0))
+		return false;
+	return dwarf_tag(function) == DW_TAG_subprogram &&
 	       !dwarf_entrypc(function, &low) && low == q->address &&
 	       is_parameter_at(function, var, nr);
 }
@@ -344,7 +351,7 @@ static int place(const struct ask *q, Dwarf_Die *scopes, int owner, int nr_scope
 	}
 	if (dwarf_getlocation_addr(&attr, q->address, &op, &n, 1) != 1)
 		n = 0;
-	if (not_stored_yet(q, function, op, n, &nr, var))
+	if (not_stored_yet(q, function, &attr, op, n, &nr, var))
 		return by_convention(q, function, nr, v);
 	/* the frame is that of the function around all copies */
 	while (f < nr_scopes && dwarf_tag(function) != DW_TAG_subprogram) {
