@@ -516,7 +516,7 @@ def check_events_example(p):
             {tacho} report t'''], cwd=tmp, env=env)
     if r.returncode:
         return [f'tacho-events.3: {r.stderr.strip()}']
-    want = [f'traces schedtest: next_pid={pid}, next_comm={comm}, ts_ns={ts}'
+    want = [f'traces ..... schedtest: next_pid={pid}, next_comm={comm}, ts_ns={ts}'
             for pid, comm, ts in ((444, 'clackers', 1000000),
                                   (777, 'tiddlywinks', 2000000),
                                   (0, 'silly putty', 3000000))]
