@@ -413,7 +413,7 @@ static int parse_var(struct hist_parser *ps, uint32_t i)
 	if (err)
 		return err;
 	/* who refers to it from here on sees what the kernel's cut has left */
-	if (var->expr->op == TACHO_EXPR_FIELD &&
+	if (var->expr->op == TACHO_EXPR_FIELD && ps->var_expr[i].p[0] != '$' &&
 	    tacho_hist_qualified(ps->var_expr[i], &system, &event, &rest))
 		ps->var_expr[i] = system;
 	spec->nr_vars++;
@@ -584,6 +584,20 @@ static int take_text(struct hist_parser *ps, const char *text)
 	return 0;
 }
 
+/* A clock without a name is only wrong when it is needed. */
+static int check_clock(struct hist_parser *ps)
+{
+	struct tacho_hist_spec *spec = ps->spec;
+
+	if (!spec->clock || *spec->clock)
+		return 0;
+	spec->clock = NULL;
+	if (!tacho_hist_uses_time(spec))
+		return 0;
+	return tacho_cmd_error(ps->e, -EINVAL, spec->base,
+			       "Couldn't set trace_clock");
+}
+
 static int parse(struct hist_parser *ps, const char *command)
 {
 	struct hist_piece text;
@@ -609,6 +623,8 @@ static int parse(struct hist_parser *ps, const char *command)
 		err = parse_keys(ps);
 	if (!err)
 		err = parse_sorts(ps);
+	if (!err)
+		err = check_clock(ps);
 	if (!err)
 		err = tacho_hist_check_actions(ps);
 	return err;

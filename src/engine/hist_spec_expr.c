@@ -36,6 +36,11 @@ static struct tacho_hist_expr *new_expr(struct hist_parser *ps,
 
 /* ---- atoms ---- */
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 static struct tacho_hist_expr *parse_const(struct hist_parser *ps,
 					   struct hist_piece text)
 {
@@ -118,8 +123,8 @@ static struct tacho_hist_expr *parse_field(struct hist_parser *ps,
 		tacho_hist_fail(ps, -EINVAL, mod, BAD_MODIFIER);
 		return NULL;
 	}
-	if (!name.len) {
-		/* no event has one */
+	if (!name.len || is_digit(name.p[0])) {
+		/* no event has one: it would be a number */
 		tacho_hist_fail(ps, -EINVAL, name, "Couldn't find field");
 		return NULL;
 	}
@@ -152,6 +157,15 @@ static bool is_var_ref(struct hist_piece text)
 	return text.len >= 2 && text.p[0] == '$';
 }
 
+/* $name; but $a.b.c is the field c, whatever stands in front. */
+static bool is_alias(struct hist_piece text)
+{
+	struct hist_piece system, event, rest;
+
+	return is_var_ref(text) &&
+	       !tacho_hist_qualified(text, &system, &event, &rest);
+}
+
 /*
  * A variable of this very histogram that is just a field is that field, wherever it
  * is defined; others can only be referred to by who comes later.
@@ -163,7 +177,7 @@ static bool own_field(const struct hist_parser *ps, struct hist_piece name,
 		struct hist_piece var = ps->var_name[i];
 
 		if (var.len != name.len || memcmp(var.p, name.p, name.len) ||
-		    has_operator(ps->var_expr[i]) || is_var_ref(ps->var_expr[i]))
+		    has_operator(ps->var_expr[i]) || is_alias(ps->var_expr[i]))
 			continue;
 		*field = ps->var_expr[i];
 		return true;
@@ -198,7 +212,7 @@ struct tacho_hist_expr *tacho_hist_parse_atom(struct hist_parser *ps,
 	struct hist_piece system = { 0 }, event = { 0 }, rest = { 0 }, name;
 	struct hist_piece field;
 
-	if (text.len && text.p[0] >= '0' && text.p[0] <= '9')
+	if (text.len && is_digit(text.p[0]))
 		return parse_const(ps, text);
 	if (!tacho_hist_qualified(text, &system, &event, &rest)) {
 		system.p = NULL;

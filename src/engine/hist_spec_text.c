@@ -13,6 +13,7 @@
  *	hitcount.log2			.log2
  *	save(a.b.prio)			save(a)
  *	a.buckets=9223372036854775808	a.buckets=-9223372036854775808
+ *	v=1+2				v=3
  */
 #include "engine/hist_spec_priv.h"
 
@@ -91,12 +92,12 @@ static void put_buckets(struct text_sink *to, uint64_t width, bool operand)
 	put_number(to, width);
 }
 
-/* A field has one modifier at most.  What is a stack trace shows none. */
+/* A field has one modifier at most.  What is a stack trace shows it as an operand only. */
 static void put_modifier(struct text_sink *to, const struct tacho_hist_expr *x,
 			 bool operand)
 {
 	if (is_stack(x)) {
-		if (to->shown && operand)
+		if (to->shown ? operand : x->mods & TACHO_MOD_STACKTRACE)
 			put(to, ".stacktrace");
 		return;
 	}
@@ -165,7 +166,11 @@ static void put_expr(struct text_sink *to, const struct tacho_hist_expr *x,
 		put_var(to, x);
 		break;
 	case TACHO_EXPR_CONST:
-		put_number(to, x->value);
+		/* $v means another v when this one has an operator */
+		if (to->out && !to->shown)
+			put(to, x->text);
+		else
+			put_number(to, x->value);
 		break;
 	case TACHO_EXPR_MINUS:
 		put(to, "-(");
@@ -275,11 +280,18 @@ bool tacho_hist_uses_time(const struct tacho_hist_spec *spec)
 	return false;
 }
 
-/* Only a key shows that a field is a stack trace. */
+/*
+ * A key, too, shows that a field is a stack trace.  A key called stacktrace is never a
+ * field, but with two dots in front it is.
+ */
 static void put_key(struct text_sink *to, const struct tacho_hist_expr *x)
 {
+	if (!to->shown && x->op == TACHO_EXPR_FIELD && !x->mods &&
+	    !strcmp(x->name, "stacktrace"))
+		put(to, "..");
 	put_expr(to, x, false);
-	if (x->op == TACHO_EXPR_FIELD && x->mods & TACHO_MOD_STACKTRACE)
+	if (to->shown && x->op == TACHO_EXPR_FIELD &&
+	    x->mods & TACHO_MOD_STACKTRACE)
 		put(to, ".stacktrace");
 }
 
@@ -365,7 +377,13 @@ static void put_action(struct text_sink *to, const struct tacho_hist_action *act
 	put(to, ")");
 }
 
-/* All but filter and state. */
+static void put_size(struct text_sink *to, const struct tacho_hist_spec *spec)
+{
+	put(to, ":size=");
+	put_number(to, spec->size ? spec->size : TACHO_HIST_SIZE_DEFAULT);
+}
+
+/* All but filter and state; the size of a command comes last. */
 static void put_spec(struct text_sink *to, const struct tacho_hist_spec *spec)
 {
 	bool time = tacho_hist_uses_time(spec);
@@ -378,8 +396,8 @@ static void put_spec(struct text_sink *to, const struct tacho_hist_spec *spec)
 	}
 	put_fields(to, spec);
 	put_sorts(to, spec);
-	put(to, ":size=");
-	put_number(to, spec->size ? spec->size : TACHO_HIST_SIZE_DEFAULT);
+	if (to->shown)
+		put_size(to, spec);
 	if (time || (spec->clock && !to->shown)) {
 		put(to, ":clock=");
 		put(to, spec->clock ? spec->clock : "global");
@@ -420,5 +438,7 @@ void tacho_hist_spec_command(const struct tacho_hist_spec *spec,
 		put(&to, ":cont");
 	if (spec->clear)
 		put(&to, ":clear");
+	/* at the end a name with " if" in it would be taken for an empty filter */
+	put_size(&to, spec);
 	put_filter(&to, spec);
 }

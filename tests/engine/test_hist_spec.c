@@ -40,6 +40,7 @@ static struct {
 	{ "Division by zero", 0 },
 	{ "Non-hitcount value is required for 'nohitcount'", 0 },
 	{ "Couldn't find field", 0 },
+	{ "Couldn't set trace_clock", 0 },
 	/* ours */
 	{ "No keys", 0 },
 	{ "Empty clause", 0 },
