@@ -20,7 +20,6 @@
 #define SYSTEM		"synthetic"
 #define DYNAMIC		"__data_loc "
 #define FORM		"Command must be of the form: <name> field[;field] ..."
-#define FORMAT_MAX	(64 << 10)	/* bytes of a `format` text */
 
 /* Types that are numbers, with what prints them. */
 static const struct {
@@ -375,26 +374,42 @@ static const char common_fields[] =
 	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
 
+/* More bytes than the `format` text has. */
+static size_t format_room(const struct tacho_synth *synth)
+{
+	size_t room = sizeof(common_fields) + 64;
+
+	for (uint32_t i = 0; i < synth->nr_fields; i++)
+		room += strlen(synth->field[i].type) +
+			3 * strlen(synth->field[i].name) + 128;
+	return room;
+}
+
 static int make_type(struct parser *p)
 {
 	struct tacho_synth *synth = p->synth;
+	size_t room = format_room(synth);
 	struct tacho_diag d = { .err = 0 };
-	struct tacho_buf out;
-	int err;
+	/* full, it says so; it is not released */
+	struct tacho_buf out = {
+		.data = tacho_arena_alloc(p->arena, room), .room = room, .cap = room,
+	};
 
-	tacho_buf_init(&out, FORMAT_MAX);
+	if (!out.data)
+		return no_memory(p);
 	tacho_buf_puts(&out, common_fields);
 	for (uint32_t i = 0; i < synth->nr_fields; i++)
 		write_field(&synth->field[i], &out);
 	write_print_fmt(synth, &out);
-	err = tacho_buf_error(&out);
-	if (!err)
-		synth->type = tacho_type_parse(p->arena, SYSTEM, synth->name, 0,
-					       out.data, out.len, &d);
-	tacho_buf_release(&out);
+	if (!tacho_buf_error(&out))
+		synth->type = p->arena->fixed ?
+			tacho_type_parse_fields(p->arena, SYSTEM, synth->name, 0,
+						out.data, out.len, NULL) :
+			tacho_type_parse(p->arena, SYSTEM, synth->name, 0,
+					 out.data, out.len, &d);
 	if (synth->type)
 		return 0;
-	if (err == -ENOMEM || d.err == -ENOMEM)
+	if (p->arena->fixed || d.err == -ENOMEM)
 		return no_memory(p);
 	return tacho_cmd_error(p->e, -EINVAL, (uint32_t)(p->start - p->text),
 			       "Event is too large");

@@ -68,7 +68,9 @@ bool tacho_synth_name(const char *text, const char **name, size_t *len);
  * tacho_synth_parse - a definition.
  *
  * text as written to synthetic_events.  "!name" (a removal) is the caller's to
- * see first.  Returns NULL with e filled in; all memory is the arena's.
+ * see first.  Returns NULL with e filled in; all memory is the arena's.  In an
+ * arena of fixed memory (tacho_arena_init_mem()), which may be used in signal
+ * handlers, the type has no print format.
  */
 struct tacho_synth *tacho_synth_parse(struct tacho_arena *a, const char *text,
 				      struct tacho_cmd_error *e);

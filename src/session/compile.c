@@ -23,6 +23,12 @@ static int failed(struct tacho_compile *c, int err)
 	return err;
 }
 
+/* A parser said no: was it for want of memory? */
+static void note_full(struct tacho_compile *c)
+{
+	c->no_memory |= !tacho_arena_alloc(c->arena, 4096);
+}
+
 /* ---- the command table ---- */
 
 const char *tacho_compile_text(struct tacho_compile *c, const char *text,
@@ -84,14 +90,18 @@ const struct tacho_type *tacho_compile_type(struct tacho_compile *c,
 	char *copy = tacho_arena_strndup(c->arena, text, len);
 	char *colon = copy ? memchr(copy, ':', len) : NULL;
 	char *line = copy ? memchr(copy, '\n', len) : NULL;
+	const struct tacho_type *type;
 
 	c->no_memory |= !copy;
 	if (!colon || !line || line < colon)
 		return NULL;
 	*colon = '\0';
 	*line = '\0';
-	return tacho_type_parse_fields(c->arena, copy, colon + 1, id, line + 1,
+	type = tacho_type_parse_fields(c->arena, copy, colon + 1, id, line + 1,
 				       (size_t)(copy + len - line - 1), NULL);
+	if (!type)
+		note_full(c);
+	return type;
 }
 
 uint32_t tacho_compile_find_type(const struct tacho_view *v, const char *name,
@@ -298,8 +308,10 @@ static const struct tacho_synth *make_synth(struct tacho_compile *c,
 	if (!made || !text)
 		return NULL;
 	made->synth = tacho_synth_parse(c->arena, text, NULL);
-	if (!made->synth)
+	if (!made->synth) {
+		note_full(c);
 		return NULL;
+	}
 	/* listed first: its own triggers may lead back to it */
 	made->next = c->synths;
 	c->synths = made;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """make bench: tacho beside its peers, in the same run on the same machine.
 
-    run.py BUILD [--events N] [--rounds N] [--only write,kernel,read]
+    run.py BUILD [--events N] [--rounds N] [--only write,control,kernel,read]
 
 Prints a table, writes it to docs/benchmarks.md and appends the figures as one JSON
 line to BUILD/bench.jsonl.  A peer that is not installed or refuses to run is named
@@ -97,6 +97,55 @@ class Bench:
                 return False
         return True
 
+    def command(self, *argv):
+        p = sh(os.path.join(self.build, 'tests', 'bench', 'bench_command'),
+               'bench', *argv)
+        if p.returncode:
+            sys.exit(f'{argv}: {p.stderr.strip()}')
+
+    def lttng_filter(self, env):
+        """A session of its own, in which events are filtered; whether it works."""
+        text = 'a > 99999999999999 && b > 5'
+        for s in (['create', 'filtered', '--snapshot', '--output',
+                   os.path.join(self.dir, 'lttng-filtered')],
+                  ['enable-channel', '-u', 'ring', '--overwrite',
+                   '--subbuf-size', '262144', '--num-subbuf', '64'],
+                  ['enable-event', '-u', '-c', 'ring', 'bench:two', '--filter', text],
+                  ['start']):
+            p = sh('lttng', *s, env=env)
+            if p.returncode:
+                self.note(f'lttng {s[0]} failed: {p.stderr.strip()}')
+                return False
+        return True
+
+    def filters(self, lttng):
+        """A filter that rejects; a histogram; with the events on in one session."""
+        plain = self.many('bench_write', 1)
+        self.command('filter', 'bench:two', 'a > 99999999999999 && b > 5')
+        first = self.many('bench_write', 1)
+        self.command('filter', 'bench:two', 'a >= 0 && b == 3')
+        second = self.many('bench_write', 1)
+        self.command('filter', 'bench:two', '0')
+        self.command('trigger', 'bench:two', 'hist:keys=common_pid:vals=b')
+        hist = self.many('bench_write', 1)
+        self.command('trigger', 'bench:two', '!hist:keys=common_pid:vals=b')
+        peer = None
+        if lttng:
+            env = lttng[0]
+            sh('lttng', 'destroy', 'bench', env=env)
+            if self.lttng_filter(env):
+                peer = self.many('bench_write_lttng', 1, env)['two']
+            sh('lttng', 'destroy', 'filtered', env=env)
+        for name, run in (('first', first), ('second', second)):
+            self.row(f'rejected by a filter, {name} of two predicates, ns',
+                     f"{run['two']:.1f}", f'LTTng {peer:.1f}' if peer else '-',
+                     f"1/{peer / run['two']:.1f}" if peer else '', '<= 10')
+            self.figures[f'reject_{name}'] = run['two']
+        self.figures['reject_lttng'] = peer
+        self.row('a histogram on top, one key and one sum, ns',
+                 f"{hist['two'] - plain['two']:.1f}", '-', '', '<= 25')
+        self.figures['hist'] = hist['two'] - plain['two']
+
     def write(self):
         lttng = self.lttng_start()
         cpus = os.cpu_count()
@@ -143,6 +192,7 @@ class Bench:
                      f"{on['two'] / on['rdtsc']:.2f}", '<= 1.5')
         self.note(f"both clocks: rdtsc {on['rdtsc']:.1f} ns (tacho's), "
                   f"clock_gettime {on['clock']:.1f} ns (LTTng's)")
+        self.filters(lttng if lttng and lttng_on else None)
         sh(self.tacho, 'destroy', 'bench')
         out = os.path.join(self.dir, 'bench-trace')
         sh(self.tacho, 'record', '-o', out, '-e', 'bench:four', '--',
@@ -152,9 +202,13 @@ class Bench:
         self.row('bytes per event, four u64 fields',
                  f"{four['bytes'] / four['events']:.0f}", '-', '', '48')
         if lttng:
-            sh('lttng', 'destroy', '-a', env=env)
-            lttng[1].terminate()
-            lttng[1].wait()
+            self.lttng_stop(*lttng)
+
+    def lttng_stop(self, env, daemon):
+        sh('lttng', 'destroy', '-a', env=env)
+        daemon.terminate()
+        daemon.wait()
+        shutil.rmtree(os.path.join(self.dir, 'lttng'), ignore_errors=True)
 
     # ---- recording the kernel ----
 
@@ -221,6 +275,63 @@ class Bench:
                       ((p.stderr.strip().splitlines() or ['?'])[-1] if p
                        else 'not installed'))
 
+    # ---- the control language ----
+
+    def must(self, *cmd, env=None):
+        p = sh(*cmd, env=env)
+        if p.returncode:
+            sys.exit(f'{" ".join(cmd)}: {p.stderr.strip()}')
+
+    def control(self):
+        """Filters and histograms inside the traced program."""
+        self.must(self.tacho, 'create', '--flight', '-e', 'bench:*', 'bench')
+        on = self.many('bench_write', 1)
+        reject = 'a > 1000000000000 && b < 5'
+        self.must(self.tacho, 'filter', '-s', 'bench', 'bench:two', reject)
+        out = self.many('bench_write', 1)['two']
+        peer = self.lttng_reject('a > 1000000000000 && b < 5')
+        self.row('rejected by a filter of two numbers, ns', f'{out:.1f}',
+                 f'LTTng {peer:.1f}' if peer else '-',
+                 f'1/{peer / out:.1f}' if peer else '', '<= 10')
+        self.must(self.tacho, 'filter', '-s', 'bench', 'bench:two', '0')
+        self.must(self.tacho, 'trigger', '-s', 'bench', 'bench:two',
+                  'hist:keys=b.buckets=1000000:vals=a')
+        hist = self.many('bench_write', 1)['two']
+        self.row('and a histogram, one number and one sum, ns more',
+                 f"{hist - on['two']:.1f}", f"enabled {on['two']:.1f}", '', '<= 25')
+        self.figures.update(reject_ns=out, reject_ns_lttng=peer,
+                            hist_ns=hist - on['two'])
+        sh(self.tacho, 'destroy', 'bench')
+
+    def lttng_reject(self, text):
+        lttng = self.lttng_start()
+        if not lttng:
+            return None
+        env, daemon = lttng
+        for s in (['create', 'bench', '--snapshot', '--output',
+                   os.path.join(self.dir, 'lttng-trace')],
+                  ['enable-channel', '-u', 'ring', '--overwrite'],
+                  ['enable-event', '-u', '-c', 'ring', 'bench:two',
+                   '--filter', text], ['start']):
+            self.must('lttng', *s, env=env)
+        ns = self.many('bench_write_lttng', 1, env)['two']
+        self.lttng_stop(env, daemon)
+        return ns
+
+    def questions(self, trace, n):
+        """The same over a trace of n events."""
+        hist, _ = self.best(self.tacho, 'hist', trace, '-e', 'bench:*',
+                            'keys=common_pid:vals=count')
+        one, _ = self.best(self.tacho, 'hist', trace, '-e', 'bench:named',
+                           'keys=common_pid')
+        drop, _ = self.best(self.tacho, 'report', '--no-pager', trace,
+                            '--filter', 'count < 0 && fd > 100000')
+        for what, t in (('histogram of all events, millions/s', hist),
+                        ('histogram of one event of eight, millions/s', one),
+                        ('filter that rejects all, millions/s', drop)):
+            self.row(what, f'{n / t / 1e6:.1f}', '-', '', '>= 20')
+        self.figures.update(hist_s=hist, hist_one_s=one, filter_s=drop)
+
     # ---- reading ----
 
     def timed(self, *cmd):
@@ -257,6 +368,7 @@ class Bench:
         self.row('text of 5 million events, s', f'{text:.2f}',
                  f'babeltrace2 {peer_text:.2f}' if peer_text else '-',
                  f'{peer_text / text:.1f}x' if peer_text else '', '>= 10x')
+        self.questions(trace, n)
         self.row('peak memory while reading, MiB', f'{max(rss1, rss2) / 1024:.1f}',
                  '-', '', '<= 64')
 
@@ -302,7 +414,7 @@ def main():
     opts = dict(zip(args[::2], args[1::2]))
     b = Bench(build, int(opts.get('--events', 5000000)),
               int(opts.get('--rounds', 5)))
-    only = opts.get('--only', 'write,kernel,read').split(',')
+    only = opts.get('--only', 'write,control,kernel,read').split(',')
     try:
         for part in only:
             getattr(b, part)()

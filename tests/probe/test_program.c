@@ -810,6 +810,86 @@ static void test_hist_signals(void)
 	drop(&s);
 }
 
+/* ---- memory ---- */
+
+#define ALT_SIZE	(64 << 10)
+
+static unsigned char *alt_stack;
+static void (*alt_hits)(void);
+
+static void on_alt(int sig)
+{
+	(void)sig;
+	alt_hits();
+}
+
+/* Bytes of a signal stack that fn takes. */
+static size_t stack_use(void (*fn)(void))
+{
+	stack_t alt = { .ss_sp = alt_stack, .ss_size = ALT_SIZE }, old;
+	struct sigaction sa = { .sa_handler = on_alt, .sa_flags = SA_ONSTACK };
+	size_t free_bytes = 0;
+
+	memset(alt_stack, 0x5a, ALT_SIZE);
+	alt_hits = fn;
+	sigaltstack(&alt, &old);
+	sigaction(SIGUSR2, &sa, NULL);
+	raise(SIGUSR2);
+	signal(SIGUSR2, SIG_DFL);
+	sigaltstack(&old, NULL);
+	while (free_bytes < ALT_SIZE && alt_stack[free_bytes] == 0x5a)
+		free_bytes++;
+	return ALT_SIZE - free_bytes;
+}
+
+static void hit_both(void)
+{
+	hit(&event_count, 1, 1);
+	hit(&event_other, 1, 1);
+}
+
+static void hit_nothing(void)
+{
+}
+
+/*
+ * A hit in a handler on a small stack of its own, and when the program is made there:
+ * what program.h says it takes.  (A kernel's frame and a plain hit taken off.)
+ */
+static void test_stack_use(void)
+{
+	struct tacho_session s;
+	size_t base, made, run;
+
+	alt_stack = malloc(ALT_SIZE);
+	make(&s, "use");
+	rule(&s, "test:*");
+	hit_both();
+	base = stack_use(hit_nothing);
+	CHECK_EQ(filter(&s, "test:*", "writer == 1 && comm ~ \"test*\""), 0);
+	made = stack_use(hit_both) - base;
+	run = stack_use(hit_both) - base;
+	printf("# filter: made in %zu bytes, run in %zu\n", made, run);
+	CHECK_EQ(synth(&s, "deep u64 a; u64 b; char c[16]"), 0);
+	CHECK_EQ(trigger(&s, "test:count", "hist:keys=writer:ts0=common_timestamp.usecs"),
+		 0);
+	CHECK_EQ(trigger(&s, "test:other", "hist:keys=writer:lat=common_timestamp.usecs-"
+			 "$ts0:onmatch(test.count).deep(writer,$lat,comm)"), -EINVAL);
+	CHECK_EQ(synth(&s, "lat u64 a; u64 b"), 0);
+	CHECK_EQ(trigger(&s, "test:other", "hist:keys=writer:lat=common_timestamp.usecs-"
+			 "$ts0:onmatch(test.count).lat(writer,$lat)"), 0);
+	CHECK_EQ(trigger(&s, "test:other", "stacktrace"), 0);
+	made = stack_use(hit_both) - base;
+	run = stack_use(hit_both) - base;
+	printf("# all: made in %zu bytes, run in %zu\n", made, run);
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	CHECK(made < 10 << 10);
+	CHECK(run < 5 << 10);
+#endif
+	drop(&s);
+	free(alt_stack);
+}
+
 /* ---- synthetic events ---- */
 
 static void keep_latency(const uint64_t *record, void *arg)
@@ -1008,6 +1088,7 @@ int main(void)
 	test_hist_paused();
 	test_hist_kill();
 	test_hist_signals();
+	test_stack_use();
 	test_synth();
 	test_many();
 	test_hostile();
