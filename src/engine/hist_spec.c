@@ -498,6 +498,7 @@ static int parse_sort(struct hist_parser *ps, struct hist_piece text, bool more)
 	sort->name = tacho_hist_keep(ps, name);
 	if (!sort->name)
 		return -ENOMEM;
+	sort->text = sort->name;
 	sort->column = tacho_hist_column(ps, name);
 	spec->nr_sorts++;
 	return sort_direction(ps, sort, text);

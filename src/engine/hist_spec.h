@@ -102,6 +102,7 @@ struct tacho_hist_sort {
 	uint32_t column;
 	bool descending;
 	bool ascending;		/* said so */
+	const char *text;	/* the name as written */
 };
 
 enum tacho_hist_handler {

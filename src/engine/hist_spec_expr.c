@@ -231,7 +231,10 @@ struct tacho_hist_expr *tacho_hist_parse_atom(struct hist_parser *ps,
 
 static const char *last(struct hist_piece text, char c)
 {
-	return text.len ? memrchr(text.p, c, text.len) : NULL;
+	for (size_t at = text.len; at > 0; at--)
+		if (text.p[at - 1] == c)
+			return text.p + at - 1;
+	return NULL;
 }
 
 /* The root operator; TACHO_EXPR_FIELD: none.  *at is where it stands. */
@@ -415,7 +418,13 @@ struct tacho_hist_expr *tacho_hist_parse_expr(struct hist_parser *ps,
 					      struct hist_piece text,
 					      enum hist_use use)
 {
+	struct tacho_hist_expr *expr;
 	unsigned int nr = 0;
 
-	return parse_level(ps, text, use, &nr);
+	expr = parse_level(ps, text, use, &nr);
+	if (!expr)
+		return NULL;
+	/* what a name was replaced by was not written */
+	expr->text = tacho_hist_written(ps, text);
+	return expr->text ? expr : NULL;
 }

@@ -2,18 +2,19 @@
 /*
  * Histogram triggers: from tree to text; what a sort key means.
  *
- * There are two texts.  A command says all that the tree says.  What the kernel shows
- * is the same but where the kernel shows something that it would not read:
+ * There are two texts.  A command has expressions as they were written, so it says all
+ * that the tree says.  What the kernel shows is made from its tree, and the kernel
+ * would not read all of it, or would read something else:
  *	command				shown
  *	sort=pid			sort=pid.hex, when the key is pid.hex
- *	vals=hitcount,prio:nohitcount	vals=prio:nohitcount
+ *	vals=hitcount,hitcount:nohitcount	vals=hitcount:nohitcount
  *	a.buckets=10+b			a.buckets+b
  *	a.usecs+b.usecs+c.usecs		a.usecs+b.usecs.usecs+c.usecs
  *	common_stacktrace+1		common_stacktrace.stacktrace+1
  *	hitcount.log2			.log2
- *	save(a.b.prio)			save(a)
  *	a.buckets=9223372036854775808	a.buckets=-9223372036854775808
- *	v=1+2				v=3
+ *	save(a.b.prio)			save(a)
+ *	v=1+2:w=$v			v=3:w=$v
  */
 #include "engine/hist_spec_priv.h"
 
@@ -97,7 +98,7 @@ static void put_modifier(struct text_sink *to, const struct tacho_hist_expr *x,
 			 bool operand)
 {
 	if (is_stack(x)) {
-		if (to->shown ? operand : x->mods & TACHO_MOD_STACKTRACE)
+		if (to->shown && operand)
 			put(to, ".stacktrace");
 		return;
 	}
@@ -166,11 +167,7 @@ static void put_expr(struct text_sink *to, const struct tacho_hist_expr *x,
 		put_var(to, x);
 		break;
 	case TACHO_EXPR_CONST:
-		/* $v means another v when this one has an operator */
-		if (to->out && !to->shown)
-			put(to, x->text);
-		else
-			put_number(to, x->value);
+		put_number(to, x->value);
 		break;
 	case TACHO_EXPR_MINUS:
 		put(to, "-(");
@@ -280,16 +277,18 @@ bool tacho_hist_uses_time(const struct tacho_hist_spec *spec)
 	return false;
 }
 
-/*
- * A key, too, shows that a field is a stack trace.  A key called stacktrace is never a
- * field, but with two dots in front it is.
- */
+static void put_root(struct text_sink *to, const struct tacho_hist_expr *x)
+{
+	if (to->shown)
+		put_expr(to, x, false);
+	else
+		put(to, x->text);
+}
+
+/* A key, too, shows that a field is a stack trace. */
 static void put_key(struct text_sink *to, const struct tacho_hist_expr *x)
 {
-	if (!to->shown && x->op == TACHO_EXPR_FIELD && !x->mods &&
-	    !strcmp(x->name, "stacktrace"))
-		put(to, "..");
-	put_expr(to, x, false);
+	put_root(to, x);
 	if (to->shown && x->op == TACHO_EXPR_FIELD &&
 	    x->mods & TACHO_MOD_STACKTRACE)
 		put(to, ".stacktrace");
@@ -307,13 +306,13 @@ static void put_fields(struct text_sink *to, const struct tacho_hist_spec *spec)
 	for (uint32_t i = 0; i < spec->nr_vals; i++) {
 		if (i || hitcount)
 			put(to, ",");
-		put_expr(to, spec->val[i], false);
+		put_root(to, spec->val[i]);
 	}
 	for (uint32_t i = 0; i < spec->nr_vars; i++) {
 		put(to, i ? "," : ":");
 		put(to, spec->var[i].name);
 		put(to, "=");
-		put_expr(to, spec->var[i].expr, false);
+		put_root(to, spec->var[i].expr);
 	}
 }
 
@@ -330,7 +329,7 @@ static void put_sorts(struct text_sink *to, const struct tacho_hist_spec *spec)
 		if (by && to->shown)
 			put_expr(to, by, false);
 		else
-			put(to, sort->name);
+			put(to, sort->text);
 		if (sort->descending)
 			put(to, ".descending");
 	}

@@ -53,7 +53,22 @@ static const struct tacho_hist_expr *bind_field(struct type_binder *b,
 	return new;
 }
 
-/* The plain field that a variable of this histogram is, or NULL. */
+/* A copy of x that stands where `at` does. */
+static const struct tacho_hist_expr *written_as(const struct type_binder *b,
+						const struct tacho_hist_expr *x,
+						const struct tacho_hist_expr *at)
+{
+	struct tacho_hist_expr *new = tacho_arena_alloc(b->a, sizeof(*new));
+
+	if (!new)
+		return NULL;
+	*new = *x;
+	new->text = at->text;
+	new->column = at->column;
+	return new;
+}
+
+/* The plain field that a variable of this histogram is; x: it is none. */
 static const struct tacho_hist_expr *own_field(const struct type_binder *b,
 					       const struct tacho_hist_expr *x)
 {
@@ -61,12 +76,12 @@ static const struct tacho_hist_expr *own_field(const struct type_binder *b,
 
 	if (!x->system || strcmp(x->system, b->type->system) ||
 	    strcmp(x->event, b->type->name))
-		return NULL;
+		return x;
 	for (uint32_t i = 0; i < spec->nr_vars; i++)
 		if (!strcmp(spec->var[i].name, x->name) &&
 		    spec->var[i].expr->op == TACHO_EXPR_FIELD)
-			return spec->var[i].expr;
-	return NULL;
+			return written_as(b, spec->var[i].expr, x);
+	return x;
 }
 
 static const struct tacho_hist_expr *bind_expr(struct type_binder *b,
@@ -79,7 +94,7 @@ static const struct tacho_hist_expr *bind_expr(struct type_binder *b,
 	if (x->op == TACHO_EXPR_VAR)
 		own = own_field(b, x);
 	if (!own)
-		return x;
+		return NULL;
 	if (own->op == TACHO_EXPR_FIELD)
 		return bind_field(b, own, operand);
 	if (x->left)

@@ -1,2 +1,0 @@
-// SPDX-License-Identifier: MIT
-typedef int tacho_engine_empty;
