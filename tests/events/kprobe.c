@@ -139,6 +139,12 @@ static char *read_tracefs(const char *path)
 	return text;
 }
 
+/* The first line of text, for those who read the test's output. */
+static __attribute__((noinline)) void print_line(const char *text)
+{
+	printf("# %.*s\n", (int)strcspn(text, "\n"), text);
+}
+
 /* Opens a file, so that the functions are called. */
 static void provoke(void)
 {
@@ -165,7 +171,7 @@ static void use_event(const char *name, const char *want)
 	trace = read_tracefs("trace");
 	line = strstr(trace, want);
 	if (CHECK(line))
-		printf("# %.*s\n", (int)strcspn(line, "\n"), line);
+		print_line(line);
 	else
 		printf("# %.500s\n", trace);
 	free(trace);
@@ -192,7 +198,7 @@ static void test_kernel(void)
 	ret = kprobe_event_gen_cmd_end(&cmd);
 	CHECK_EQ(ret, 0);
 	text = read_tracefs("kprobe_events");
-	printf("# %.*s\n", (int)strcspn(text, "\n"), text);
+	print_line(text);
 	CHECK(strstr(text, "p:kprobes/gen_kprobe_test " FUNCTION));
 	free(text);
 	use_event("gen_kprobe_test", "gen_kprobe_test: (" FUNCTION);
