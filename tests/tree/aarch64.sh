@@ -15,7 +15,8 @@ ok() {
 flags="-std=gnu11 -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -fPIC -fvisibility=hidden
 -DTACHO_VERSION=\"test\" -I$src/include -I$src/src"
 bad=0
-for c in "$src"/src/base/*.c "$src"/src/sys/*.c "$src"/src/ring/*.c \
+for c in "$src"/src/base/*.c "$src"/src/sys/*.c "$src"/src/event/*.c \
+	 "$src"/src/engine/*.c "$src"/src/ring/*.c \
 	 "$src"/src/session/*.c "$src"/src/probe/*.c; do
 	$cc $flags -c "$c" -o "$work/$(echo "$c" | tr / _).o" 2>"$work/log" ||
 		{ bad=1; sed 's/^/# /' "$work/log" | head -10; }
