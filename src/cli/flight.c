@@ -293,7 +293,7 @@ int flight_run(struct job *job)
 		ret = wait_and_dump(&f);
 	if (!ret && !f.watch) {
 		if (job->has_session)
-			(void)tacho_session_run(&job->session, false);
+			(void)tacho_session_end(&job->session);
 		ret = dump(&f, true, 0, 0);
 	} else if (!ret && !f.dumps) {
 		cli_note("the event never happened; nothing was written");

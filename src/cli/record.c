@@ -368,7 +368,7 @@ static int pump(struct job *job)
 		show_progress(job, rec);
 	}
 	if (job->has_session)
-		(void)tacho_session_run(&job->session, false);
+		(void)tacho_session_end(&job->session);
 	if (err)
 		(void)cli_fail_diag(&d);
 	d = (struct tacho_diag){ 0 };

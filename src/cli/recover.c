@@ -160,7 +160,7 @@ static int by_name(struct recover *r)
 				r->what);
 	}
 	/* nobody writes while its last records are read */
-	(void)tacho_session_run(&s, false);
+	(void)tacho_session_end(&s);
 	ret = recover_session(r, &s);
 	if (!ret && !r->keep)
 		(void)tacho_session_destroy(&s, NULL);

@@ -175,6 +175,8 @@ static int one_process(struct tacho_procfile *p, void *arg)
 		tacho_json_pair_u64(&st->j, "enabled", events_on(p));
 		tacho_json_pair_u64(&st->j, "lost_events", p->head->lost_events);
 		tacho_json_pair_u64(&st->j, "lost_sessions", p->head->lost_map);
+		tacho_json_pair_u64(&st->j, "lost_programs", p->head->lost_program);
+		tacho_json_pair_u64(&st->j, "lost_stacks", p->head->lost_stack);
 		tacho_json_close(&st->j, '}');
 		return 0;
 	}
@@ -186,6 +188,11 @@ static int one_process(struct tacho_procfile *p, void *arg)
 				 "%ju times a session could not be mapped\n",
 				 (uintmax_t)p->head->lost_events,
 				 (uintmax_t)p->head->lost_map);
+	if (p->head->lost_program || p->head->lost_stack)
+		tacho_buf_printf(&st->out, "  %ju times filters and triggers could not "
+				 "be compiled, %ju call stacks are missing\n",
+				 (uintmax_t)p->head->lost_program,
+				 (uintmax_t)p->head->lost_stack);
 	return 0;
 }
 

@@ -701,11 +701,20 @@ int tacho_session_run(struct tacho_session *s, bool recording)
 
 	if (err)
 		return err;
+	if (recording)
+		(void)tacho_and_seq_cst(&s->view.ctl->flags,
+					~(uint32_t)TACHO_SESSION_ENDED);
 	tacho_store_seq_cst(&s->view.ctl->state, recording ?
 			    TACHO_STATE_RECORDING : TACHO_STATE_STOPPED);
 	tacho_ring_run(&s->view.ring, recording);
 	tacho_dir_unlock(s->dir);
 	return 0;
+}
+
+int tacho_session_end(struct tacho_session *s)
+{
+	(void)tacho_or_seq_cst(&s->view.ctl->flags, TACHO_SESSION_ENDED);
+	return tacho_session_run(s, false);
 }
 
 void tacho_session_count(struct tacho_session *s,

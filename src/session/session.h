@@ -94,6 +94,12 @@ int tacho_session_pids(struct tacho_session *s, const int32_t *pids, uint32_t n,
 int tacho_session_run(struct tacho_session *s, bool recording);
 
 /*
+ * Stops a session before its rest is read: no trigger starts it again, only
+ * tacho_session_run() does.
+ */
+int tacho_session_end(struct tacho_session *s);
+
+/*
  * tacho_session_snapshot - freeze what all lanes hold, without stopping them.
  *
  * Each lane is shifted to a spare buffer (made at the first time), and its

@@ -145,16 +145,25 @@ uint32_t tacho_view_nr_commands(const struct tacho_view *v)
 	return n < TACHO_COMMANDS_MAX ? n : TACHO_COMMANDS_MAX;
 }
 
+static bool has_ended(const struct tacho_view *v)
+{
+	return tacho_load_seq_cst(&v->ctl->flags) & TACHO_SESSION_ENDED;
+}
+
 void tacho_view_run(struct tacho_view *v, bool recording)
 {
 	uint32_t from = recording ? TACHO_STATE_STOPPED : TACHO_STATE_RECORDING;
 	uint32_t to = recording ? TACHO_STATE_RECORDING : TACHO_STATE_STOPPED;
 
 	if (tacho_load_relaxed(&v->ctl->state) != from ||
+	    (recording && has_ended(v)) ||
 	    !tacho_cas_seq_cst(&v->ctl->state, &from, to))
 		return;
 	TACHO_INJECT(view_state_changed);
 	tacho_ring_run(&v->ring, recording);
+	/* somebody ended it meanwhile; his word is the last */
+	if (recording && has_ended(v))
+		tacho_view_run(v, false);
 }
 
 void tacho_view_snapshot(const struct tacho_view *v)

@@ -512,6 +512,12 @@ static void test_trace_on_off(void)
 	CHECK_EQ(in_child(hit_ten), 0);
 	CHECK_EQ(s.view.ctl->state, TACHO_STATE_STOPPED);
 	CHECK_EQ(written(&s), 4 + 8);
+	/* one that its recorder has ended is not started by a trigger */
+	CHECK_EQ(tacho_session_end(&s), 0);
+	hit(&event_other, 0, 7);
+	hit(&event_other, 0, 8);
+	CHECK_EQ(s.view.ctl->state, TACHO_STATE_STOPPED);
+	CHECK_EQ(written(&s), 4 + 8);
 	drop(&s);
 }
 

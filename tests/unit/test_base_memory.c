@@ -56,6 +56,33 @@ static void test_arena(void)
 	tacho_arena_release(&a);
 }
 
+/* The caller's memory: filled to its end, never more, never freed. */
+static void test_fixed_arena(void)
+{
+	static _Alignas(64) unsigned char mem[4096];
+	struct tacho_arena a;
+	size_t total = 0;
+	unsigned char *p;
+
+	tacho_arena_init_mem(&a, mem, sizeof(mem));
+	CHECK(tacho_arena_mem_used(&a) > 0 && tacho_arena_mem_used(&a) < 64);
+	while ((p = tacho_arena_alloc(&a, 100))) {
+		CHECK(p >= mem && p + 100 <= mem + sizeof(mem));
+		CHECK(!((uintptr_t)p % _Alignof(max_align_t)));
+		CHECK(!p[0] && !p[99]);
+		memset(p, 0xff, 100);
+		total += 100;
+	}
+	CHECK(total > 3000);
+	CHECK(tacho_arena_mem_used(&a) <= sizeof(mem));
+	CHECK(!tacho_arena_alloc(&a, 5000));
+	tacho_arena_release(&a);
+	CHECK(!tacho_arena_alloc(&a, 1));
+	tacho_arena_init_mem(&a, mem, 8);	/* not even its own words */
+	CHECK(!tacho_arena_alloc(&a, 1));
+	CHECK_EQ(tacho_arena_mem_used(&a), 0);
+}
+
 static void test_cursor(void)
 {
 	static const unsigned char data[] = {
@@ -138,6 +165,7 @@ static void test_bytes(void)
 int main(void)
 {
 	test_arena();
+	test_fixed_arena();
 	test_cursor();
 	test_diag_first();
 	test_bytes();

@@ -392,6 +392,40 @@ static void fixpoint(const char *path, struct tacho_buf *text)
 	tacho_arena_release(&a);
 }
 
+/* The same fields, and nothing of the print format, in memory of fixed size. */
+static void test_fields_only(void)
+{
+	static _Alignas(64) unsigned char mem[8192];
+	static const char text[] = "format:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+		"\tfield:__data_loc char[] a;\toffset:8;\tsize:4;\tsigned:0;\n"
+		"\tfield:int b;\toffset:12;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"%d\", REC->b\n";
+	struct tacho_arena a;
+	const struct tacho_type *t;
+
+	tacho_arena_init_mem(&a, mem, sizeof(mem));
+	t = tacho_type_parse_fields(&a, "sys", "ev", 7, text, sizeof(text) - 1, NULL);
+	if (!CHECK(t != NULL))
+		return;
+	CHECK_EQ(t->nr_fields, 3);
+	CHECK_EQ(t->nr_common, 1);
+	CHECK_EQ(t->nr_dynamic, 1);
+	CHECK_EQ(t->id, 7);
+	CHECK(!strcmp(t->fields[2].name, "b") && t->fields[2].offset == 12);
+	CHECK(!t->print && !*t->print_fmt);
+	/* without room: no type, and no harm */
+	for (size_t size = 0; size < tacho_arena_mem_used(&a); size += 8) {
+		static _Alignas(64) unsigned char less[8192];
+		struct tacho_arena b;
+
+		memset(less, 0, sizeof(less));
+		tacho_arena_init_mem(&b, less, size);
+		CHECK(!tacho_type_parse_fields(&b, "sys", "ev", 7, text,
+					       sizeof(text) - 1, NULL));
+	}
+}
+
 int main(void)
 {
 	size_t live = 0;
@@ -400,6 +434,7 @@ int main(void)
 	test_refused();
 	test_given_name();
 	test_many_fields();
+	test_fields_only();
 	test_values();
 	test_numbers();
 	CHECK(each_file(GOLDEN "/event/*.format", fixpoint) > 0);
