@@ -153,13 +153,12 @@ static int look_at(struct tacho_procfile *p, void *arg)
 	return w->found;
 }
 
-/* Whether a running program has such an event. */
-static bool is_known(struct tacho_dir *dir, const char *system, const char *event)
+/* 1: a running program has such an event; 0: none has; or a negative errno. */
+static int look_for(struct tacho_dir *dir, const char *system, const char *event)
 {
 	struct wanted_event w = { system, event, false };
 
-	(void)tacho_procs_each(dir, look_at, &w);
-	return w.found;
+	return tacho_procs_each(dir, look_at, &w);
 }
 
 /* ---- event files ---- */
@@ -203,15 +202,15 @@ static int check_instance(const char *instance)
 static int check_event(bool global, const char *system, const char *event)
 {
 	struct tacho_dir dir;
-	bool known = false;
+	int known = 0;
 
 	if (!tacho_dir_open(&dir, false, NULL)) {
-		known = is_known(&dir, system, event);
+		known = look_for(&dir, system, event);
 		tacho_dir_close(&dir);
 	}
 	if (!known && global)
 		known = tacho_kernel_event_known(system, event);
-	return known ? 0 : -EINVAL;
+	return known > 0 ? 0 : known ? known : -EINVAL;
 }
 
 TACHO_EXPORT struct trace_event_file *trace_get_event_file(const char *instance,
@@ -323,21 +322,33 @@ static int add_rule(struct open_session *o, const struct trace_array *tr,
 	return tacho_session_rule(&o->session, enable, glob, NULL, NULL);
 }
 
+/* Whether a synthetic event of this process is meant: that takes no look at files. */
+static bool is_ours(const char *system, const char *event)
+{
+	bool ours = false;
+
+	if (!event || (system && strcmp(system, "synthetic") != 0))
+		return false;
+	tacho_events_lock();
+	ours = tacho_user_event_find(event);
+	tacho_events_unlock();
+	return ours;
+}
+
 /* 1: no running program has such an event. */
 static int set_program_events(const struct trace_array *tr, const char *system,
 			      const char *event, bool enable)
 {
 	struct open_session o;
 	struct tacho_dir dir;
-	bool known;
 	int err = tacho_dir_open(&dir, false, NULL);
 
 	if (err)
 		return err == -ENOENT ? 1 : err;
-	known = is_known(&dir, system, event);
+	err = is_ours(system, event) ? 1 : look_for(&dir, system, event);
 	tacho_dir_close(&dir);
-	if (!known)
-		return 1;
+	if (err <= 0)
+		return err ? err : 1;
 	err = open_session(&o, tr->name, tr->global, tr->global && enable);
 	if (err == -ENOENT && tr->global)
 		return 0;	/* it was never enabled there */

@@ -59,20 +59,26 @@ int32_t tacho_parent_pid(int32_t pid)
 	return (int32_t)stat_field(pid, 4);
 }
 
-/* Whether process pid has a file mapped whose path ends so. */
-static bool process_maps(int32_t pid, const char *end)
+/*
+ * Whether process pid has a file mapped whose path ends so: 1, 0 (there may be no such
+ * process), or a negative errno when it cannot be told now.
+ */
+static int process_maps(int32_t pid, const char *end)
 {
 	char path[32], key[TACHO_PATH_MAX + 32];
 	struct tacho_buf maps;
-	bool found;
+	int ret;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	(void)snprintf(key, sizeof(key), "%s\n", end);
 	tacho_buf_init(&maps, 64u << 20);
-	found = !tacho_buf_read_file(&maps, path) &&
-		strstr(tacho_buf_str(&maps), key);
+	ret = tacho_buf_read_file(&maps, path);
+	if (!ret)
+		ret = strstr(tacho_buf_str(&maps), key) != NULL;
+	else if (ret == -ENOENT || ret == -ESRCH)
+		ret = 0;
 	tacho_buf_release(&maps);
-	return found;
+	return ret;
 }
 
 /*
@@ -80,7 +86,7 @@ static bool process_maps(int32_t pid, const char *end)
  * still the program that made it (not exec'd, not a reused pid).  The path's
  * end is compared, not the device: overlays show another one there.
  */
-static bool process_lives(int32_t pid, const char *name)
+static int process_lives(int32_t pid, const char *name)
 {
 	char end[300];
 
@@ -111,7 +117,7 @@ static bool locked_out(const struct tacho_procfile *p, const struct tacho_view *
 	if (mode != 2 || p->head->flags & TACHO_PROC_SANDBOXED)
 		return mode == 1;
 	(void)snprintf(path, sizeof(path), "%s/control", v->ring.path);
-	return !process_maps(p->pid, path);
+	return process_maps(p->pid, path) != 1;
 }
 
 /* Maps one process file; 0, 1: remove it, or -errno: leave it alone. */
@@ -138,7 +144,9 @@ static int procfile_open(struct tacho_dir *dir, const char *name,
 	fd = tacho_shm_open(dir->fd, file);
 	if (fd < 0)
 		return fd;
-	err = !p->foreign && !process_lives(p->pid, name);
+	err = p->foreign ? 1 : process_lives(p->pid, name);
+	/* not to be told: it is left alone, never taken for dead */
+	err = err < 0 ? err : !err;
 	if (!err)
 		err = tacho_shm_map(fd, TACHO_PROC_SIZE, true, false, &map);
 	close(fd);
