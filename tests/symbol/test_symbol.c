@@ -43,8 +43,8 @@ static const struct tacho_function *need(struct tacho_object *o,
 	const struct tacho_function *f = tacho_object_find(o, name, NULL);
 
 	if (!f) {
-		CHECK(!"function");
-		printf("# %s has no %s\n", tacho_object_path(o), name);
+		(void)test_check(0, __FILE__, __LINE__, "%s has no %s",
+				 tacho_object_path(o), name);
 		exit(test_done());
 	}
 	return f;
