@@ -136,12 +136,20 @@ WAKEUP = ("--synth", "wakeup_latency u64 lat; pid_t pid; char comm[16]",
           "onmatch(sched.sched_waking).trace(wakeup_latency,$lat,next_pid,next_comm)")
 
 
+# Wakes up often; two that talk on one CPU.
+WAKES = ("sh", "-c", "i=0; while [ $i -lt 60 ]; do sleep 0.003; i=$((i+1)); done")
+TALKS = ("sh", "-c", "yes | head -c 4000000 | wc -c")
+
+
+def one_cpu():
+    os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+
+
 def test_latency():
     """wakeup latency by variables and a synthetic event, against Python"""
     need_tracefs()
-    p = start(TACHO, "record", "-o", "t", "--no-kallsyms", "-k",
-              "sched:sched_waking,sched:sched_switch", "--duration", "400ms")
-    assert finish(p).status == 0
+    tacho("record", "-o", "t", "--no-kallsyms", "-k",
+          "sched:sched_waking,sched:sched_switch", "--", *WAKES)
     evs = events("t")
     want = latencies(evs)
     assert len(want) > 20
@@ -173,8 +181,10 @@ def test_latency():
 def test_live_kernel():
     """the same commands over the running kernel"""
     need_tracefs()
+    w = start("sh", "-c", "while :; do sleep 0.002; done")
     d = tacho("hist", "kernel", "--json", "--duration", "300ms", *WAKEUP,
               "-e", "synthetic:wakeup_latency", "keys=comm:vals=lat")
+    w.kill()
     h = json.loads(d.out)
     assert h["hits"] > 0 and h["entries"]
     assert all(plain(e["values"]["lat"]) < 60 * 10**9 * e["hitcount"]
@@ -196,11 +206,53 @@ def test_live_session():
     tacho("destroy", "live")
 
 
+def test_programs():
+    """filter, trigger, synth and hist -s: what programs do by themselves"""
+    tacho("create", "-e", "rec:*", "-b", "1M", "s")
+    tacho("filter", "-s", "s", "rec:hit", "n < 10", says="later")
+    tacho("trigger", "-s", "s", "rec:hit", "hist:keys=slot:vals=n", says="later")
+    ps = [finish(start(TRACED, "hit 100", "mark 2")) for _ in range(2)]
+    h = json.loads(tacho("hist", "-s", "s", "--json").out)
+    assert table(h, "slot") == {(p.pid,): 100 for p in ps}
+    assert table(h, "slot", value="n") == {(p.pid,): 4950 for p in ps}
+    names = Counter(e["event"] for e in events("session:s"))
+    assert names == {"hit": 20, "mark": 2}, names
+    assert tacho("filter", "-s", "s").out == "rec:hit\tn < 10\n"
+    assert "keys=slot" in tacho("trigger", "-s", "s").out
+    tacho("filter", "-s", "s", "rec:hit", "0")
+    tacho("trigger", "-s", "s", "rec:mark", "traceoff:1")
+    finish(start(TRACED, "hit 5", "mark 1", "hit 7"))
+    names = Counter(e["event"] for e in events("session:s"))
+    assert names["hit"] == 25, names
+    assert session("s")["state"] == "stopped"
+    tacho("trigger", "-s", "s", "rec:mark", "!traceoff")
+    assert "traceoff" not in tacho("trigger", "-s", "s").out
+    tacho("synth", "-s", "s", "took u64 ns; int id")
+    assert "took" in tacho("synth", "-s", "s").out
+    d = tacho("filter", "-s", "s", "rec:hit", "n << 3", ok=1)
+    assert d.err.count("\n") == 3 and "^" in d.err, d
+    tacho("trigger", "-s", "s", "rec:hit", "nonsense", ok=1)
+    tacho("filter", "-s", "s", "-k", "rec:hit", "n < 3", ok=1,
+          says="records nothing of the kernel")
+    tacho("filter", "rec:hit", "n < 3", ok=2)
+    tacho("destroy", "s")
+
+
+def test_record_filter():
+    """record --filter and --trigger on events of programs"""
+    tacho("record", "-o", "t", "--filter", "rec:hit/n >= 90", "--trigger",
+          "rec:mark/traceoff:1", "--", TRACED, "hit 100", "mark 1", "hit 100")
+    names = Counter(e["event"] for e in events("t"))
+    assert names["hit"] == 10 and names["mark"] <= 1, names
+    tacho("record", "-o", "u", "--trigger", "nonsense", "--", "true", ok=2)
+
+
 def test_kernel_filter():
     """record --filter and --trigger on kernel events: the kernel does it"""
     need_tracefs()
-    cmd(TACHO, "record", "-o", "t", "--no-kallsyms", "-k", "sched:sched_switch",
-        "--filter", "next_pid != 0 && prev_pid != 0", "--duration", "200ms")
+    tacho("record", "-o", "t", "--no-kallsyms", "-k", "sched:sched_switch",
+          "--filter", "next_pid != 0 && prev_pid != 0", "--", *TALKS,
+          preexec_fn=one_cpu)
     evs = events("t")
     assert evs and all(e["fields"]["next_pid"] and e["fields"]["prev_pid"]
                        for e in evs)
