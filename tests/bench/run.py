@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """make bench: tacho beside its peers, in the same run on the same machine.
 
-    run.py BUILD [--events N] [--rounds N] [--only write,control,kernel,read]
+    run.py BUILD [--events N] [--rounds N] [--only write,kernel,read]
 
 Prints a table, writes it to docs/benchmarks.md and appends the figures as one JSON
 line to BUILD/bench.jsonl.  A peer that is not installed or refuses to run is named
@@ -275,48 +275,7 @@ class Bench:
                       ((p.stderr.strip().splitlines() or ['?'])[-1] if p
                        else 'not installed'))
 
-    # ---- the control language ----
-
-    def must(self, *cmd, env=None):
-        p = sh(*cmd, env=env)
-        if p.returncode:
-            sys.exit(f'{" ".join(cmd)}: {p.stderr.strip()}')
-
-    def control(self):
-        """Filters and histograms inside the traced program."""
-        self.must(self.tacho, 'create', '--flight', '-e', 'bench:*', 'bench')
-        on = self.many('bench_write', 1)
-        reject = 'a > 1000000000000 && b < 5'
-        self.must(self.tacho, 'filter', '-s', 'bench', 'bench:two', reject)
-        out = self.many('bench_write', 1)['two']
-        peer = self.lttng_reject('a > 1000000000000 && b < 5')
-        self.row('rejected by a filter of two numbers, ns', f'{out:.1f}',
-                 f'LTTng {peer:.1f}' if peer else '-',
-                 f'1/{peer / out:.1f}' if peer else '', '<= 10')
-        self.must(self.tacho, 'filter', '-s', 'bench', 'bench:two', '0')
-        self.must(self.tacho, 'trigger', '-s', 'bench', 'bench:two',
-                  'hist:keys=b.buckets=1000000:vals=a')
-        hist = self.many('bench_write', 1)['two']
-        self.row('and a histogram, one number and one sum, ns more',
-                 f"{hist - on['two']:.1f}", f"enabled {on['two']:.1f}", '', '<= 25')
-        self.figures.update(reject_ns=out, reject_ns_lttng=peer,
-                            hist_ns=hist - on['two'])
-        sh(self.tacho, 'destroy', 'bench')
-
-    def lttng_reject(self, text):
-        lttng = self.lttng_start()
-        if not lttng:
-            return None
-        env, daemon = lttng
-        for s in (['create', 'bench', '--snapshot', '--output',
-                   os.path.join(self.dir, 'lttng-trace')],
-                  ['enable-channel', '-u', 'ring', '--overwrite'],
-                  ['enable-event', '-u', '-c', 'ring', 'bench:two',
-                   '--filter', text], ['start']):
-            self.must('lttng', *s, env=env)
-        ns = self.many('bench_write_lttng', 1, env)['two']
-        self.lttng_stop(env, daemon)
-        return ns
+    # ---- reading ----
 
     def questions(self, trace, n):
         """The same over a trace of n events."""
@@ -331,8 +290,6 @@ class Bench:
                         ('filter that rejects all, millions/s', drop)):
             self.row(what, f'{n / t / 1e6:.1f}', '-', '', '>= 20')
         self.figures.update(hist_s=hist, hist_one_s=one, filter_s=drop)
-
-    # ---- reading ----
 
     def timed(self, *cmd):
         start = time.time()
@@ -414,7 +371,7 @@ def main():
     opts = dict(zip(args[::2], args[1::2]))
     b = Bench(build, int(opts.get('--events', 5000000)),
               int(opts.get('--rounds', 5)))
-    only = opts.get('--only', 'write,control,kernel,read').split(',')
+    only = opts.get('--only', 'write,kernel,read').split(',')
     try:
         for part in only:
             getattr(b, part)()
