@@ -246,7 +246,7 @@ int tacho_ring_start(struct tacho_ring *r, uint32_t lane, uint32_t id)
 	l = tacho_ring_lane(r, lane);
 	if (tacho_load_relaxed(&l->cursor))
 		return 0;
-	sub = (struct tacho_packet *)(void *)b->base;
+	sub = (struct tacho_packet *)(void *)tacho_load_relaxed(&b->base);
 	*sub = (struct tacho_packet){
 		.magic = TACHO_PACKET_MAGIC,
 		.stream_id = r->stream_id,

@@ -135,7 +135,8 @@
  *	with no words and no records; `sub`, where that sub-buffer is mapped;
  *	`room`, its words + 1 in a cursor's place, or 0: the entry is empty.  A cursor c
  *	lies in it, and not behind its end, if c - first < room: one comparison
- *	for the buffer, the number and the room.  An entry that is out of date
+ *	for the buffer, the number and the room; a record fits if the same holds with
+ *	its words added to the difference.  An entry that is out of date
  *	sends the writer the slow way and does no harm else, since what it says of
  *	its own sub-buffer stays true.
  *

@@ -17,8 +17,9 @@
  * Registers:
  *	rdx	W2: the clock; then the record's first word
  *	r9	the lane
- *	r10	W1: the cursor; scratch
+ *	r10	W1: the cursor; its distance from the entry's first
  *	[r]	the ring; then the cursor to commit
+ *	rcx	with any number of words: their room in a cursor
  *	rax	this CPU's entry of r->fast; then the record's end
  *
  * Labels as in sys/sequence-x86_64.h: 1 start, 2 after the commit, 3
@@ -59,12 +60,17 @@ _Static_assert(TACHO_CURSOR_EVENTS_BITS == 17 && TACHO_CURSOR_WORDS_BITS == 17 &
 	"movq (%%r9), %%r10\n\t"
 
 /*
- * W3, with the new cursor in r11: it lies in the sub-buffer of the entry, and not
- * behind its end.  Then `until`; rax becomes the end of the record.
+ * W3: the cursor lies in the sub-buffer of the entry, and so does what it becomes.
+ * Both are asked: a cursor that somebody made up could come into the sub-buffer
+ * from before it, and the record would begin before it, too.  `add` adds the
+ * record's words, in a cursor's place, to r10.  Then `until`; rax becomes the end
+ * of the record.
  */
-#define TACHO_FAST_ROOM							\
-	"movq %[r], %%r10\n\t"						\
+#define TACHO_FAST_ROOM(add)						\
 	"subq %c[first](%%rax), %%r10\n\t"				\
+	"cmpq %c[room](%%rax), %%r10\n\t"				\
+	"jae %l[slow]\n\t"						\
+	add "\n\t"							\
 	"cmpq %c[room](%%rax), %%r10\n\t"				\
 	"jae %l[slow]\n\t"						\
 	"shrq $17, %%r10\n\t"						\
@@ -103,10 +109,10 @@ tacho_ring_write_fast(struct tacho_ring *r, const uint64_t *raw, uint64_t words)
 {
 	__asm__ __volatile__ goto (
 		TACHO_FAST_BEGIN
-		"leaq 1(%[n]), %[r]\n\t"
-		"shlq $17, %[r]\n\t"
-		"leaq 1(%%r10, %[r]), %[r]\n\t"
-		TACHO_FAST_ROOM
+		"leaq 1(%[n]), %%rcx\n\t"
+		"shlq $17, %%rcx\n\t"
+		"leaq 1(%%r10, %%rcx), %[r]\n\t"
+		TACHO_FAST_ROOM("addq %%rcx, %%r10")
 		"shlq $16, %%rdx\n\t"
 		"leal 8(, %[n], 8), %%r10d\n\t"
 		"orq %%r10, %%rdx\n\t"
@@ -123,7 +129,7 @@ tacho_ring_write_fast(struct tacho_ring *r, const uint64_t *raw, uint64_t words)
 		TACHO_FAST_COMMIT
 		: [r] "+&r"(r)
 		: TACHO_FAST_ARGS, [n] "r"(words), [end] "r"(raw + words)
-		: TACHO_FAST_CLOBBERS
+		: "rcx", TACHO_FAST_CLOBBERS
 		: slow);
 	return 0;
 slow:
@@ -138,7 +144,7 @@ slow:
 	__asm__ __volatile__ goto (					\
 		TACHO_FAST_BEGIN					\
 		"leaq %c[step](%%r10), %[r]\n\t"			\
-		TACHO_FAST_ROOM						\
+		TACHO_FAST_ROOM("addq %[grow], %%r10")			\
 		"shlq $16, %%rdx\n\t"					\
 		"orq %[size], %%rdx\n\t"				\
 		"rorq $16, %%rdx\n\t"					\
@@ -147,6 +153,7 @@ slow:
 		TACHO_FAST_COMMIT					\
 		: [r] "+&r"(r)						\
 		: TACHO_FAST_ARGS, [size] "i"(8 * (total)),		\
+		  [grow] "i"((total) << TACHO_CURSOR_WORDS_SHIFT),	\
 		  [step] "i"(((total) << TACHO_CURSOR_WORDS_SHIFT) + 1),	\
 		  __VA_ARGS__						\
 		: TACHO_FAST_CLOBBERS					\
