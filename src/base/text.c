@@ -105,6 +105,22 @@ char *tacho_put_decimal(char *to, uint64_t v)
 	return to;
 }
 
+bool tacho_event_glob(const char *glob, const char *system, const char *event)
+{
+	const char *colon = strchr(glob, ':');
+	char part[256];
+
+	if (!colon)
+		return tacho_glob_match(glob, event) ||
+		       tacho_glob_match(glob, system);
+	if ((size_t)(colon - glob) >= sizeof(part))
+		return false;
+	memcpy(part, glob, (size_t)(colon - glob));
+	part[colon - glob] = '\0';
+	return tacho_glob_match(part, system) &&
+	       tacho_glob_match(colon + 1, event);
+}
+
 uint64_t tacho_hash(const void *p, size_t len, uint64_t h)
 {
 	const unsigned char *s = p;

@@ -16,6 +16,12 @@
  */
 bool tacho_glob_match(const char *pattern, const char *text);
 
+/*
+ * Whether an event is meant by glob: "system:event", each part a glob, or one word
+ * that is either's name or glob.  Callable from signal handlers.
+ */
+bool tacho_event_glob(const char *glob, const char *system, const char *event);
+
 /* 64-bit FNV-1a; h is 0 or the result of a former call to go on with. */
 uint64_t tacho_hash(const void *p, size_t len, uint64_t h);
 

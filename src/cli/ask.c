@@ -54,6 +54,18 @@ bool cli_ask_interrupted(void)
 	return interrupted;
 }
 
+const char *cli_split_event(const char *arg, char event[CLI_EVENT_MAX])
+{
+	size_t n = strspn(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			  "0123456789_:*?-.");
+
+	if (!n || arg[n] != '/' || n >= CLI_EVENT_MAX)
+		return NULL;
+	memcpy(event, arg, n);
+	event[n] = '\0';
+	return arg + n + 1;
+}
+
 int cli_fail_command(const struct tacho_cmd_error *e, const char *command)
 {
 	(void)cli_fail("%s", e->text[0] ? e->text : strerror(-e->err));

@@ -192,23 +192,6 @@ int cli_filter_option(struct cli_filter *f, int opt, const char *arg)
 
 /* ---- events ---------------------------------------------------------------- */
 
-/* "system:event", or one word that is either's name. */
-static bool event_match(const char *glob, const struct tacho_type *type)
-{
-	const char *colon = strchr(glob, ':');
-	char system[256];
-
-	if (!colon)
-		return tacho_glob_match(glob, type->name) ||
-		       tacho_glob_match(glob, type->system);
-	if ((size_t)(colon - glob) >= sizeof(system))
-		return false;
-	memcpy(system, glob, (size_t)(colon - glob));
-	system[colon - glob] = '\0';
-	return tacho_glob_match(system, type->system) &&
-	       tacho_glob_match(colon + 1, type->name);
-}
-
 static bool event_wanted(const struct cli_globs *g,
 			 const struct tacho_type *type)
 {
@@ -216,7 +199,7 @@ static bool event_wanted(const struct cli_globs *g,
 
 	for (size_t i = 0; i < g->nr; i++)
 		if (wanted == g->list[i].negate &&
-		    event_match(g->list[i].text, type))
+		    tacho_event_glob(g->list[i].text, type->system, type->name))
 			wanted = !g->list[i].negate;
 	return wanted;
 }
@@ -236,7 +219,7 @@ static bool glob_matches_any(const struct tacho_stream *s, const char *glob)
 	const struct tacho_type *type;
 
 	for (uint32_t i = 0; (type = tacho_stream_type(s, i)); i++)
-		if (event_match(glob, type))
+		if (tacho_event_glob(glob, type->system, type->name))
 			return true;
 	return false;
 }
@@ -304,29 +287,14 @@ static int open_time(struct cli_filter *f)
 
 /* ---- expressions ----------------------------------------------------------- */
 
-/* The event part of "EVENT/EXPR": its length, or 0. */
-static size_t event_part(const char *arg)
-{
-	size_t n = strspn(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			  "0123456789_:*?-.");
-
-	return arg[n] == '/' ? n : 0;
-}
-
 static int add_expr(struct cli_filter *f, const char *arg)
 {
 	struct tacho_cmd_error e = { 0 };
-	size_t n = event_part(arg);
-	const char *expr = n ? arg + n + 1 : arg;
-	char event[256] = "*:*";
+	char event[CLI_EVENT_MAX] = "*:*";
+	const char *text = cli_split_event(arg, event);
+	const char *expr = text ? text : arg;
 	int err;
 
-	if (n >= sizeof(event))
-		return cli_usage("--filter: the event's name in '%s' is too long", arg);
-	if (n)
-		memcpy(event, arg, n);
-	if (n)
-		event[n] = '\0';
 	err = tacho_query_filter(f->query, event, expr, &e);
 	if (err == -ENOENT && !e.err)
 		return cli_fail("--filter: no event of the trace matches '%s'", event);

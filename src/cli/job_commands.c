@@ -10,19 +10,6 @@
 #include "kernel/control.h"
 #include "session/command.h"
 
-/* "EVENT/TEXT" in two: the text, and the event copied; NULL without an event. */
-static const char *split(const char *arg, char *event, size_t size)
-{
-	size_t n = strspn(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			  "0123456789_:*?-.");
-
-	if (arg[n] != '/' || n >= size || !n)
-		return NULL;
-	memcpy(event, arg, n);
-	event[n] = '\0';
-	return arg + n + 1;
-}
-
 static int fail_kernel(const struct tacho_diag *d, int err, const char *text)
 {
 	struct tacho_cmd_error e = { .err = err, .column = (uint32_t)d->offset };
@@ -61,16 +48,16 @@ static int give(struct job *job, enum tacho_kernel_control what,
 
 static int set_filter(struct job *job, const char *arg)
 {
-	char event[256] = "*:*";
-	const char *text = split(arg, event, sizeof(event));
+	char event[CLI_EVENT_MAX] = "*:*";
+	const char *text = cli_split_event(arg, event);
 
 	return give(job, TACHO_KERNEL_FILTER, event, text ? text : arg);
 }
 
 static int set_trigger(struct job *job, const char *arg)
 {
-	char event[256];
-	const char *text = split(arg, event, sizeof(event));
+	char event[CLI_EVENT_MAX];
+	const char *text = cli_split_event(arg, event);
 
 	if (!text)
 		return cli_usage("--trigger: '%s' is not EVENT/TRIGGER", arg);

@@ -19,17 +19,22 @@ struct recipe {
 	enum cli_ask_form form;
 };
 
+/* From being woken to running, as an event: what several recipes begin with. */
+#define WAKEUP_EVENT	"wakeup_latency u64 lat; pid_t pid; char comm[16]"
+#define WAKEUP_STEPS							\
+	{ "sched:sched_waking", "hist:keys=pid:ts0=common_timestamp" },	\
+	{ "sched:sched_switch",						\
+	  "hist:keys=next_pid:lat=common_timestamp-$ts0:"		\
+	  "onmatch(sched.sched_waking).trace(wakeup_latency,$lat,next_pid,next_comm)" }
+
 static const struct recipe recipes[] = {
 	{
 		.name = "sched-latency",
 		.summary = "how long threads wait for a CPU after they are woken",
 		.tells = "ns from sched_waking to sched_switch, by powers of two",
-		.synth = "wakeup_latency u64 lat; pid_t pid; char comm[16]",
+		.synth = WAKEUP_EVENT,
 		.step = {
-			{ "sched:sched_waking", "hist:keys=pid:ts0=common_timestamp" },
-			{ "sched:sched_switch",
-			  "hist:keys=next_pid:lat=common_timestamp-$ts0:"
-			  "onmatch(sched.sched_waking).trace(wakeup_latency,$lat,next_pid,next_comm)" },
+			WAKEUP_STEPS,
 			{ "synthetic:wakeup_latency", "hist:keys=lat.log2:sort=lat" },
 		},
 		.form = CLI_ASK_CHART,
@@ -38,12 +43,9 @@ static const struct recipe recipes[] = {
 		.name = "sched-latency-by-thread",
 		.summary = "the same, summed up by the thread's name",
 		.tells = "lat is the sum of ns; divide by hitcount for the mean",
-		.synth = "wakeup_latency u64 lat; pid_t pid; char comm[16]",
+		.synth = WAKEUP_EVENT,
 		.step = {
-			{ "sched:sched_waking", "hist:keys=pid:ts0=common_timestamp" },
-			{ "sched:sched_switch",
-			  "hist:keys=next_pid:lat=common_timestamp-$ts0:"
-			  "onmatch(sched.sched_waking).trace(wakeup_latency,$lat,next_pid,next_comm)" },
+			WAKEUP_STEPS,
 			{ "synthetic:wakeup_latency",
 			  "hist:keys=comm:vals=lat:sort=lat.descending" },
 		},

@@ -18,23 +18,6 @@ static const char *file_name(enum tacho_kernel_control what)
 	return what == TACHO_KERNEL_FILTER ? "filter" : "trigger";
 }
 
-/* "system:event" with globs, or one word that is either. */
-static bool matches(const char *glob, const struct tacho_kernel_event *ev)
-{
-	const char *colon = strchr(glob, ':');
-	char system[128];
-
-	if (!colon)
-		return tacho_glob_match(glob, ev->name) ||
-		       tacho_glob_match(glob, ev->system);
-	if ((size_t)(colon - glob) >= sizeof(system))
-		return false;
-	memcpy(system, glob, (size_t)(colon - glob));
-	system[colon - glob] = '\0';
-	return (!system[0] || tacho_glob_match(system, ev->system)) &&
-	       (!colon[1] || tacho_glob_match(colon + 1, ev->name));
-}
-
 static void event_path(char *to, const char *instance,
 		       const struct tacho_kernel_event *ev,
 		       enum tacho_kernel_control what)
@@ -143,7 +126,7 @@ static void write_one(struct writing *w, const struct tacho_kernel_event *ev)
 	char path[PATH_ROOM];
 	int err;
 
-	if (!matches(w->event, ev))
+	if (!tacho_event_glob(w->event, ev->system, ev->name))
 		return;
 	w->matched++;
 	event_path(path, w->instance, ev, w->what);

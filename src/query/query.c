@@ -97,23 +97,6 @@ bool tacho_query_has_hist(const struct tacho_query *q)
 
 /* ---- commands ---- */
 
-/* "system:event", or one word that is either's name. */
-static bool names_event(const char *glob, const struct tacho_type *type)
-{
-	const char *colon = strchr(glob, ':');
-	char system[128];
-
-	if (!colon)
-		return tacho_glob_match(glob, type->name) ||
-		       tacho_glob_match(glob, type->system);
-	if ((size_t)(colon - glob) >= sizeof(system))
-		return false;
-	memcpy(system, glob, (size_t)(colon - glob));
-	system[colon - glob] = '\0';
-	return tacho_glob_match(system, type->system) &&
-	       tacho_glob_match(colon + 1, type->name);
-}
-
 /* One command on one event. */
 static int apply(struct tacho_query *q, const struct query_command *c,
 		 struct tacho_engine_event *event, struct tacho_cmd_error *e)
@@ -157,10 +140,11 @@ static void apply_all(struct tacho_query *q, const struct query_command *c,
 	const struct tacho_type *type;
 
 	for (uint32_t i = 0; (type = tacho_stream_type(q->stream, i)); i++)
-		if (names_event(c->event, type))
+		if (tacho_event_glob(c->event, type->system, type->name))
 			apply_noted(q, c, tacho_engine_add(q->engine, type), o);
 	for (uint32_t i = 0; (event = tacho_engine_at(q->engine, i)); i++)
-		if (event->synth && names_event(c->event, event->type))
+		if (event->synth && tacho_event_glob(c->event, event->type->system,
+						     event->type->name))
 			apply_noted(q, c, event, o);
 }
 
@@ -242,7 +226,7 @@ static void meet(struct tacho_query *q, struct query_slot *slot,
 
 	if (!event && is_live(q)) {
 		for (const struct query_command *c = q->commands; c; c = c->next) {
-			if (!names_event(c->event, type))
+			if (!tacho_event_glob(c->event, type->system, type->name))
 				continue;
 			event = tacho_engine_add(q->engine, type);
 			if (event)

@@ -145,9 +145,35 @@ static void test_ranges(void)
 	}
 }
 
+static void test_event_glob(void)
+{
+	static const struct {
+		const char *glob, *system, *event;
+		bool want;
+	} table[] = {
+		{ "sched:sched_switch", "sched", "sched_switch", true },
+		{ "sched:*", "sched", "sched_switch", true },
+		{ "*:sched_*", "sched", "sched_switch", true },
+		{ "sched", "sched", "sched_switch", true },
+		{ "sched_switch", "sched", "sched_switch", true },
+		{ "*switch", "sched", "sched_switch", true },
+		{ "irq:*", "sched", "sched_switch", false },
+		{ "sched:switch", "sched", "sched_switch", false },
+		{ "switch", "sched", "sched_switch", false },
+		{ "sched:", "sched", "sched_switch", false },
+		{ "", "sched", "sched_switch", false },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		test_check(tacho_event_glob(table[i].glob, table[i].system,
+					    table[i].event) == table[i].want,
+			   __FILE__, __LINE__, "%s", table[i].glob);
+}
+
 int main(void)
 {
 	test_globs();
+	test_event_glob();
 	test_hash();
 	test_sizes();
 	test_times();
