@@ -19,10 +19,11 @@ VARIANTS = [
     ('clang', {'CC': 'clang', 'CXX': 'clang++'}, [],
      ['unit', 'ring', 'probe', 'stream', 'header', 'cli']),
     ('asan', {}, ['-Db_sanitize=address,undefined', '-Db_lundef=false'],
-     ['unit', 'ring', 'probe', 'stream', 'kernel', 'cli', 'fuzz']),
+     ['unit', 'ring', 'probe', 'stream', 'kernel', 'cli', 'fuzz', 'engine',
+      'events', 'symbol']),
     ('tiny', {}, ['-Dtiny=true'], ['unit', 'ring', 'probe']),
     ('plain', {}, ['-Drseq=plain'], ['unit', 'ring', 'probe']),
-    ('inject', {}, ['-Dinject=true'], ['inject', 'ring', 'probe']),
+    ('inject', {}, ['-Dinject=true'], ['inject', 'ring', 'probe', 'engine']),
     ('tsan', {}, ['-Drseq=plain', '-Db_sanitize=thread', '-Db_lundef=false'],
      ['ring', 'probe']),
 ]

@@ -27,6 +27,7 @@
 #define tacho_add_seq_cst(p, v)		__atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)
 #define tacho_or_seq_cst(p, v)		__atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST)
 #define tacho_and_seq_cst(p, v)		__atomic_fetch_and((p), (v), __ATOMIC_SEQ_CST)
+#define tacho_swap_seq_cst(p, v)	__atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
 
 /*
  * Compare and swap: true when *p was *expected and is now v; else *expected

@@ -301,9 +301,15 @@ uint64_t tacho_map_hits(const struct tacho_map *map)
 	return hits;
 }
 
-/* Elements that may not be zero: whoever slept through a clear has older ones. */
-static size_t high_mark(const struct tacho_map *map, uint64_t next)
+/*
+ * C1: nobody gets an element from here on.  Returns how many may not be zero: those
+ * that this swap finds handed out, and older ones, which whoever slept through a
+ * clear still writes to.
+ */
+static size_t close_map(const struct tacho_map *map, uint64_t generation)
 {
+	uint64_t next = tacho_swap_seq_cst(&map->head->next,
+					   generation | map->g.entries);
 	uint64_t high = tacho_load_relaxed(&map->head->high);
 
 	if (high < (uint32_t)next)
@@ -319,10 +325,11 @@ void tacho_map_clear(const struct tacho_map *map)
 	uint64_t next = tacho_load_relaxed(&map->head->next);
 	uint64_t generation = ((next >> 32) + 1) << 32;
 	uint64_t *word = (uint64_t *)(void *)map->elt;
-	size_t words = high_mark(map, next) * map->elt_size / 8;
+	size_t words;
 
-	tacho_store_seq_cst(&map->head->next, generation | map->g.entries);
 	TACHO_INJECT(map_clear);
+	words = close_map(map, generation) * map->elt_size / 8;
+	TACHO_INJECT(map_closed);
 	for (size_t i = 0; i <= map->slot_mask; i++)
 		tacho_store_relaxed(&map->slot[i], 0);
 	for (size_t i = 0; i < words; i++)

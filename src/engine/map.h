@@ -45,7 +45,8 @@
  *
  * 6. Clearing
  *
- *	C1  the map gets a new generation and is full, so that nobody takes elements
+ *	C1  the map gets a new generation and is full, so that nobody takes elements:
+ *	    by one swap, which tells how many were taken
  *	C2  slots, then elements are zeroed, then drops
  *	C3  its elements are free again
  *

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/inject.h"
 #include "engine/map.h"
 
 static uint64_t random_state = 88172645463325252u;
@@ -422,6 +423,47 @@ static void test_clear(void)
 	free(mem);
 }
 
+#ifdef TACHO_INJECT_POINTS
+static const struct tacho_map *cleared_map;
+
+/* A writer that is as mean as can be: keys come at every point of a clear. */
+static void hit_meanwhile(const char *point)
+{
+	uint64_t from = strcmp(point, "map_closed") ? 100 : 300;
+
+	if (strcmp(point, "map_clear") && strcmp(point, "map_closed"))
+		return;
+	for (uint64_t k = from; k < from + 100; k++)
+		hit(cleared_map, (uint64_t[2]){ k, ~k }, 1);
+}
+#endif
+
+/* What is taken between a clear's first look and its closing is emptied as well. */
+static void test_clear_points(void)
+{
+#ifdef TACHO_INJECT_POINTS
+	struct tacho_map_geometry g = { 256, 16, 1, 0, 0 };
+	struct tacho_map map;
+	size_t size;
+	void *mem = make(&map, &g, &size);
+
+	cleared_map = &map;
+	for (uint64_t k = 0; k < 5; k++)
+		hit(&map, (uint64_t[2]){ k, ~k }, 1);
+	tacho_inject_hook = hit_meanwhile;
+	tacho_map_clear(&map);
+	tacho_inject_hook = NULL;
+	for (size_t i = sizeof(struct tacho_map_head); i < size; i++)
+		if (((unsigned char *)mem)[i] && !CHECK_EQ(i, 0))
+			break;
+	for (uint64_t k = 0; k < 256; k++)
+		hit(&map, (uint64_t[2]){ k, ~k }, 2);
+	CHECK_EQ(tacho_map_hits(&map), 256);
+	CHECK_EQ(map.head->drops, 0);
+	free(mem);
+#endif
+}
+
 /* ---- processes that are killed ---- */
 
 /* What a writer has claimed before and after each of its hits. */
@@ -581,6 +623,7 @@ int main(void)
 	test_threads();
 	test_races();
 	test_clear();
+	test_clear_points();
 	test_kills();
 	test_hostile();
 	return test_done();
