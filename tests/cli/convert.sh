@@ -85,8 +85,17 @@ if have babeltrace2; then
 			babeltrace2 native | sed 's/^\[\([^]]*\).* fd = \([^,]*\),.*/\1 \2/'
 		}
 		same "each event at its time" want inside
-		says "without the module" 1 'the module that reads those' \
-			env TACHO_MODULE_DIR=/nowhere "$TACHO" report foreign
+		# in the directory that it was built in, the tool finds its module by itself
+		says "the module beside the tool" 0 '^events +20000' \
+			env -u TACHO_MODULE_DIR "$TACHO" stat foreign
+		cp "$TACHO" alone
+		says "without the module" 1 \
+			'the module that reads those, libtacho-bt2.so, is neither in .* nor in \$TACHO_MODULE_DIR: .* libbabeltrace2-dev' \
+			env TACHO_MODULE_DIR=/nowhere ./alone report foreign
+		mkdir torn
+		echo nonsense >torn/libtacho-bt2.so
+		says "a module that cannot be loaded" 1 'cannot be loaded: .*torn/libtacho-bt2.so' \
+			env TACHO_MODULE_DIR=torn ./alone report foreign
 		babeltrace2 small -o ctf -w strange >/dev/null 2>&1
 		says "a foreign trace's loss" 0 '^LOST +5 events' "$TACHO" stat strange
 		says "a foreign trace's span" 0 '^span +2\.999999900 s' "$TACHO" stat strange

@@ -3,7 +3,8 @@
  * bt2.h - CTF traces that tacho did not write, through libbabeltrace2.
  *
  * libbabeltrace2 is loaded only when such a trace is opened: the reader is
- * a module, libtacho-bt2.so, looked for in $TACHO_MODULE_DIR and then in the
+ * a module, libtacho-bt2.so, looked for in $TACHO_MODULE_DIR, then in src/fmt below
+ * the program (where a tool that lies in its build directory has it), then in the
  * directory it was installed to.
  *
  * The module turns every event class into a type (format text made from the
