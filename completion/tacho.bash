@@ -47,7 +47,7 @@ _tacho_options()
 		echo "$common --sort=" ;;
 	hist)
 		echo "$common --session= --event= --synth= --kernel --duration= --watch
-			--all --chart --ascii --quantiles=" ;;
+			--all --chart --ascii --quantiles= --by=" ;;
 	recipe)
 		echo "$common --kernel --duration= --watch" ;;
 	probe)

@@ -2,18 +2,17 @@
 #include "cli/ask.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/near.h"
+#include "cli/screen.h"
 #include "cli/trace.h"
 #include "engine/hist_print.h"
 #include "query/query.h"
@@ -169,59 +168,66 @@ static int set_commands(struct run *r)
 
 /* ---- output --------------------------------------------------------------- */
 
-static uint32_t width(void)
-{
-	struct winsize w;
-
-	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col >= 40)
-		return w.ws_col;
-	return 80;
-}
-
-static void put_quantiles(const struct cli_ask *a, const struct tacho_hist *h,
+/* "p50=19 max=35980"; nothing of an empty one. */
+static void put_quantiles(const struct tacho_quantiles *q, const struct tacho_hist *h,
 			  struct tacho_buf *out)
 {
-	for (uint32_t i = 0; i < a->nr_quantiles; i++) {
-		uint32_t q = a->quantile[i];
+	const struct tacho_hist_column *c = tacho_hist_key(h, q->of);
+	bool is_signed = c->is_signed && !(hist_view_mods(c) & TACHO_MOD_LOG2);
+
+	for (uint32_t i = 0; i < q->nr; i++) {
 		uint64_t v;
 
-		if (!tacho_hist_quantile(h, q, &v))
+		if (!tacho_hist_quantile(h, q->q[i], &v))
 			return;
-		if (q == 1000)
-			tacho_buf_puts(out, "max");
-		else if (q % 10)
-			tacho_buf_printf(out, "p%u.%u", q / 10, q % 10);
-		else
-			tacho_buf_printf(out, "p%u", q / 10);
-		tacho_buf_printf(out, "=%" PRIu64 "%s", v,
-				 i + 1 < a->nr_quantiles ? " " : "\n");
+		tacho_quantile_name(q->q[i], out);
+		tacho_buf_putc(out, '=');
+		hist_view_put_number(v, is_signed, out);
+		tacho_buf_putc(out, i + 1 < q->nr ? ' ' : '\n');
 	}
+}
+
+bool cli_ask_fits(const struct cli_ask *a, const struct tacho_hist *h,
+		  struct tacho_diag *d)
+{
+	struct tacho_quantiles q = a->quantiles;
+
+	return !q.nr || !tacho_quantiles_by(&q, h, a->by, d);
+}
+
+static int put_text(const struct cli_ask *a, const struct tacho_hist *h,
+		    const struct tacho_names *names, const struct tacho_quantiles *q,
+		    struct tacho_buf *out)
+{
+	const struct tacho_type *type = tacho_hist_type_of(h);
+	int err;
+
+	tacho_buf_printf(out, "%s# event: %s:%s\n", out->len ? "\n" : "",
+			 type->system, type->name);
+	if (q && q->nr_by)
+		return tacho_hist_print_quantiles(h, names, q, a->ascii, out);
+	if (a->form == CLI_ASK_CHART)
+		err = tacho_hist_print_chart(h, names, cli_screen_width(), a->ascii,
+					     out);
+	else
+		err = tacho_hist_print(h, names, out);
+	if (q)
+		put_quantiles(q, h, out);
+	return err;
 }
 
 int cli_ask_put(const struct cli_ask *a, const struct tacho_hist *h,
 		const struct tacho_names *names, struct tacho_buf *out)
 {
-	const struct tacho_type *type = tacho_hist_type_of(h);
+	struct tacho_quantiles keys = a->quantiles;
+	const struct tacho_quantiles *q =
+		keys.nr && !tacho_quantiles_by(&keys, h, a->by, NULL) ? &keys : NULL;
 	int err;
 
 	if (a->form != CLI_ASK_JSON)
-		tacho_buf_printf(out, "%s# event: %s:%s\n", out->len ? "\n" : "",
-				 type->system, type->name);
-	switch (a->form) {
-	case CLI_ASK_JSON:
-		err = tacho_hist_print_json(h, names, out);
-		tacho_buf_putc(out, '\n');
-		break;
-	case CLI_ASK_CHART:
-		err = tacho_hist_print_chart(h, names, width(), a->ascii, out);
-		break;
-	case CLI_ASK_KERNEL:
-	default:
-		err = tacho_hist_print(h, names, out);
-		break;
-	}
-	if (a->form != CLI_ASK_JSON)
-		put_quantiles(a, h, out);
+		return put_text(a, h, names, q, out);
+	err = tacho_hist_print_json_quantiles(h, names, q, out);
+	tacho_buf_putc(out, '\n');
 	return err;
 }
 
@@ -233,7 +239,9 @@ static bool is_asked(const struct run *r, const struct tacho_hist *h)
 	return r->ask->all || !strcmp(tacho_hist_spec_of(h)->text, last);
 }
 
-static int put_all(const struct run *r, struct tacho_buf *out)
+/* Calls fn for each histogram that is to be printed, until it is not 0. */
+static int each_hist(struct run *r, int (*fn)(struct run *r, const struct tacho_hist *h,
+					      void *arg), void *arg)
 {
 	struct tacho_engine *engine = tacho_query_engine(r->query);
 	const struct tacho_engine_event *event;
@@ -242,44 +250,80 @@ static int put_all(const struct run *r, struct tacho_buf *out)
 	for (uint32_t i = 0; !err && (event = tacho_engine_at(engine, i)); i++) {
 		const struct tacho_hist *h;
 
-		for (uint32_t j = 0; !err && (h = tacho_engine_hist(engine, event, j)); j++) {
+		for (uint32_t j = 0; !err && (h = tacho_engine_hist(engine, event, j)); j++)
 			if (is_asked(r, h))
-				err = cli_ask_put(r->ask, h,
-						  tacho_query_names(r->query), out);
-		}
+				err = fn(r, h, arg);
 	}
-	return err ? err : tacho_buf_error(out);
+	return err;
 }
 
-static int print(struct run *r, bool again)
+static int put_one(struct run *r, const struct tacho_hist *h, void *out)
+{
+	return cli_ask_put(r->ask, h, tacho_query_names(r->query), out);
+}
+
+/* How many histograms there are, and of how many there can be quantiles. */
+struct fitting {
+	uint32_t nr, fit;
+	struct tacho_diag d;
+};
+
+static int count_fitting(struct run *r, const struct tacho_hist *h, void *arg)
+{
+	struct fitting *f = arg;
+
+	f->nr++;
+	f->fit += cli_ask_fits(r->ask, h, &f->d);
+	return 0;
+}
+
+/* Says so before anything is read, when quantiles cannot be what is wanted. */
+static int check_quantiles(struct run *r)
+{
+	struct fitting f = { .nr = 0 };
+
+	(void)each_hist(r, count_fitting, &f);
+	return f.nr && !f.fit ? cli_fail_diag(&f.d) : CLI_OK;
+}
+
+/* last: in full, below what was on the terminal before. */
+static int print(struct run *r, bool last)
 {
 	struct tacho_buf out;
 	int ret;
 
 	tacho_buf_init(&out, OUT_MAX);
-	if (again && isatty(STDOUT_FILENO))
-		tacho_buf_puts(&out, "\033[H\033[J");
-	ret = put_all(r, &out) ? cli_fail("out of memory") : cli_write(&out);
+	if (each_hist(r, put_one, &out) || tacho_buf_error(&out))
+		ret = cli_fail("out of memory");
+	else
+		ret = last ? cli_screen_last(&out) : cli_screen_show(&out);
 	tacho_buf_release(&out);
 	return ret;
 }
 
 /* ---- reading -------------------------------------------------------------- */
 
+/* A look at the clock, of a live source.  False: that was all. */
+static bool go_on(struct run *r, int *ret)
+{
+	uint64_t now = tacho_now_ns(CLOCK_MONOTONIC);
+
+	if (interrupted || (r->end_ns && now >= r->end_ns))
+		return false;
+	if (!r->ask->watch_ns || (now < r->next_ns && !cli_screen_resized()))
+		return true;
+	r->next_ns = now + r->ask->watch_ns;
+	*ret = print(r, false);
+	return *ret == CLI_OK;
+}
+
 /* Nothing now.  False: that was all. */
 static bool wait_for_more(struct run *r, int *ret)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
-	uint64_t now = tacho_now_ns(CLOCK_MONOTONIC);
 
-	if (!r->live || interrupted || (r->end_ns && now >= r->end_ns))
+	if (!r->live || !go_on(r, ret))
 		return false;
-	if (r->ask->watch_ns && now >= r->next_ns) {
-		r->next_ns = now + r->ask->watch_ns;
-		*ret = print(r, true);
-		if (*ret != CLI_OK)
-			return false;
-	}
 	(void)nanosleep(&pause, NULL);
 	return !interrupted;
 }
@@ -305,27 +349,32 @@ static int read_all(struct run *r)
 		}
 		(void)tacho_query_hit(r->query, &rec);
 		/* a live source may never have nothing */
-		if (r->live && !(++n & 0xfff) && r->end_ns &&
-		    tacho_now_ns(CLOCK_MONOTONIC) >= r->end_ns)
+		if (r->live && !(++n & 0xfff) && !go_on(r, &ret))
 			break;
 	}
 	return ret;
 }
 
-static void begin_live(struct run *r)
+static int begin_live(struct run *r)
 {
 	const struct tacho_source *source = tacho_stream_source(r->trace.stream, 0);
 	uint64_t now = tacho_now_ns(CLOCK_MONOTONIC);
 
 	r->live = source && source->ops->live;
+	if (!r->live && r->ask->watch_ns)
+		return cli_fail("--watch is for what goes on: the running kernel (-k) or "
+				"a session (session:NAME); this trace is complete");
 	if (!r->live)
-		return;
+		return CLI_OK;
 	(void)cli_ask_interrupted();
 	if (r->ask->duration_ns)
 		r->end_ns = now + r->ask->duration_ns;
 	r->next_ns = now + r->ask->watch_ns;
 	if (!r->ask->duration_ns && isatty(STDERR_FILENO))
 		cli_note("reading; Ctrl-C ends it");
+	if (r->ask->watch_ns)
+		cli_screen_begin();
+	return CLI_OK;
 }
 
 static int ask(struct run *r)
@@ -340,12 +389,15 @@ static int ask(struct run *r)
 		return cli_fail("out of memory");
 	}
 	ret = set_commands(r);
-	if (ret == CLI_OK) {
-		begin_live(r);
-		ret = read_all(r);
-	}
 	if (ret == CLI_OK)
-		ret = print(r, r->ask->watch_ns);
+		ret = check_quantiles(r);
+	if (ret == CLI_OK)
+		ret = begin_live(r);
+	if (ret == CLI_OK)
+		ret = read_all(r);
+	cli_screen_end();
+	if (ret == CLI_OK)
+		ret = print(r, true);
 	if (ret == CLI_OK)
 		cli_trace_remarks(&r->trace);
 	tacho_query_free(r->query);

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "engine/errlog.h"
+#include "engine/hist_quantile.h"
 
 #define CLI_ASK_MAX	32	/* commands, and synthetic events */
 
@@ -37,8 +38,8 @@ struct cli_ask {
 	bool ascii;
 	uint64_t watch_ns;	/* live: print again and again; 0: once, at the end */
 	uint64_t duration_ns;	/* live: so long; 0: until Ctrl-C */
-	uint32_t quantile[16];	/* in thousandths */
-	uint32_t nr_quantiles;
+	struct tacho_quantiles quantiles;	/* q and nr only */
+	const char *by;		/* keys of a table of quantiles, "comm,pid", or NULL */
 };
 
 /* Reads, and prints what was asked.  An exit status, a message being said. */
@@ -47,7 +48,17 @@ int cli_ask_run(const struct cli_ask *ask);
 struct tacho_hist;
 struct tacho_names;
 
-/* Appends one histogram in the form that is asked for.  0 or a negative errno. */
+/*
+ * Whether the quantiles that are asked for can be made of a histogram; else d says
+ * why not.
+ */
+bool cli_ask_fits(const struct cli_ask *ask, const struct tacho_hist *hist,
+		  struct tacho_diag *d);
+
+/*
+ * Appends one histogram in the form that is asked for; one that cli_ask_fits() not, as it
+ * is.  0 or a negative errno.
+ */
 int cli_ask_put(const struct cli_ask *ask, const struct tacho_hist *hist,
 		const struct tacho_names *names, struct tacho_buf *out);
 

@@ -8,6 +8,7 @@
 
 #include "cli/ask.h"
 #include "cli/cli.h"
+#include "cli/screen.h"
 #include "engine/hist_print.h"
 #include "kernel/syscalls.h"
 #include "session/command.h"
@@ -23,6 +24,8 @@ struct session_run {
 	struct tacho_names names;
 	struct tacho_buf out;
 	uint32_t found;
+	uint32_t fit;		/* of them: quantiles can be made of */
+	struct tacho_diag why;	/* none can */
 };
 
 /* The name that a thread has now; those that ended have none. */
@@ -59,22 +62,24 @@ static int put_one(const struct tacho_command_hist *h, void *arg)
 	if (h->command->hidden)
 		return 0;
 	r->found++;
+	r->fit += cli_ask_fits(r->ask, h->hist, &r->why);
 	return cli_ask_put(r->ask, h->hist, &r->names, &r->out);
 }
 
-static int print(struct session_run *r)
+/* last: in full, below what was on the terminal before. */
+static int print(struct session_run *r, bool last)
 {
 	int ret;
 
-	r->found = 0;
+	r->found = r->fit = 0;
 	tacho_buf_init(&r->out, OUT_MAX);
-	if (r->ask->watch_ns && isatty(STDOUT_FILENO))
-		tacho_buf_puts(&r->out, "\033[H\033[J");
 	if (tacho_command_hists(&r->session, r->ask->only, put_one, r) ||
 	    tacho_buf_error(&r->out))
 		ret = cli_fail("out of memory");
+	else if (r->found && !r->fit)
+		ret = cli_fail_diag(&r->why);
 	else
-		ret = cli_write(&r->out);
+		ret = last ? cli_screen_last(&r->out) : cli_screen_show(&r->out);
 	tacho_buf_release(&r->out);
 	return ret;
 }
@@ -88,14 +93,26 @@ static int print_again(struct session_run *r)
 	while (ret == CLI_OK && !cli_ask_interrupted()) {
 		uint64_t now = tacho_now_ns(CLOCK_MONOTONIC);
 
-		if (now >= next) {
-			ret = print(r);
-			next = now + r->ask->watch_ns;
-		}
 		if (r->ask->duration_ns && now - begin >= r->ask->duration_ns)
 			break;
+		if (now >= next || cli_screen_resized()) {
+			ret = print(r, false);
+			next = now + r->ask->watch_ns;
+		}
 		(void)nanosleep(&pause, NULL);
 	}
+	return ret;
+}
+
+static int watch(struct session_run *r)
+{
+	int ret;
+
+	/* what is wrong is said where it stays */
+	(void)cli_ask_interrupted();
+	cli_screen_begin();
+	ret = print_again(r);
+	cli_screen_end();
 	return ret;
 }
 
@@ -114,7 +131,9 @@ int cli_ask_session(const struct cli_ask *a)
 		tacho_dir_close(&r.dir);
 		return cli_fail_diag(&d);
 	}
-	ret = a->watch_ns ? print_again(&r) : print(&r);
+	ret = a->watch_ns ? watch(&r) : CLI_OK;
+	if (ret == CLI_OK)
+		ret = print(&r, true);
 	if (ret == CLI_OK && !r.found)
 		cli_note("no program of session '%s' has counted anything; 'tacho "
 			 "trigger -s %s' lists what is set", a->session, a->session);

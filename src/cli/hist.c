@@ -14,6 +14,7 @@ enum {
 	OPT_CHART,
 	OPT_ASCII,
 	OPT_QUANTILES,
+	OPT_BY,
 	OPT_DURATION,
 };
 
@@ -28,6 +29,7 @@ static const struct option options[] = {
 	{ "chart", no_argument, NULL, OPT_CHART },
 	{ "ascii", no_argument, NULL, OPT_ASCII },
 	{ "quantiles", required_argument, NULL, OPT_QUANTILES },
+	{ "by", required_argument, NULL, OPT_BY },
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ NULL, 0, NULL, 0 },
 };
@@ -54,25 +56,29 @@ static const char usage[] =
 	"      --chart          bars\n"
 	"      --ascii          bars of ASCII characters\n"
 	"      --quantiles LIST and the quantiles of a numeric key: 50,99,99.9,100\n"
+	"      --by KEYS        a table of the quantiles for each value of these keys, of\n"
+	"                       the key that is left: 'keys=comm,lat' --by comm\n"
 	"  -q, --quiet          no remarks on stderr\n"
 	"      --json           one JSON object a histogram\n"
 	"  -h, --help           this text\n";
 
-/* "50,99.9,100" in thousandths. */
-static int quantiles(struct cli_ask *a, const char *arg)
+/* "50,99.9,100" in thousandths of a percent. */
+static int quantiles(struct tacho_quantiles *q, const char *arg)
 {
 	const char *s = arg;
 
 	do {
 		char *end;
-		double v = strtod(s, &end);
+		double v = strtod(s, &end), n = v * 1000;
 
-		if (end == s || v < 0 || v > 100 || (*end && *end != ','))
+		if (end == s || !(v >= 0 && v <= 100) || (*end && *end != ','))
 			return cli_usage("--quantiles: '%s' is no list of percentages like 50,99",
 					 arg);
-		if (a->nr_quantiles == sizeof(a->quantile) / sizeof(a->quantile[0]))
-			return cli_usage("--quantiles: more than 16");
-		a->quantile[a->nr_quantiles++] = (uint32_t)(v * 10 + 0.5);
+		if (q->nr == TACHO_QUANTILES_MAX)
+			return cli_usage("--quantiles: more than %d", TACHO_QUANTILES_MAX);
+		/* what is below 100 is not the maximum, however near it is */
+		q->q[q->nr++] = v < 100 && n > TACHO_QUANTILE_ALL - 1 ?
+				TACHO_QUANTILE_ALL - 1 : (uint32_t)(n + 0.5);
 		s = end + (*end == ',');
 	} while (*s);
 	return CLI_OK;
@@ -135,7 +141,10 @@ static int take(struct cli_ask *a, int opt)
 		a->ascii = true;
 		return CLI_OK;
 	case OPT_QUANTILES:
-		return quantiles(a, optarg);
+		return quantiles(&a->quantiles, optarg);
+	case OPT_BY:
+		a->by = optarg;
+		return CLI_OK;
 	case OPT_DURATION:
 		return time_arg("--duration", optarg, &a->duration_ns);
 	default:
@@ -175,6 +184,10 @@ static int parse(struct cli_ask *a, int argc, char **argv)
 		return cli_usage("-s NAME takes neither a TRACE nor -e");
 	if (!a->nr_commands && !a->session)
 		return cli_usage("what is to be counted?  -e EVENT TRIGGER is missing");
+	if (a->by && !a->quantiles.nr)
+		return cli_usage("--by is for quantiles: --quantiles LIST is missing");
+	if (a->by && a->form == CLI_ASK_CHART && !a->ascii)
+		return cli_usage("--by makes a table, --chart makes bars");
 	if (json)
 		a->form = CLI_ASK_JSON;
 	return -1;

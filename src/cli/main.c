@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/screen.h"
 
 static const struct cli_verb *const verbs[] = {
 	&cli_record, &cli_report, &cli_stat, &cli_hist, &cli_recipe,
@@ -31,6 +32,8 @@ int cli_fail(const char *fmt, ...)
 {
 	va_list ap;
 
+	/* what goes wrong is to be read after the pictures are gone */
+	cli_screen_end();
 	va_start(ap, fmt);
 	say(fmt, ap);
 	va_end(ap);

@@ -17,14 +17,27 @@ struct recipe {
 	const char *synth;	/* or NULL */
 	struct cli_ask_command step[STEPS_MAX];	/* the last one is printed */
 	enum cli_ask_form form;
+	const char *by;		/* p50, p99 and max of the key that is left, or NULL */
 };
+
+/*
+ * Tables are of microseconds, as they are, and for as many different ones as a
+ * histogram may have: nanoseconds would soon find no room, and powers of two
+ * say too little of a maximum.
+ */
+#define ROOM	"size=131072"
+static const struct tacho_quantiles table = {
+	.q = { 50000, 99000, TACHO_QUANTILE_ALL }, .nr = 3,
+};
+#define TABLE_WORDS	"50,99,100"
 
 /* From being woken to running, as an event: what several recipes begin with. */
 #define WAKEUP_EVENT	"wakeup_latency u64 lat; pid_t pid; char comm[16]"
-#define WAKEUP_STEPS							\
-	{ "sched:sched_waking", "hist:keys=pid:ts0=common_timestamp" },	\
+#define WAKEUP_STEPS	WAKEUP_STEPS_IN("")
+#define WAKEUP_STEPS_IN(unit)						\
+	{ "sched:sched_waking", "hist:keys=pid:ts0=common_timestamp" unit },	\
 	{ "sched:sched_switch",						\
-	  "hist:keys=next_pid:lat=common_timestamp-$ts0:"		\
+	  "hist:keys=next_pid:lat=common_timestamp" unit "-$ts0:"	\
 	  "onmatch(sched.sched_waking).trace(wakeup_latency,$lat,next_pid,next_comm)" }
 
 static const struct recipe recipes[] = {
@@ -41,19 +54,19 @@ static const struct recipe recipes[] = {
 	},
 	{
 		.name = "sched-latency-by-thread",
-		.summary = "the same, summed up by the thread's name",
-		.tells = "lat is the sum of ns; divide by hitcount for the mean",
+		.summary = "the same, p50, p99 and the longest by the thread's name",
+		.tells = "us from sched_waking to sched_switch, the longest wait first",
 		.synth = WAKEUP_EVENT,
 		.step = {
-			WAKEUP_STEPS,
+			WAKEUP_STEPS_IN(".usecs"),
 			{ "synthetic:wakeup_latency",
-			  "hist:keys=comm:vals=lat:sort=lat.descending" },
+			  "hist:keys=comm,lat:sort=lat.descending:" ROOM },
 		},
-		.form = CLI_ASK_KERNEL,
+		.by = "comm",
 	},
 	{
 		.name = "syscall-latency",
-		.summary = "time in system calls, by name",
+		.summary = "time in system calls, summed up by name",
 		.tells = "lat is the sum of ns between sys_enter and sys_exit",
 		.synth = "syscall_latency u64 lat; long id; pid_t pid",
 		.step = {
@@ -66,6 +79,22 @@ static const struct recipe recipes[] = {
 			  "hist:keys=id.syscall:vals=lat:sort=lat.descending" },
 		},
 		.form = CLI_ASK_KERNEL,
+	},
+	{
+		.name = "syscall-latency-by-name",
+		.summary = "the same, p50, p99 and the longest by name",
+		.tells = "us between sys_enter and sys_exit, the longest call first",
+		.synth = "syscall_latency u64 lat; long id; pid_t pid",
+		.step = {
+			{ "raw_syscalls:sys_enter",
+			  "hist:keys=common_pid:ts0=common_timestamp.usecs" },
+			{ "raw_syscalls:sys_exit",
+			  "hist:keys=common_pid:lat=common_timestamp.usecs-$ts0:"
+			  "onmatch(raw_syscalls.sys_enter).trace(syscall_latency,$lat,id,common_pid)" },
+			{ "synthetic:syscall_latency",
+			  "hist:keys=id.syscall,lat:sort=lat.descending:" ROOM },
+		},
+		.by = "id",
 	},
 	{
 		.name = "block-latency",
@@ -221,6 +250,8 @@ static int show(const struct recipe *r)
 
 	tacho_buf_init(&b, 1u << 20);
 	tacho_buf_printf(&b, "# %s\n# %s\ntacho hist", r->summary, r->tells);
+	if (r->by)
+		tacho_buf_printf(&b, " --quantiles " TABLE_WORDS " --by %s", r->by);
 	if (r->form == CLI_ASK_CHART)
 		tacho_buf_puts(&b, " --chart");
 	if (r->synth)
@@ -241,6 +272,9 @@ static int run(const struct recipe *r, struct cli_ask *a, bool json)
 	if (r->synth)
 		a->synth[a->nr_synths++] = r->synth;
 	a->form = json ? CLI_ASK_JSON : r->form;
+	a->by = r->by;
+	if (r->by)
+		a->quantiles = table;
 	if (!json)
 		cli_note("%s", r->tells);
 	return cli_ask_run(a);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Bars for a terminal, and quantiles. */
+/* Bars for a terminal. */
 #include "engine/hist_print.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/hist_view.h"
@@ -24,69 +22,15 @@ struct chart {
 
 /* ---- labels ---- */
 
-static void label_number(struct chart *c, const struct tacho_hist_column *col,
-			 uint64_t n, struct tacho_map_elt *e)
-{
-	uint32_t mods = hist_view_mods(col);
-	struct tacho_buf *out = &c->text;
-	bool is_signed = col->is_signed && !(mods & TACHO_MOD_LOG2);
-	uint64_t low, high;
-
-	if (mods & TACHO_MOD_HEX) {
-		tacho_buf_puts(out, "0x");
-		tacho_buf_put_hex(out, n, 1);
-	} else if (mods & (TACHO_MOD_SYM | TACHO_MOD_SYM_OFFSET)) {
-		hist_view_put_symbol(c->v, n, !(mods & TACHO_MOD_SYM), out);
-	} else if (mods & TACHO_MOD_EXECNAME) {
-		tacho_buf_puts(out, hist_view_comm(c->v, e, col));
-		tacho_buf_putc(out, '[');
-		tacho_buf_put_u64(out, n);
-		tacho_buf_putc(out, ']');
-	} else if (mods & TACHO_MOD_SYSCALL && hist_view_syscall(c->v, n)) {
-		tacho_buf_puts(out, hist_view_syscall(c->v, n));
-	} else {
-		hist_view_range(col, n, &low, &high);
-		if (is_signed)
-			tacho_buf_put_s64(out, (int64_t)low);
-		else
-			tacho_buf_put_u64(out, low);
-		if (!(mods & (TACHO_MOD_LOG2 | TACHO_MOD_BUCKETS)))
-			return;
-		tacho_buf_puts(out, "..");
-		if (is_signed)
-			tacho_buf_put_s64(out, (int64_t)high);
-		else
-			tacho_buf_put_u64(out, high);
-	}
-}
-
-static void label_stack(struct chart *c, const uint64_t *addr, uint32_t nr)
-{
-	for (uint32_t i = 0; i < nr && addr[i]; i++) {
-		if (i)
-			tacho_buf_puts(&c->text, " < ");
-		hist_view_put_symbol(c->v, addr[i], false, &c->text);
-	}
-}
-
 /* Keys of one entry, side by side. */
 static void make_label(struct chart *c, struct tacho_map_elt *e)
 {
-	const void *key = tacho_map_key(e);
-
 	tacho_buf_reset(&c->text);
 	for (uint32_t i = 0; i < tacho_hist_nr_keys(c->v->hist); i++) {
-		const struct tacho_hist_column *col =
-			tacho_hist_key(c->v->hist, i);
-
 		if (i)
 			tacho_buf_puts(&c->text, ", ");
-		if (col->shape == TACHO_SHAPE_STRING)
-			tacho_buf_puts(&c->text, hist_view_string(key, col));
-		else if (col->shape == TACHO_SHAPE_STACK)
-			label_stack(c, hist_view_stack(key, col), col->size / 8);
-		else
-			label_number(c, col, hist_view_word(key, col), e);
+		hist_view_put_key(c->v, e, tacho_hist_key(c->v->hist, i),
+				  &c->text);
 	}
 }
 
@@ -98,70 +42,6 @@ static void make_heading(struct chart *c)
 			tacho_buf_puts(&c->text, ", ");
 		tacho_buf_puts(&c->text, tacho_hist_key(c->v->hist, i)->name);
 	}
-}
-
-/*
- * Bytes of the character at s, 0 for one that is not to go to a terminal: control
- * characters, what is not UTF-8, and all but ASCII where that is wanted.
- */
-static size_t char_len(const struct chart *c, const unsigned char *s, size_t left)
-{
-	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 :
-		   s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-
-	if (n == 1)
-		return s[0] >= ' ' && s[0] != 0x7f;
-	if (c->ascii || n > left)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	/* U+0080 to U+009f are control characters too; overlong, surrogates */
-	if ((s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xe0 && s[1] < 0xa0) ||
-	    (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
-
-/* Columns of the label: a character is one, wide ones included. */
-static uint32_t columns(const struct chart *c)
-{
-	const unsigned char *s = (const unsigned char *)c->text.data;
-	size_t len = c->text.len;
-	uint32_t nr = 0;
-
-	for (size_t i = 0; i < len; nr++) {
-		size_t n = char_len(c, s + i, len - i);
-
-		i += n ? n : 1;
-	}
-	return nr;
-}
-
-/* The label, cut or padded to its columns. */
-static void put_label(const struct chart *c, struct tacho_buf *out)
-{
-	const unsigned char *s = (const unsigned char *)c->text.data;
-	size_t len = c->text.len, i = 0;
-	uint32_t nr = 0, total = columns(c);
-	uint32_t most = total > c->label ? c->label - 1 : total;
-
-	for (; nr < most; nr++) {
-		size_t n = char_len(c, s + i, len - i);
-
-		if (n)
-			tacho_buf_put(out, s + i, n);
-		else
-			tacho_buf_putc(out, '?');
-		i += n ? n : 1;
-	}
-	if (total > c->label) {
-		tacho_buf_puts(out, c->ascii ? "~" : "\xe2\x80\xa6");
-		nr++;
-	}
-	for (; nr < c->label; nr++)
-		tacho_buf_putc(out, ' ');
 }
 
 /* ---- bars ---- */
@@ -235,12 +115,12 @@ static void lay_out(struct chart *c, uint32_t width)
 	uint32_t fixed;
 
 	make_heading(c);
-	c->label = columns(c);
+	c->label = hist_view_columns(&c->text, c->ascii);
 	for (uint32_t i = 0; i < c->v->nr; i++) {
 		uint32_t nr;
 
 		make_label(c, c->v->entry[i]);
-		nr = columns(c);
+		nr = hist_view_columns(&c->text, c->ascii);
 		if (c->label < nr)
 			c->label = nr;
 	}
@@ -259,7 +139,7 @@ static void put_chart(struct chart *c, struct tacho_buf *out)
 	const char *name = c->col ? c->col->name : "hitcount";
 
 	make_heading(c);
-	put_label(c, out);
+	hist_view_put_cell(&c->text, c->label, c->ascii, out);
 	for (size_t n = strlen(name); n < c->count + 2; n++)
 		tacho_buf_putc(out, ' ');
 	tacho_buf_puts(out, name);
@@ -268,7 +148,7 @@ static void put_chart(struct chart *c, struct tacho_buf *out)
 		uint64_t val = bar_value(c, c->v->entry[i]);
 
 		make_label(c, c->v->entry[i]);
-		put_label(c, out);
+		hist_view_put_cell(&c->text, c->label, c->ascii, out);
 		tacho_buf_puts(out, "  ");
 		tacho_buf_put_u64_pad(out, val, c->count, ' ');
 		tacho_buf_puts(out, "  ");
@@ -301,60 +181,4 @@ int tacho_hist_print_chart(const struct tacho_hist *hist,
 	tacho_buf_release(&c.text);
 	hist_view_release(&v);
 	return err;
-}
-
-/* ---- quantiles ---- */
-
-static int by_first_key(const void *pa, const void *pb, void *arg)
-{
-	const struct tacho_hist_column *c = arg;
-	uint64_t x = hist_view_word(*(struct tacho_map_elt *const *)pa, c);
-	uint64_t y = hist_view_word(*(struct tacho_map_elt *const *)pb, c);
-
-	if (c->is_signed)
-		return ((int64_t)x > (int64_t)y) - ((int64_t)x < (int64_t)y);
-	return (x > y) - (x < y);
-}
-
-/* The q-th thousandth of the hits, counted from 1. */
-static uint64_t quantile_rank(uint64_t hits, uint32_t q)
-{
-	uint64_t rank;
-
-	if (q > 1000)
-		q = 1000;
-	rank = hits / 1000 * q + (hits % 1000 * q + 999) / 1000;
-	return rank ? rank : 1;
-}
-
-static uint64_t find_quantile(const struct hist_view *v, uint32_t q,
-			      const struct tacho_hist_column *c)
-{
-	uint64_t rank = quantile_rank(v->hits, q), seen = 0, low, high = 0;
-
-	for (uint32_t i = 0; i < v->nr && seen < rank; i++) {
-		seen += hist_view_val(v, v->entry[i], NULL);
-		hist_view_range(c, hist_view_word(tacho_map_key(v->entry[i]), c),
-				&low, &high);
-	}
-	return high;
-}
-
-bool tacho_hist_quantile(const struct tacho_hist *hist, uint32_t q,
-			 uint64_t *value)
-{
-	struct tacho_hist_column c = *tacho_hist_key(hist, 0);
-	struct hist_view v;
-	bool ok = c.shape == TACHO_SHAPE_NUMBER &&
-		  !hist_view_take(&v, hist, NULL);
-
-	if (c.shape != TACHO_SHAPE_NUMBER)
-		return false;
-	if (ok && v.nr) {
-		qsort_r(v.entry, v.nr, sizeof(*v.entry), by_first_key, &c);
-		*value = find_quantile(&v, q, &c);
-	}
-	ok = ok && v.nr;
-	hist_view_release(&v);
-	return ok;
 }

@@ -2,6 +2,8 @@
 /* A histogram as one JSON object. */
 #include "engine/hist_print.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -14,6 +16,7 @@ struct writer {
 	const struct hist_view *v;
 	struct tacho_json j;
 	struct tacho_buf text;	/* for strings that are put together */
+	const struct tacho_quantiles *q;	/* set while groups are written */
 };
 
 static void put_text(struct writer *w)
@@ -152,7 +155,15 @@ static bool val_taken(const struct tacho_hist *hist, uint32_t i)
 	return false;
 }
 
-/* comm: NULL: e's. */
+static bool is_by(const struct tacho_quantiles *q, uint32_t key)
+{
+	for (uint32_t i = 0; i < q->nr_by; i++)
+		if (q->by[i] == key)
+			return true;
+	return false;
+}
+
+/* comm: NULL: e's.  Of a group: only what makes it one. */
 static void put_keys(struct writer *w, const void *key, struct tacho_map_elt *e,
 		     const char *comm)
 {
@@ -163,6 +174,8 @@ static void put_keys(struct writer *w, const void *key, struct tacho_map_elt *e,
 	for (uint32_t i = 0; i < tacho_hist_nr_keys(hist); i++) {
 		const struct tacho_hist_column *c = tacho_hist_key(hist, i);
 
+		if (w->q && !is_by(w->q, i))
+			continue;
 		put_label(w, c, key_taken(hist, i));
 		if (c->shape == TACHO_SHAPE_STRING)
 			tacho_json_str(&w->j, hist_view_string(key, c));
@@ -294,24 +307,96 @@ static void put_head(struct writer *w)
 	put_text(w);
 }
 
-static void put_all(struct writer *w)
+static void put_entries(struct writer *w)
 {
-	tacho_json_open(&w->j, '{');
-	put_head(w);
 	tacho_json_key(&w->j, "entries");
 	tacho_json_open(&w->j, '[');
 	for (uint32_t i = 0; i < w->v->nr; i++)
 		put_entry(w, w->v->entry[i]);
 	tacho_json_close(&w->j, ']');
 	put_snapshot(w);
-	tacho_json_pair_u64(&w->j, "hits", w->v->hits);
-	tacho_json_pair_u64(&w->j, "dropped", w->v->drops);
+}
+
+static void put_values(struct writer *w, const struct tacho_quantiles *q,
+		       const struct hist_group *g)
+{
+	for (uint32_t i = 0; i < q->nr; i++) {
+		tacho_quantile_name(q->q[i], &w->text);
+		tacho_json_key(&w->j, tacho_buf_str(&w->text));
+		tacho_buf_reset(&w->text);
+		put_number(w, g->value[i], hist_quantiles_signed(w->v, q));
+	}
+}
+
+/* {"of":"lat","by":["comm"],"exact":true; without groups the values, too. */
+static void put_quantiles(struct writer *w, const struct tacho_quantiles *q,
+			  const struct hist_group *all)
+{
+	const struct tacho_hist *hist = w->v->hist;
+
+	tacho_json_key(&w->j, "quantiles");
+	tacho_json_open(&w->j, '{');
+	tacho_json_pair_str(&w->j, "of", tacho_hist_key(hist, q->of)->name);
+	tacho_json_key(&w->j, "by");
+	tacho_json_open(&w->j, '[');
+	for (uint32_t i = 0; i < q->nr_by; i++)
+		tacho_json_str(&w->j, tacho_hist_key(hist, q->by[i])->name);
+	tacho_json_close(&w->j, ']');
+	tacho_json_key(&w->j, "exact");
+	tacho_json_bool(&w->j, hist_quantiles_exact(w->v, q));
+	if (all)
+		put_values(w, q, all);
 	tacho_json_close(&w->j, '}');
 }
 
-int tacho_hist_print_json(const struct tacho_hist *hist,
-			  const struct tacho_names *names,
-			  struct tacho_buf *out)
+static void put_group(struct writer *w, const struct tacho_quantiles *q,
+		      const struct hist_group *g)
+{
+	tacho_json_open(&w->j, '{');
+	w->q = q;
+	put_keys(w, tacho_map_key(g->first), g->first, NULL);
+	w->q = NULL;
+	tacho_json_pair_u64(&w->j, "hitcount", g->hits);
+	put_values(w, q, g);
+	tacho_json_close(&w->j, '}');
+}
+
+static void put_groups(struct writer *w, const struct tacho_quantiles *q,
+		       const struct hist_group *group, uint32_t nr)
+{
+	put_quantiles(w, q, q->nr_by || !nr ? NULL : group);
+	if (!q->nr_by)
+		return;
+	tacho_json_key(&w->j, "groups");
+	tacho_json_open(&w->j, '[');
+	for (uint32_t i = 0; i < nr; i++)
+		put_group(w, q, &group[i]);
+	tacho_json_close(&w->j, ']');
+}
+
+/* The entries, and then the groups: those sort them anew. */
+static int put_body(struct writer *w, struct hist_view *v,
+		    const struct tacho_quantiles *q)
+{
+	struct hist_group *group;
+	uint32_t nr;
+
+	if (!q || !q->nr_by)
+		put_entries(w);
+	if (!q)
+		return 0;
+	group = hist_groups(v, q, &nr);
+	if (!group)
+		return -ENOMEM;
+	put_groups(w, q, group, nr);
+	free(group);
+	return 0;
+}
+
+int tacho_hist_print_json_quantiles(const struct tacho_hist *hist,
+				    const struct tacho_names *names,
+				    const struct tacho_quantiles *q,
+				    struct tacho_buf *out)
 {
 	struct hist_view v;
 	struct writer w = { .v = &v };
@@ -320,10 +405,23 @@ int tacho_hist_print_json(const struct tacho_hist *hist,
 	tacho_json_init(&w.j, out);
 	tacho_buf_init(&w.text, TEXT_MAX);
 	if (!err) {
-		put_all(&w);
-		err = w.text.err ? w.text.err : tacho_buf_error(out);
+		tacho_json_open(&w.j, '{');
+		put_head(&w);
+		err = put_body(&w, &v, q);
+		tacho_json_pair_u64(&w.j, "hits", v.hits);
+		tacho_json_pair_u64(&w.j, "dropped", v.drops);
+		tacho_json_close(&w.j, '}');
 	}
+	if (!err)
+		err = w.text.err ? w.text.err : tacho_buf_error(out);
 	tacho_buf_release(&w.text);
 	hist_view_release(&v);
 	return err;
+}
+
+int tacho_hist_print_json(const struct tacho_hist *hist,
+			  const struct tacho_names *names,
+			  struct tacho_buf *out)
+{
+	return tacho_hist_print_json_quantiles(hist, names, NULL, out);
 }

@@ -25,6 +25,7 @@
 
 #include "base/buf.h"
 #include "engine/hist.h"
+#include "engine/hist_quantile.h"
 #include "engine/names.h"
 
 /* 0, -ENOMEM, or the buffer's error. */
@@ -53,6 +54,17 @@ int tacho_hist_print_json(const struct tacho_hist *hist,
 			  struct tacho_buf *out);
 
 /*
+ * The same with quantiles.  With groups they take the entries' place:
+ * "quantiles":{"of":"lat","by":["comm"],"exact":true},"groups":[{"key":{"comm":"sh"},
+ * "hitcount":9,"p50":1,"p99.9":7,"max":8}].  Without: "quantiles":{"of":"lat","by":[],
+ * "exact":true,"p50":1,...} behind the entries, if there are any.
+ */
+int tacho_hist_print_json_quantiles(const struct tacho_hist *hist,
+				    const struct tacho_names *names,
+				    const struct tacho_quantiles *q,
+				    struct tacho_buf *out);
+
+/*
  * Bars for a terminal of `width` columns: a heading, then one line an entry in the
  * histogram's order, with count, share and a bar of the first value (or hitcount).
  * .log2 and .buckets keys are printed as ranges.  ascii: nothing but ASCII.  Keys that
@@ -64,9 +76,19 @@ int tacho_hist_print_chart(const struct tacho_hist *hist,
 			   bool ascii, struct tacho_buf *out);
 
 /*
- * Quantiles of the first key: q in thousandths (500 is p50); with .log2 and
- * .buckets the upper end of the bucket.  Result: false when there are no entries, the
- * first key is no number, or there is no memory.
+ * A table of quantiles, one line for each group (hist_quantile.h): its keys, how many
+ * hits it has, and q's.  Its heading says whether they are exact.  0, -ENOMEM,
+ * or the buffer's error.
+ */
+int tacho_hist_print_quantiles(const struct tacho_hist *hist,
+			       const struct tacho_names *names,
+			       const struct tacho_quantiles *q, bool ascii,
+			       struct tacho_buf *out);
+
+/*
+ * One quantile of the first key: q in thousandths of a percent (50000 is p50); with
+ * .log2 and .buckets the upper end of the bucket.  Result: false when there are no
+ * entries, the first key is no number, or there is no memory.
  */
 bool tacho_hist_quantile(const struct tacho_hist *hist, uint32_t q,
 			 uint64_t *value);

@@ -64,8 +64,8 @@ static int make_room(struct hist_view *v, uint32_t nr)
 
 /* ---- sorting ---- */
 
-static int compare_key(const void *a, const void *b,
-		       const struct tacho_hist_column *c)
+int hist_view_compare_key(const void *a, const void *b,
+			  const struct tacho_hist_column *c)
 {
 	uint64_t x, y;
 
@@ -86,8 +86,8 @@ static int compare_order(const struct hist_view *v, struct tacho_hist_order o,
 	int ret;
 
 	if (o.is_key) {
-		ret = compare_key(tacho_map_key(a), tacho_map_key(b),
-				  tacho_hist_key(v->hist, o.index));
+		ret = hist_view_compare_key(tacho_map_key(a), tacho_map_key(b),
+					    tacho_hist_key(v->hist, o.index));
 	} else {
 		const struct tacho_hist_column *c =
 			o.index ? tacho_hist_val(v->hist, o.index - 1) : NULL;
@@ -109,8 +109,8 @@ static int compare(const void *pa, const void *pb, void *arg)
 	for (uint32_t i = 0; !ret && i < tacho_hist_nr_orders(v->hist); i++)
 		ret = compare_order(v, tacho_hist_order(v->hist, i), a, b);
 	for (uint32_t i = 0; !ret && i < tacho_hist_nr_keys(v->hist); i++)
-		ret = compare_key(tacho_map_key(a), tacho_map_key(b),
-				  tacho_hist_key(v->hist, i));
+		ret = hist_view_compare_key(tacho_map_key(a), tacho_map_key(b),
+					    tacho_hist_key(v->hist, i));
 	return ret ? ret : memcmp(tacho_map_key(a), tacho_map_key(b),
 				  v->map->g.key_size);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hist_view.h - a copy of a histogram's entries in its order, for hist_print.c,
- * hist_json.c and hist_chart.c only.
+ * hist_view.h - a copy of a histogram's entries in its order, for the files that
+ * print histograms only.
  *
  * The copy is made first and read afterwards, so that a map that is being
  * written prints in one piece.  It is of an element's words one by one: see
@@ -11,6 +11,7 @@
 #define TACHO_ENGINE_HIST_VIEW_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "engine/hist.h"
 #include "engine/names.h"
 
@@ -65,6 +66,10 @@ static inline uint32_t hist_view_mods(const struct tacho_hist_column *c)
 	return c->expr ? c->expr->mods : 0;
 }
 
+/* Less than 0, 0 or more: the order of one key of two.  Stacks have none. */
+int hist_view_compare_key(const void *a, const void *b,
+			  const struct tacho_hist_column *c);
+
 /* The function that addr lies in; false: not known. */
 bool hist_view_symbol(const struct hist_view *v, uint64_t addr,
 		      struct tacho_symbol *sym);
@@ -86,6 +91,29 @@ const char *hist_view_syscall(const struct hist_view *v, uint64_t nr);
  */
 void hist_view_range(const struct tacho_hist_column *c, uint64_t word,
 		     uint64_t *low, uint64_t *high);
+
+static inline void hist_view_put_number(uint64_t n, bool is_signed,
+					struct tacho_buf *out)
+{
+	if (is_signed)
+		tacho_buf_put_s64(out, (int64_t)n);
+	else
+		tacho_buf_put_u64(out, n);
+}
+
+/* One key of an entry as people read it: a name, a function, a range "1..2". */
+void hist_view_put_key(const struct hist_view *v, struct tacho_map_elt *e,
+		       const struct tacho_hist_column *c, struct tacho_buf *out);
+
+/* Columns of a text on a terminal: a character is one, wide ones included. */
+uint32_t hist_view_columns(const struct tacho_buf *text, bool ascii);
+
+/*
+ * A text, cut or padded to `width` columns.  What must not go to a terminal
+ * (and, with ascii, what is not ASCII) is a '?'.
+ */
+void hist_view_put_cell(const struct tacho_buf *text, uint32_t width, bool ascii,
+			struct tacho_buf *out);
 
 /* Hundredths of a percent; UINT32_MAX: of nothing. */
 uint32_t hist_view_share(uint64_t val, uint64_t total);

@@ -433,19 +433,19 @@ static void test_quantiles(void)
 	for (uint64_t n = 1; n <= 200; n++)
 		hit(n, 0, "");
 	CHECK_EQ(quantile(0), 1);
-	CHECK_EQ(quantile(500), 100);
-	CHECK_EQ(quantile(501), 101);
-	CHECK_EQ(quantile(990), 198);
-	CHECK_EQ(quantile(999), 200);
-	CHECK_EQ(quantile(1000), 200);
-	CHECK_EQ(quantile(5000), 200);
+	CHECK_EQ(quantile(50000), 100);
+	CHECK_EQ(quantile(50100), 101);
+	CHECK_EQ(quantile(99000), 198);
+	CHECK_EQ(quantile(99900), 200);
+	CHECK_EQ(quantile(100000), 200);
+	CHECK_EQ(quantile(500000), 200);
 	forget();
 	make("hist:keys=s");
 	hit(0, -5, "");
 	hit(0, 5, "");
 	hit(0, 7, "");
 	CHECK_EQ((int64_t)quantile(0), -5);
-	CHECK_EQ(quantile(500), 5);
+	CHECK_EQ(quantile(50000), 5);
 	forget();
 }
 
@@ -454,17 +454,122 @@ static void test_quantile_buckets(void)
 	make("hist:keys=n.log2");
 	for (uint64_t n = 1; n <= 100; n++)
 		hit(n, 0, "");
-	CHECK_EQ(quantile(500), 64);
-	CHECK_EQ(quantile(990), 128);
+	CHECK_EQ(quantile(50000), 64);
+	CHECK_EQ(quantile(99000), 128);
 	hit(UINT64_MAX, 0, "");
-	CHECK(quantile(1000) == UINT64_MAX);
+	CHECK(quantile(100000) == UINT64_MAX);
 	forget();
 	make("hist:keys=n.buckets=10,name");
 	hit(3, 0, "a");
 	hit(25, 0, "a");
 	hit(25, 0, "b");
-	CHECK_EQ(quantile(300), 9);
-	CHECK_EQ(quantile(500), 29);
+	CHECK_EQ(quantile(30000), 9);
+	CHECK_EQ(quantile(50000), 29);
+	forget();
+}
+
+/* The table and the object of one question; it is freed by the caller. */
+static char *table(const char *by, bool json)
+{
+	struct tacho_quantiles q = { .q = { 50000, 99900, 100000 }, .nr = 3 };
+	struct tacho_diag d = { 0 };
+	struct tacho_buf b;
+	char *text;
+
+	tacho_buf_init(&b, 1u << 16);
+	CHECK_EQ(tacho_quantiles_by(&q, hist, by, &d), 0);
+	CHECK_EQ(json ? tacho_hist_print_json_quantiles(hist, &names, &q, &b) :
+			tacho_hist_print_quantiles(hist, &names, &q, true, &b), 0);
+	text = strdup(tacho_buf_str(&b));
+	tacho_buf_release(&b);
+	return text;
+}
+
+static void check_table(const char *by, const char *want)
+{
+	char *text = table(by, false);
+
+	CHECK_STR(text, want);
+	free(text);
+}
+
+static void check_has(const char *by, const char *part)
+{
+	char *text = table(by, true);
+
+	CHECK(strstr(text, part) != NULL);
+	free(text);
+}
+
+static void test_quantiles_by(void)
+{
+	make("hist:keys=name,n:sort=n.descending,name");
+	for (uint64_t n = 1; n <= 100; n++)
+		hit(n, 0, "ab");
+	hit(7, 0, "\033[2J");
+	hit(7, 0, "\033[2J");
+	hit(100, 0, "z");
+	check_table("name",
+		    "# quantiles of n by name: exact\n"
+		    "name  count    p50  p99.9    max\n"
+		    "ab      100     50    100    100\n"
+		    "z         1    100    100    100\n"
+		    "?[2J      2      7      7      7\n");
+	check_has("name", "\"quantiles\":{\"of\":\"n\",\"by\":[\"name\"],\"exact\":true},"
+		  "\"groups\":[{\"key\":{\"name\":\"ab\"},\"hitcount\":100,\"p50\":50,"
+		  "\"p99.9\":100,\"max\":100},{\"key\":{\"name\":\"z\"}");
+	forget();
+	make("hist:keys=s,name,n.log2:sort=hitcount");
+	hit(5, -3, "b");
+	hit(9, -3, "b");
+	hit(9, 4, "b");
+	check_table("name,s",
+		    "# quantiles of n by name, s: upper ends of the ranges that they are in\n"
+		    "name  s   count    p50  p99.9    max\n"
+		    "b     4       1     16     16     16\n"
+		    "b     -3      2      8     16     16\n");
+	check_table("n.log2,name",
+		    "# quantiles of s by n, name: exact\n"
+		    "n      name  count    p50  p99.9    max\n"
+		    "5..8   b         1     -3     -3     -3\n"
+		    "9..16  b         2     -3      4      4\n");
+	check_has("name,s", "\"exact\":false},\"groups\":[");
+	forget();
+}
+
+/* Two that are called the same are told apart, and what cannot be is said. */
+static void test_quantiles_keys(void)
+{
+	struct tacho_quantiles q = { .q = { 50000 }, .nr = 1 };
+	struct tacho_diag d = { 0 };
+
+	make("hist:keys=n,n.log2,name");
+	CHECK_EQ(tacho_quantiles_by(&q, hist, "n.log2,name", &d), 0);
+	CHECK_EQ(q.of, 0);
+	CHECK_EQ(tacho_quantiles_by(&q, hist, "n,name", &d), 0);
+	CHECK_EQ(q.of, 1);
+	CHECK_EQ(tacho_quantiles_by(&q, hist, "n,n", &d), -EINVAL);
+	CHECK(strstr(d.text, "'name' is none") != NULL);
+	d = (struct tacho_diag){ 0 };
+	CHECK_EQ(tacho_quantiles_by(&q, hist, "name", &d), -EINVAL);
+	CHECK(strstr(d.text, "3 keys, --by names 1") != NULL);
+	d = (struct tacho_diag){ 0 };
+	CHECK_EQ(tacho_quantiles_by(&q, hist, "nam,n", &d), -EINVAL);
+	CHECK(strstr(d.text, "no key 'nam'") != NULL);
+	forget();
+}
+
+/* p50 of a table that is full is of those that found room, and it says so. */
+static void test_quantiles_lost(void)
+{
+	char *text;
+
+	make("hist:keys=name,n:size=128");
+	for (uint64_t n = 0; n < 5000; n++)
+		hit(n, 0, "a");
+	text = table("name", false);
+	CHECK(strstr(text, "hits that found no room") != NULL);
+	free(text);
 	forget();
 }
 
@@ -473,11 +578,11 @@ static void test_no_quantile(void)
 	uint64_t v = 0;
 
 	make("hist:keys=n");
-	CHECK(!tacho_hist_quantile(hist, 500, &v));
+	CHECK(!tacho_hist_quantile(hist, 50000, &v));
 	forget();
 	make("hist:keys=name,n");
 	hit(1, 0, "x");
-	CHECK(!tacho_hist_quantile(hist, 500, &v));
+	CHECK(!tacho_hist_quantile(hist, 50000, &v));
 	forget();
 }
 
@@ -520,6 +625,9 @@ int main(void)
 	test_chart_widths();
 	test_quantiles();
 	test_quantile_buckets();
+	test_quantiles_by();
+	test_quantiles_keys();
+	test_quantiles_lost();
 	test_no_quantile();
 	test_overflow();
 	return test_done();

@@ -115,6 +115,109 @@ def test_errors():
     tacho("recipe", "show", "nope", ok=1, says="there is no recipe 'nope'")
 
 
+def quantile(values, q):
+    """The smallest value that q percent do not exceed."""
+    rank = max(1, -(-len(values) * round(q * 1000) // 100000))
+    return sorted(values)[rank - 1]
+
+
+QUANTILES = (0, 50, 90.5, 99.999, 100)
+NAMES = ("p0", "p50", "p90.5", "p99.999", "max")
+ASK = ",".join(map(str, QUANTILES))
+
+
+def groups(h, *keys):
+    got = {}
+    for g in h["groups"]:
+        k = tuple(plain(g["key"][x]) for x in keys)
+        assert k not in got, "twice: %r" % (k,)
+        got[k] = (g["hitcount"], [g[n] for n in NAMES])
+    return got
+
+
+def want_groups(pairs, end=lambda v: v):
+    """[(key, value)] as groups() gives it."""
+    values = defaultdict(list)
+    for k, v in pairs:
+        values[k].append(v)
+    return {k: (len(v), [end(quantile(v, q)) for q in QUANTILES])
+            for k, v in values.items()}
+
+
+def range_end(v):
+    """Of .log2: up to the next power of two."""
+    return 1 << max(v - 1, 0).bit_length() if v else 1
+
+
+def test_quantiles():
+    """quantiles by keys, exact and of ranges, against Python"""
+    evs = [e for e in program_trace() if e["event"] == "hit"]
+    by = ("--quantiles", ASK, "--by", "slot")
+    pairs = [((e["fields"]["slot"],), e["fields"]["n"]) for e in evs]
+    h = hist("t", *by, "-e", "rec:hit", "keys=slot,n:size=8192")
+    assert h["quantiles"] == {"of": "n", "by": ["slot"], "exact": True}
+    assert groups(h, "slot") == want_groups(pairs), h
+    assert h["hits"] == 4000 and not h["dropped"]
+    h = hist("t", *by, "-e", "rec:hit", "keys=slot,n.log2")
+    assert not h["quantiles"]["exact"]
+    assert groups(h, "slot") == want_groups(pairs, range_end), h
+    h = hist("t", *by, "-e", "rec:hit", "keys=n.buckets=100,slot if n < 2500")
+    assert groups(h, "slot") == want_groups(
+        [p for p in pairs if p[1] < 2500], lambda v: v // 100 * 100 + 99), h
+    h = hist("t", "--quantiles", ASK, "-e", "rec:hit", "keys=n:size=8192")
+    every = [n for _, n in pairs]
+    assert {n: h["quantiles"][n] for n in NAMES} == dict(
+        zip(NAMES, (quantile(every, q) for q in QUANTILES))), h["quantiles"]
+    assert len(h["entries"]) == len(set(every))
+    # the table, in the order that is asked for, and what is lost is said
+    d = tacho("hist", "t", "--quantiles", "50,100", "--by", "slot", "-e",
+              "rec:hit", "keys=slot,n:sort=n.descending:size=8192")
+    rows = [tuple(map(int, line.split())) for line in d.out.splitlines()[3:]]
+    want = want_groups(pairs)
+    assert rows == sorted(((k[0], c, v[1], v[4]) for k, (c, v) in want.items()),
+                          key=lambda r: -r[3]), d.out
+    assert "n by slot: exact" in d.out and "no room" not in d.out
+    d = tacho("hist", "t", *by, "-e", "rec:hit", "keys=slot,n:size=128")
+    lost = int(re.search(r"without (\d+) hits", d.out).group(1))
+    rows = [line.split() for line in d.out.splitlines()[4:]]
+    assert lost and sum(int(r[1]) for r in rows) + lost == 4000, d.out
+
+
+def test_quantiles_wrong():
+    """quantiles that cannot be are refused before anything is read"""
+    p = recorder("-o", "t")
+    finish(start(TRACED, "text 5"))
+    stop(p)
+    keys = ("-e", "rec:text", "keys=text,common_pid")
+    for more, says in (
+            (("--by", "common_pid"), "key 'text' is none"),
+            (("--by", "x"), "no key 'x' to group by; it has text, common_pid"),
+            (("--by", "text,common_pid"), "2 keys, --by names 2"),
+            ((), "key 'text' is none; see --by")):
+        d = tacho("hist", "t", "--quantiles", "50", *more, *keys, ok=1, says=says)
+        assert not d.out, d
+    tacho("hist", "t", "--by", "text", *keys, ok=2, says="--quantiles LIST")
+    tacho("hist", "t", "--by", "text", "--quantiles", "50", "--chart", *keys, ok=2)
+    for bad in ("101", "-1", "nan", "x,50", "50 99"):
+        tacho("hist", "t", "--quantiles", bad, *keys, ok=2)
+
+
+def test_quantiles_programs():
+    """and of what the programs of a session count by themselves, while they do"""
+    tacho("create", "-e", "rec:*", "-b", "1M", "s")
+    tacho("trigger", "-s", "s", "rec:hit", "hist:keys=slot,n:size=8192")
+    ps = [finish(start(TRACED, "hit %d" % n)) for n in (100, 2500)]
+    want = want_groups([((p.pid,), n) for p, many in zip(ps, (100, 2500))
+                        for n in range(many)])
+    h = json.loads(tacho("hist", "-s", "s", "--json", "--quantiles", ASK, "--by",
+                         "slot").out)
+    assert groups(h, "slot") == want, h
+    d = tacho("hist", "-s", "s", "--quantiles", "50", "--by", "no", ok=1,
+              says="no key 'no'")
+    assert not d.out
+    tacho("destroy", "s")
+
+
 def latencies(evs):
     """ns from a thread's last sched_waking to its sched_switch."""
     woken, out = {}, []
