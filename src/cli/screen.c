@@ -93,6 +93,8 @@ uint32_t cli_screen_width(void)
  */
 static void put_line(const char *s, size_t len, uint32_t columns, struct tacho_buf *out)
 {
+	/* first: behind a full line it would take the last character */
+	tacho_buf_puts(out, REST_OF_LINE);
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)s[i];
 		bool inside = (c & 0xc0) == 0x80;
@@ -107,7 +109,6 @@ static void put_line(const char *s, size_t len, uint32_t columns, struct tacho_b
 			c = '?';
 		tacho_buf_putc(out, (char)c);
 	}
-	tacho_buf_puts(out, REST_OF_LINE);
 }
 
 /* As many lines as there are rows; the last row says how many there are not. */
@@ -131,7 +132,7 @@ static void put_frame(const struct tacho_buf *picture, const struct winsize *w,
 		s += len + (nl != NULL);
 	}
 	if (left)
-		tacho_buf_printf(out, "... %u more lines" REST_OF_LINE, left);
+		tacho_buf_printf(out, REST_OF_LINE "... %u more lines", left);
 	tacho_buf_puts(out, REST_OF_SCREEN);
 }
 
