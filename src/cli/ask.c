@@ -118,7 +118,9 @@ static int kernel_path(struct run *r)
 	for (uint32_t i = 0; i < r->ask->nr_commands; i++) {
 		const char *event = r->ask->command[i].event;
 
-		if (is_synthetic(event))
+		if (tacho_query_is_run_queue(event))
+			event = TACHO_RUN_QUEUE_NEEDS;
+		else if (is_synthetic(event))
 			continue;
 		if (b.len > strlen("kernel:"))
 			tacho_buf_putc(&b, ',');

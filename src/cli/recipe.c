@@ -128,22 +128,13 @@ static const struct recipe recipes[] = {
 	},
 	{
 		.name = "run-queue",
-		.summary = "how many threads wait for each CPU, on average",
-		.tells = "lat / ns of the recording is the mean length of that CPU's queue",
-		.synth = "queued u64 lat; unsigned int cpu",
+		.summary = "how many threads each CPU has to run, and for how long",
+		.tells = "ns with so many threads that run or wait for the CPU; needs sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task",
 		.step = {
-			{ "sched:sched_waking", "hist:keys=pid:ts0=common_timestamp" },
-			{ "sched:sched_switch",
-			  "hist:keys=prev_pid:ts1=common_timestamp if prev_state == 0" },
-			{ "sched:sched_switch",
-			  "hist:keys=next_pid:c0=common_cpu,lat0=common_timestamp-$ts0:"
-			  "onmatch(sched.sched_waking).trace(queued,$lat0,$c0)" },
-			{ "sched:sched_switch",
-			  "hist:keys=next_pid:c1=common_cpu,lat1=common_timestamp-$ts1:"
-			  "onmatch(sched.sched_switch).trace(queued,$lat1,$c1)" },
-			{ "synthetic:queued", "hist:keys=cpu:vals=lat:sort=cpu" },
+			{ "synthetic:run_queue",
+			  "hist:keys=cpu,runnable:vals=ns:sort=cpu,runnable" },
 		},
-		.form = CLI_ASK_KERNEL,
+		.form = CLI_ASK_CHART,
 	},
 	{
 		.name = "alloc-size",

@@ -153,6 +153,15 @@ bool tacho_engine_hit(struct tacho_engine *engine,
 		      struct tacho_engine_event *event,
 		      const struct tacho_rec *rec);
 
+/*
+ * Makes a synthetic event from outside, as a histogram's trace() does: value has one entry
+ * a field, cause is the record that it happened with.  Nothing when nobody wants it, or
+ * there is none of that name.
+ */
+void tacho_engine_make(struct tacho_engine *engine, const char *name,
+		       const struct tacho_synth_value *value,
+		       const struct tacho_rec *cause);
+
 /* Files as the kernel shows them: filter, trigger, hist, error_log, synthetic_events. */
 void tacho_engine_print_filter(const struct tacho_engine *engine,
 			       const struct tacho_engine_event *event,

@@ -2,6 +2,8 @@
 /* One hit: steps E1 to E4 of engine.h. */
 #include "engine/engine_priv.h"
 
+#include <string.h>
+
 /* Post triggers that are due, by command; each is on an event once at most. */
 #define DUE(cmd) (1u << (cmd))
 
@@ -199,4 +201,13 @@ void engine_synth_hit(void *arg, const struct tacho_synth *synth,
 		engine->too_deep++;
 	else
 		synth_hit(engine, event, value, cause);
+}
+
+void tacho_engine_make(struct tacho_engine *engine, const char *name,
+		       const struct tacho_synth_value *value,
+		       const struct tacho_rec *cause)
+{
+	for (const struct engine_event *e = engine->synths; e; e = e->next_synth)
+		if (!strcmp(e->pub.synth->name, name))
+			engine_synth_hit(engine, e->pub.synth, value, cause);
 }

@@ -74,6 +74,7 @@ void tacho_query_free(struct tacho_query *q)
 	if (!q)
 		return;
 	tacho_engine_free(q->engine);
+	run_queue_free(q->run_queue);
 	tacho_arena_release(&q->arena);
 	for (uint32_t i = 0; i < QUERY_MADE_MAX; i++)
 		free(q->made[i].raw);
@@ -93,6 +94,59 @@ const struct tacho_names *tacho_query_names(const struct tacho_query *q)
 bool tacho_query_has_hist(const struct tacho_query *q)
 {
 	return q->has_hist;
+}
+
+/* ---- the event that is built in ---- */
+
+static bool is_live(const struct tacho_query *q)
+{
+	const struct tacho_source *source = tacho_stream_source(q->stream, 0);
+
+	return source && source->ops->live;
+}
+
+static void run_queue_changed(void *arg, const struct tacho_synth_value *value,
+			      const struct tacho_rec *rec)
+{
+	struct tacho_query *q = arg;
+
+	tacho_engine_make(q->engine, RUN_QUEUE_EVENT, value, rec);
+}
+
+static bool has_event(const struct tacho_query *q, const char *event)
+{
+	const struct tacho_type *type;
+
+	for (uint32_t i = 0; (type = tacho_stream_type(q->stream, i)); i++)
+		if (tacho_event_glob(event, type->system, type->name))
+			return true;
+	return false;
+}
+
+bool tacho_query_is_run_queue(const char *event)
+{
+	return !strcmp(event, "synthetic:" RUN_QUEUE_EVENT);
+}
+
+/* Defines it for the first command on it, unless somebody has defined his own. */
+static int begin_run_queue(struct tacho_query *q, struct tacho_cmd_error *e)
+{
+	static const char *const needs[] = { "sched:sched_switch", "sched:sched_wakeup" };
+	int err;
+
+	if (tacho_engine_find(q->engine, "synthetic", RUN_QUEUE_EVENT))
+		return 0;
+	for (size_t i = 0; !is_live(q) && i < TACHO_ARRAY_SIZE(needs); i++)
+		if (!has_event(q, needs[i]))
+			return tacho_cmd_error(e, -ENODATA, 0, "Events of the run queue "
+					       "are made of %s, which the trace does not "
+					       "have", needs[i]);
+	q->run_queue = run_queue_new(run_queue_changed, q);
+	if (!q->run_queue)
+		return tacho_cmd_error(e, -ENOMEM, 0, "Out of memory");
+	err = tacho_engine_synth(q->engine, RUN_QUEUE_TEXT, e);
+	memset(q->slot, 0, sizeof(q->slot));
+	return err;
 }
 
 /* ---- commands ---- */
@@ -148,13 +202,6 @@ static void apply_all(struct tacho_query *q, const struct query_command *c,
 			apply_noted(q, c, event, o);
 }
 
-static bool is_live(const struct tacho_query *q)
-{
-	const struct tacho_source *source = tacho_stream_source(q->stream, 0);
-
-	return source && source->ops->live;
-}
-
 static struct query_command *keep(struct tacho_query *q, bool is_filter,
 				  const char *event, const char *text)
 {
@@ -175,7 +222,10 @@ static int command(struct tacho_query *q, bool is_filter, const char *event,
 {
 	struct query_command *c = keep(q, is_filter, event, text);
 	struct outcome o = { 0 };
+	int err = tacho_query_is_run_queue(event) ? begin_run_queue(q, e) : 0;
 
+	if (err)
+		return err;
 	if (!c)
 		return tacho_cmd_error(e, -ENOMEM, 0, "Out of memory");
 	apply_all(q, c, &o);
@@ -237,6 +287,7 @@ static void meet(struct tacho_query *q, struct query_slot *slot,
 		.type = type, .event = event,
 		.active = event && (event->soft ||
 				    tacho_engine_has_filter(event)),
+		.kind = q->run_queue ? run_queue_kind(type) : RUN_QUEUE_NONE,
 	};
 }
 
@@ -249,7 +300,7 @@ bool tacho_query_hit(struct tacho_query *q, const struct tacho_record *r)
 	q->nr_made = q->next_made = 0;
 	if (tacho_unlikely(slot->type != r->type))
 		meet(q, slot, r->type);
-	if (!slot->active)
+	if (!slot->active && !slot->kind)
 		return !q->filtered;
 	rec = (struct tacho_rec){
 		.raw = r->raw, .len = r->len, .cpu = r->cpu,
@@ -257,6 +308,10 @@ bool tacho_query_hit(struct tacho_query *q, const struct tacho_record *r)
 		.pid = r->pid, .names = &q->names,
 	};
 	q->now = r;
+	if (slot->kind)
+		run_queue_hit(q->run_queue, slot->kind, r->type, &rec);
+	if (!slot->active)
+		return !q->filtered;
 	return tacho_engine_hit(q->engine, slot->event, &rec);
 }
 

@@ -64,6 +64,14 @@ int tacho_query_synth(struct tacho_query *query, const char *text,
 		      struct tacho_cmd_error *e);
 
 /*
+ * Whether it is the event of run queues ("synthetic:run_queue"), which a command on it
+ * defines and which is made of TACHO_RUN_QUEUE_NEEDS: see run_queue.h.
+ */
+bool tacho_query_is_run_queue(const char *event);
+#define TACHO_RUN_QUEUE_NEEDS	"sched:sched_switch,sched:sched_wakeup," \
+				"sched:sched_wakeup_new,sched:sched_migrate_task"
+
+/*
  * One record: runs what is set on its event.  Whether it passes: no filter was
  * set on any event, or one on this event that it passes.
  */

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "kernel/syscalls.h"
 #include "query/query.h"
+#include "query/run_queue.h"
 
 /* A command, kept for types that a live stream learns later. */
 struct query_command {
@@ -27,6 +28,7 @@ struct query_slot {
 	const struct tacho_type *type;
 	struct tacho_engine_event *event;
 	bool active;		/* the engine has something to do for it */
+	enum run_queue_kind kind;
 };
 
 #define QUERY_SLOTS	4096u
@@ -42,6 +44,7 @@ struct tacho_query {
 	bool syscalls_tried;
 	bool filtered;		/* some event has a filter */
 	bool has_hist;
+	struct run_queue *run_queue;	/* NULL: nobody asks */
 	struct query_command *commands, **last;
 	struct query_slot slot[QUERY_SLOTS];
 	const struct tacho_record *now;	/* the hit that runs */

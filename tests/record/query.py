@@ -276,9 +276,108 @@ def test_latency():
         shown = tacho("recipe", "show", r["name"]).out
         assert "tacho hist" in shown and "-e" in shown
     tacho("recipe", "run", "sched-latency", "t")
-    tacho("recipe", "run", "run-queue", "t")
+    tacho("recipe", "run", "run-queue", "t", ok=1,
+          says="made of sched:sched_wakeup, which the trace does not have")
     tacho("recipe", "run", "off-cpu", "t")
+    # quantiles by thread: of the microseconds that the trace has, exactly
+    h = json.loads(tacho("recipe", "run", "--json", "sched-latency-by-thread",
+                         "t").out)
+    raw = hist("t", *[a.replace("common_timestamp", "common_timestamp.usecs")
+                      for a in WAKEUP], "-e", "synthetic:wakeup_latency",
+               "keys=comm,lat:size=131072")
+    us = defaultdict(list)
+    for e in raw["entries"]:
+        us[e["key"]["comm"]] += [e["key"]["lat"]] * e["hitcount"]
+    assert {g["key"]["comm"]: [g[n] for n in ("p50", "p99", "max")]
+            for g in h["groups"]} == {
+        k: [quantile(v, q) for q in (50, 99, 100)] for k, v in us.items()}
+    ns = defaultdict(list)
+    for comm, lat in want:
+        ns[comm].append(lat)
+    for g in h["groups"]:
+        v = ns[g["key"]["comm"]]
+        assert g["hitcount"] == len(v)
+        for n, q in ("p50", 50), ("p99", 99), ("max", 100):
+            assert abs(g[n] - quantile(v, q) // 1000) <= 1, (g, n)
+    assert [g["max"] for g in h["groups"]] == sorted(
+        (g["max"] for g in h["groups"]), reverse=True)
     tacho("recipe", "run", "block-latency", "t", ok=1, says="block:block_rq_issue")
+
+
+def run_queues(evs):
+    """{(cpu, runnable, waiting): [times, ns]} of sched events: run_queue.h."""
+    place, cpus, out = {}, {}, defaultdict(lambda: [0, 0])
+
+    def now(cpu):
+        waiting = sum(p == cpu for p in place.values())
+        runs = any(p == ("on", cpu) for p in place.values())
+        return waiting + runs, waiting
+
+    def look(t):
+        for cpu, (since, was) in list(cpus.items()):
+            if now(cpu) != was:
+                out[(cpu,) + was][0] += 1
+                out[(cpu,) + was][1] += t - since
+                cpus[cpu] = (t, now(cpu))
+
+    for e in evs:
+        f, t, cpu = e["fields"], e["time"], e["cpu"]
+        if e["event"] in ("sched_wakeup", "sched_wakeup_new"):
+            place.setdefault(f["pid"], f["target_cpu"])
+        elif e["event"] == "sched_migrate_task":
+            if isinstance(place.get(f["pid"]), int):
+                place[f["pid"]] = f["dest_cpu"]
+        elif e["event"] == "sched_switch":
+            # the one that ran is prev, unless a sched_switch is missing
+            for p in [p for p, at in place.items() if at == ("on", cpu)]:
+                del place[p]
+            place.pop(f["prev_pid"], None)
+            if f["prev_pid"] and not f["prev_state"] & 0xff:
+                place[f["prev_pid"]] = cpu
+            if f["next_pid"]:
+                place[f["next_pid"]] = ("on", cpu)
+        place.pop(0, None)
+        look(t)
+        if e["event"] == "sched_switch":
+            cpus.setdefault(cpu, (t, now(cpu)))
+    return dict(out)
+
+
+def test_run_queue():
+    """the lengths of run queues over time, against Python, exactly"""
+    need_tracefs()
+    spin = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
+    tacho("record", "-o", "t", "--no-kallsyms", "-b", "4M", "-k",
+          "sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new,"
+          "sched:sched_migrate_task", "--", "sh", "-c",
+          "for k in 1 2 3 4; do (%s; sleep 0.01; %s) & done; wait" % (spin, spin))
+    want = run_queues(events("t"))
+    assert max(k[1] for k in want) >= 3, "nothing waited: %r" % want
+    keys = ("cpu", "runnable", "waiting")
+    ask = ("-e", "synthetic:run_queue", "keys=cpu,runnable,waiting:vals=ns")
+    h = hist("t", *ask)
+    assert table(h, *keys) == {k: v[0] for k, v in want.items()}
+    assert table(h, *keys, value="ns") == {k: v[1] for k, v in want.items()}
+    h = json.loads(tacho("recipe", "run", "--json", "run-queue", "t").out)
+    total = defaultdict(int)
+    for (cpu, runnable, _), (_, ns) in want.items():
+        total[(cpu, runnable)] += ns
+    assert table(h, "cpu", "runnable", value="ns") == dict(total)
+    # the longest of each CPU
+    h = hist("t", "--quantiles", "100", "--by", "cpu", "-e", "synthetic:run_queue",
+             "keys=cpu,runnable")
+    assert {g["key"]["cpu"]: g["max"] for g in h["groups"]} == {
+        cpu: max(k[1] for k in want if k[0] == cpu) for cpu, _, _ in want}
+    # one's own event of that name is one's own
+    h = hist("t", "--synth", "run_queue pid_t pid", "-e", "sched:sched_switch",
+             "keys=next_pid:p=next_pid:onmax($p).trace(run_queue,next_pid)", "-e",
+             "synthetic:run_queue", "keys=pid")
+    assert h["hits"] and all(list(e["key"]) == ["pid"] for e in h["entries"])
+    w = start("sh", "-c", "while :; do sleep 0.002; done")
+    h = json.loads(tacho("recipe", "run", "-k", "--json", "--duration", "300ms",
+                         "run-queue").out)
+    w.kill()
+    assert h["hits"] and not instances()
 
 
 def test_live_kernel():
