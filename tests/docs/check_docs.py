@@ -65,9 +65,10 @@ class Project:
         self.source = Path(args.source)
         self.build = Path(args.build)
         self.tacho = Path(args.tacho).resolve()
-        # by its path: the checks put a `cc` of their own before it
-        self.cc = shlex.split(args.cc)
-        self.cc[0] = shutil.which(self.cc[0]) or self.cc[0]
+        # by their paths, a launcher's (ccache cc) too: the checks put a `cc` of
+        # their own before them
+        self.cc = [w if w.startswith('-') else shutil.which(w) or w
+                   for w in shlex.split(args.cc)]
         self.man = self.source / 'man'
         self.help_cache = {}
 
