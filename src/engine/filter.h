@@ -75,6 +75,14 @@ int tacho_filter_compile(struct tacho_filter **filter, struct tacho_arena *a,
 			 uint32_t base, const struct tacho_names *names,
 			 struct tacho_cmd_error *e);
 
+/*
+ * Whether a text can be a filter, of events that are not known yet: all that is wrong with
+ * it whatever its fields are, in the words and columns of tacho_filter_compile().  Memory is
+ * taken from the arena, and may be given back at once.
+ */
+int tacho_filter_check(struct tacho_arena *a, const char *text, uint32_t base,
+		       const struct tacho_names *names, struct tacho_cmd_error *e);
+
 /* Whether the event passes.  Any context that names' (*) calls are for. */
 bool tacho_filter_run(const struct tacho_filter *filter,
 		      const struct tacho_rec *rec);

@@ -27,6 +27,7 @@ enum filter_subject {
 	FILTER_COMM,	/* the current thread's name */
 	FILTER_CPU,	/* the CPU that the event happened on */
 	FILTER_OTHER,	/* what no operator takes, as an array of numbers */
+	FILTER_ANY,	/* not known, as no type is: whatever its operand needs */
 };
 
 /* In the order in which the text is compared with them. */
@@ -92,7 +93,7 @@ struct filter_tree {
 
 struct filter_parser {
 	struct tacho_arena *arena;
-	const struct tacho_type *type;
+	const struct tacho_type *type;	/* NULL: any field may be, and be anything */
 	const struct tacho_names *names;
 	struct tacho_cmd_error *e;
 	const char *text;

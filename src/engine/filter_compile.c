@@ -211,6 +211,7 @@ static uint8_t text_op(const struct filter_pred *pred)
 	case FILTER_MASK:
 	case FILTER_CPU:
 	case FILTER_OTHER:
+	case FILTER_ANY:
 	default:
 		return OP_FIX;
 	}
@@ -340,6 +341,16 @@ int tacho_filter_compile(struct tacho_filter **filter, struct tacho_arena *a,
 	if (err || !tree.nr_nodes)
 		return err;
 	return generate(filter, &p, &tree);
+}
+
+int tacho_filter_check(struct tacho_arena *a, const char *text, uint32_t base,
+		       const struct tacho_names *names, struct tacho_cmd_error *e)
+{
+	struct filter_parser p = { .arena = a, .names = names, .e = e, .text = text,
+				   .base = base };
+	struct filter_tree tree;
+
+	return filter_parse(&p, &tree);
 }
 
 size_t tacho_filter_size(const struct tacho_filter *filter)

@@ -82,6 +82,7 @@ static bool subject_is_text(enum filter_subject s)
 	case FILTER_MASK:
 	case FILTER_CPU:
 	case FILTER_OTHER:
+	case FILTER_ANY:
 	default:
 		return false;
 	}
@@ -153,7 +154,9 @@ static int number(struct filter_parser *p, struct filter_pred *pred)
 	if (pred->text_len > NUMBER_MAX)
 		return filter_error(p, p->pos + 1, too_long);
 	if (!take_number(pred->text, pred->text_len, pred->is_signed,
-			 &pred->value))
+			 &pred->value) &&
+	    !(pred->subject == FILTER_ANY &&
+	      take_number(pred->text, pred->text_len, true, &pred->value)))
 		return filter_error(p, from + 1, "Illegal integer value");
 	return check_number(p, pred, from);
 }
@@ -167,7 +170,7 @@ static int quoted(struct filter_parser *p, struct filter_pred *pred)
 	pred->text++;
 	if (!cmp_is_text(pred->cmp))
 		return filter_error(p, from + 1, illegal_op);
-	if (!subject_is_text(pred->subject))
+	if (!subject_is_text(pred->subject) && pred->subject != FILTER_ANY)
 		return filter_error(p, from + 1, "Expecting numeric field");
 	while (p->pos < p->len && p->text[p->pos] != pred->quote)
 		p->pos++;
@@ -212,7 +215,8 @@ static bool constant_of(const struct filter_parser *p,
 			const struct filter_pred *pred, uint64_t *value)
 {
 	const struct tacho_names *names = p->names;
-	bool is_bool = pred->field && pred->field->flags & TACHO_FIELD_BOOL;
+	bool is_bool = pred->subject == FILTER_ANY ||
+		       (pred->field && pred->field->flags & TACHO_FIELD_BOOL);
 	char name[FILTER_TEXT_MAX + 1];
 	int64_t v = 0;
 
@@ -300,7 +304,7 @@ static int function(struct filter_parser *p, struct filter_pred *pred)
 	bool found;
 
 	pred->operand = FILTER_OPERAND_FUNCTION;
-	if (!pred->field || pred->field->size != 8)
+	if (pred->subject != FILTER_ANY && (!pred->field || pred->field->size != 8))
 		return filter_error(p, p->pos + 1, illegal_op);
 	if (pred->cmp != FILTER_CMP_EQ && pred->cmp != FILTER_CMP_NE)
 		return filter_error(p, p->pos + 1, "Invalid operator");
@@ -319,6 +323,8 @@ static int function(struct filter_parser *p, struct filter_pred *pred)
 		pred->text_len = (uint32_t)(p->text + p->pos - pred->text);
 		found = function_find(p, pred, &sym);
 	}
+	/* whose functions it is about is not known either */
+	found |= pred->subject == FILTER_ANY && pred->text_len;
 	if (!found)
 		return filter_error(p, p->pos + 1, "Function not found");
 	pred->value = sym.start;
@@ -340,7 +346,8 @@ int filter_operand_parse(struct filter_parser *p, struct filter_pred *pred,
 		return quoted(p, pred);
 	if (is_digit(c) || c == '-')
 		return number(p, pred);
-	if (subject_is_text(pred->subject))
+	if (subject_is_text(pred->subject) ||
+	    (pred->subject == FILTER_ANY && cmp_is_text(pred->cmp)))
 		return bare_text(p, pred);
 	return bare_number(p, pred);
 }

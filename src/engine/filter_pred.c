@@ -100,6 +100,10 @@ static bool subject_find(const struct filter_parser *p,
 	static const char *const comm[3] = { "comm", "COMM", "common_comm" };
 	static const char *const cpu[3] = { "cpu", "CPU", "common_cpu" };
 
+	if (!p->type) {
+		pred->subject = FILTER_ANY;
+		return true;
+	}
 	pred->field = field_in(p, pred, p->type->nr_common, p->type->nr_fields);
 	if (!pred->field && name_in(pred, comm)) {
 		pred->subject = FILTER_COMM;

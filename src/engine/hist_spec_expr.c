@@ -107,6 +107,13 @@ static bool parse_modifier(struct tacho_hist_expr *expr, struct hist_piece *mod,
 	return plain;
 }
 
+/* Whether some event may have it: "12" would be a number, "(a" is half an expression. */
+static bool can_be_field(struct hist_piece name)
+{
+	return name.len && !is_digit(name.p[0]) && !memchr(name.p, '(', name.len) &&
+	       !memchr(name.p, ')', name.len) && !memchr(name.p, '$', name.len);
+}
+
 static struct tacho_hist_expr *parse_field(struct hist_parser *ps,
 					   struct hist_piece text,
 					   enum hist_use use)
@@ -123,8 +130,7 @@ static struct tacho_hist_expr *parse_field(struct hist_parser *ps,
 		tacho_hist_fail(ps, -EINVAL, mod, BAD_MODIFIER);
 		return NULL;
 	}
-	if (!name.len || is_digit(name.p[0])) {
-		/* no event has one: it would be a number */
+	if (!can_be_field(name)) {
 		tacho_hist_fail(ps, -EINVAL, name, "Couldn't find field");
 		return NULL;
 	}

@@ -303,19 +303,11 @@ static int set_filter(struct tacho_order *o)
 	return serial < 0 ? serial : 0;
 }
 
-/* Where no event is known: a text that is wrong before any field is. */
+/* Where no event is known: all that is wrong whatever the fields are. */
 int tacho_order_check_text(struct tacho_order *o, const char *filter,
 			   uint32_t column)
 {
-	static const struct tacho_type none = { .system = "", .name = "" };
-	struct tacho_cmd_error e = { 0 };
-	struct tacho_filter *program;
-	int err = tacho_filter_compile(&program, &o->arena, &none, filter, column,
-				       &no_names, &e);
-
-	if (!err || !strcmp(e.text, "Field not found"))
-		return 0;
-	return tacho_cmd_error(o->e, err, e.column, "%s", e.text);
+	return tacho_filter_check(&o->arena, filter, column, &no_names, o->e);
 }
 
 static int filter_locked(struct tacho_order *o)

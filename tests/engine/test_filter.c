@@ -130,12 +130,96 @@ static void check_answer(const struct tacho_type *type,
 	tacho_arena_release(&a);
 }
 
+/* What only a type can tell. */
+static bool is_of_type(const char *text)
+{
+	static const char *const texts[] = {
+		"Field not found", "Illegal operation for field type",
+		"Expecting string field", "Expecting numeric field",
+		"Function not found", "Illegal integer value",
+		"Invalid value (did you forget quotes)?",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (!strcmp(text, texts[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Without a type: what is right for one is right, what is wrong for every type is wrong with
+ * the same words in the same place.  *wrong counts those.
+ */
+static void check_untyped(const struct tacho_type *type, const char *text,
+			  uint32_t *wrong)
+{
+	struct tacho_cmd_error typed = { .err = 0 }, e = { .err = 0 };
+	struct tacho_filter *f;
+	struct tacho_arena a;
+	int with, without;
+
+	tacho_arena_init(&a, 1 << 20);
+	with = tacho_filter_compile(&f, &a, type, text, 7, NULL, &typed);
+	without = tacho_filter_check(&a, text, 7, NULL, &e);
+	if (!with)
+		CHECK(!without);
+	else if (!is_of_type(typed.text))
+		CHECK(without == with && e.column == typed.column &&
+		      !strcmp(e.text, typed.text));
+	*wrong += with && !is_of_type(typed.text);
+	tacho_arena_release(&a);
+}
+
+/* No type has what these need. */
+static void test_untyped(void)
+{
+	static const struct {
+		const char *text;
+		uint32_t column;	/* UINT32_MAX: nothing is wrong with it */
+		const char *error;
+	} cases[] = {
+		{ "a == 1 && b == 2 && c >", 24, "Invalid value (did you forget quotes)?" },
+		{ "a == 1 && b = 2", 13, "Invalid operator" },
+		{ "a == 1 && b === 2", 15, "Invalid value (did you forget quotes)?" },
+		{ "a == 1 && (b == 2 || c", 10, "Too many '('" },
+		{ "a == 1 && b == \"x", 15, "Missing matching quote" },
+		{ "a == 1 && b < \"x\"", 15, "Illegal operation for field type" },
+		{ "a == 1 && b == 2x", 16, "Illegal integer value" },
+		{ "a == 1 && b ~ 1*", 15, "Illegal operation for field type" },
+		{ "a & CPUS{0-}", 12, "Invalid cpulist" },
+		{ "a < CPUS{0}", 5, "Illegal operation for field type" },
+		{ "a.function < f", 14, "Invalid operator" },
+		{ "a.function == ", 14, "Function not found" },
+		{ "a > x", 5, "Invalid value (did you forget quotes)?" },
+		{ "a == 1 ||", 9, "Meaningless filter expression" },
+		{ "a == -5 && b == 18446744073709551615 && c != x", UINT32_MAX, NULL },
+		{ "comm ~ \"*x*\" || cpu & CPUS{0-3} || !(flag == true)", UINT32_MAX, NULL },
+		{ "a.function == vfs_read && b.ustring ~ 'x'", UINT32_MAX, NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tacho_cmd_error e = { .err = 0 };
+		struct tacho_arena a;
+		int err;
+
+		tacho_arena_init(&a, 1 << 20);
+		err = tacho_filter_check(&a, cases[i].text, 0, NULL, &e);
+		CHECK_EQ(err, cases[i].error ? -22 : 0);
+		if (cases[i].error) {
+			CHECK_STR(e.text, cases[i].error);
+			CHECK_EQ(e.column, cases[i].column);
+		}
+		tacho_arena_release(&a);
+	}
+}
+
 static void test_answers(void)
 {
 	struct tacho_arena a;
 	struct entries kernel, ours;
 	const struct tacho_type *type = NULL;
 	const char *event = "";
+	uint32_t wrong = 0;
 
 	tacho_arena_init(&a, 1 << 24);
 	kernel = entries_read(&a, "answers.txt");
@@ -148,7 +232,9 @@ static void test_answers(void)
 		}
 		check_answer(type, &kernel.at[i],
 			     expected(&ours, &kernel.at[i]));
+		check_untyped(type, kernel.at[i].filter, &wrong);
 	}
+	CHECK(wrong > 50);
 	all_used(&ours);
 	tacho_arena_release(&a);
 }
@@ -305,6 +391,7 @@ static void test_match(void)
 int main(void)
 {
 	test_answers();
+	test_untyped();
 	test_match();
 	return test_done();
 }

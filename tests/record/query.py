@@ -440,6 +440,32 @@ def test_programs():
     tacho("destroy", "s")
 
 
+def test_unknown_events():
+    """commands on events that nobody knows yet are checked all the same"""
+    tacho("create", "-e", "rec:*", "-b", "1M", "s")
+
+    def caret(column, says, *argv):
+        d = tacho(*argv, ok=1, says=says)
+        lines = d.err.rstrip("\n").split("\n")
+        assert len(lines) == 3 and lines[2].index("^") - 2 == column, d
+
+    for known in ("rec:hit", "later:hit"):
+        if known == "rec:hit":
+            finish(start(TRACED, "hit 1"))
+        caret(14, "did you forget", "filter", "-s", "s", known, "n == 1 && n <<< 2")
+        caret(15, "Missing matching quote", "filter", "-s", "s", known,
+              "n == 1 && n == 'x")
+        caret(10, "Too many", "filter", "-s", "s", known, "n == 1 && (n == 2")
+        caret(30, "forget quotes", "trigger", "-s", "s", known,
+              "hist:keys=n if n == 1 && n === 2")
+        caret(14, "find field", "trigger", "-s", "s", known, "hist:keys=n:v=(n+1")
+        caret(17, "must be a key", "trigger", "-s", "s", known, "hist:keys=n:sort=m")
+    assert not tacho("filter", "-s", "s").out and not tacho("trigger", "-s", "s").out
+    tacho("filter", "-s", "s", "later:hit", "n == 1 && name ~ \"a*\" && !(ok == true)",
+          says="later")
+    tacho("destroy", "s")
+
+
 def test_record_filter():
     """record --filter and --trigger on events of programs"""
     tacho("record", "-o", "t", "--filter", "rec:hit/n >= 90", "--trigger",
