@@ -18,7 +18,7 @@ enum {
 	OPT_FORMAT,
 };
 
-enum target { TO_UNKNOWN, TO_CTF, TO_TEXT, TO_JSON };
+enum target { TO_UNKNOWN, TO_CTF, TO_TEXT, TO_JSON, TO_DAT6, TO_DAT7 };
 
 struct convert_run {
 	struct cli_convert c;
@@ -39,13 +39,16 @@ static const struct option options[] = {
 
 static const char usage[] =
 	"usage: tacho convert TRACE -o OUT [OPTIONS]\n\n"
-	"Writes a trace anew: as one tacho trace (a CTF directory), as text or as JSON\n"
-	"lines.  The chunks of a rotated trace become one; a trace of another system\n"
-	"becomes a tacho trace; the options below cut a piece out.  TRACE may be\n"
-	"session:NAME.  OUT must not exist, or be empty.\n\n"
+	"Writes a trace anew: as one tacho trace (a CTF directory), as a trace.dat that\n"
+	"trace-cmd and KernelShark read, as text or as JSON lines.  The chunks of a\n"
+	"rotated trace become one; a trace of another system becomes a tacho trace; the\n"
+	"options below cut a piece out.  TRACE may be session:NAME.  OUT must not exist,\n"
+	"or be empty.\n\n"
 	"  -o, --output OUT     where to\n"
-	"      --to FORMAT      'ctf', 'text' or 'json'; without it by OUT's extension:\n"
-	"                       .txt .text .log, .json .jsonl .ndjson, else ctf\n"
+	"      --to FORMAT      'ctf', 'dat' (trace.dat version 6), 'dat7' (version 7,\n"
+	"                       compressed), 'text' or 'json'; without it by OUT's\n"
+	"                       extension: .dat, .txt .text .log, .json .jsonl .ndjson,\n"
+	"                       else ctf\n"
 	CLI_FILTER_HELP
 	"How text looks:\n"
 	"      --format FORMAT  'ftrace' or 'babeltrace'\n"
@@ -54,17 +57,20 @@ static const char usage[] =
 	"      --json           say what was written as a JSON object\n"
 	"  -h, --help           this text\n";
 
+/* By enum target. */
+static const char *const target_name[] = {
+	[TO_CTF] = "ctf", [TO_TEXT] = "text", [TO_JSON] = "json",
+	[TO_DAT6] = "dat", [TO_DAT7] = "dat7",
+};
+
 static int parse_target(struct convert_run *r, const char *arg)
 {
-	if (!strcmp(arg, "ctf"))
-		r->to = TO_CTF;
-	else if (!strcmp(arg, "text"))
-		r->to = TO_TEXT;
-	else if (!strcmp(arg, "json"))
-		r->to = TO_JSON;
-	else
-		return cli_usage("--to: '%s' is none of ctf, text, json", arg);
-	return CLI_OK;
+	for (int i = TO_CTF; i <= TO_DAT7; i++)
+		if (!strcmp(arg, target_name[i])) {
+			r->to = (enum target)i;
+			return CLI_OK;
+		}
+	return cli_usage("--to: '%s' is none of ctf, dat, dat7, text, json", arg);
 }
 
 static enum target by_extension(const char *out)
@@ -75,7 +81,7 @@ static enum target by_extension(const char *out)
 	} known[] = {
 		{ ".txt", TO_TEXT }, { ".text", TO_TEXT }, { ".log", TO_TEXT },
 		{ ".json", TO_JSON }, { ".jsonl", TO_JSON },
-		{ ".ndjson", TO_JSON },
+		{ ".ndjson", TO_JSON }, { ".dat", TO_DAT6 },
 	};
 	size_t len = strlen(out);
 
@@ -215,6 +221,37 @@ static int to_lines(struct convert_run *r)
 	return ret;
 }
 
+/* ---- of several sources ---------------------------------------------------------- */
+
+bool cli_convert_same_clock(const struct tacho_stream *s)
+{
+	const struct tacho_source *first = tacho_stream_source(s, 0), *next;
+
+	for (uint32_t i = 1; (next = tacho_stream_source(s, i)); i++)
+		if (next->clock.freq != first->clock.freq ||
+		    next->clock.base != first->clock.base)
+			return false;
+	return first;
+}
+
+int cli_convert_tasks(const struct tacho_stream *s, struct tacho_facts *all)
+{
+	const struct tacho_source *source;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && (source = tacho_stream_source(s, i)); i++) {
+		const struct tacho_facts *f = &source->facts;
+
+		for (size_t k = 0; k < f->nr_tasks && !err; k++)
+			err = tacho_facts_add_task(all, f->task[k].pid,
+						   f->task[k].tgid,
+						   f->task[k].comm, 16);
+	}
+	/* a look-up brings them in order and drops what is outdated */
+	(void)tacho_facts_comm(all, 0, NULL);
+	return err;
+}
+
 /* ---- the verb ------------------------------------------------------------------ */
 
 static int say_what(const struct convert_run *r)
@@ -232,14 +269,26 @@ static int say_what(const struct convert_run *r)
 	tacho_json_init(&j, &b);
 	tacho_json_open(&j, '{');
 	tacho_json_pair_str(&j, "output", r->c.out);
-	tacho_json_pair_str(&j, "format", r->to == TO_CTF ? "ctf" :
-					  r->to == TO_TEXT ? "text" : "json");
+	tacho_json_pair_str(&j, "format", target_name[r->to]);
 	tacho_json_pair_u64(&j, "events", r->c.events);
 	tacho_json_pair_u64(&j, "bytes", r->c.bytes);
 	tacho_json_close(&j, '}');
 	ret = cli_write_json(&b);
 	tacho_buf_release(&b);
 	return ret;
+}
+
+static int write_target(struct convert_run *r)
+{
+	switch (r->to) {
+	case TO_DAT6: return cli_convert_dat(&r->c, 6);
+	case TO_DAT7: return cli_convert_dat(&r->c, 7);
+	case TO_TEXT:
+	case TO_JSON: return to_lines(r);
+	case TO_UNKNOWN:
+	case TO_CTF: break;
+	}
+	return cli_convert_ctf(&r->c);
 }
 
 static int run(struct convert_run *r, const char *path)
@@ -250,7 +299,7 @@ static int run(struct convert_run *r, const char *path)
 		return ret;
 	ret = cli_filter_open(&r->c.filter, r->c.trace.stream);
 	if (ret == CLI_OK)
-		ret = r->to == TO_CTF ? cli_convert_ctf(&r->c) : to_lines(r);
+		ret = write_target(r);
 	if (ret == CLI_OK) {
 		cli_trace_remarks(&r->c.trace);
 		ret = say_what(r);

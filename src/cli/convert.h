@@ -6,6 +6,9 @@
  * dealt out again to one lane per CPU and kind of source.  So rotated chunks
  * become one trace, a foreign trace becomes a native one, and a filter cuts
  * out a piece.  Type ids stay where they can.
+ *
+ * A trace.dat is written likewise (fmt/tracedat/write.h): the kernel's types
+ * keep their ids.
  */
 #ifndef TACHO_CLI_CONVERT_H
 #define TACHO_CLI_CONVERT_H
@@ -22,5 +25,17 @@ struct cli_convert {
 
 /* Writes a trace directory.  CLI_OK or CLI_FAILED with a message. */
 int cli_convert_ctf(struct cli_convert *c);
+
+/* Writes a trace.dat of version 6 or 7.  The same. */
+int cli_convert_dat(struct cli_convert *c, int version);
+
+/*
+ * One clock for all sources: their ticks can be taken over.  Else there is no
+ * common tick but the nanosecond.
+ */
+bool cli_convert_same_clock(const struct tacho_stream *s);
+
+/* Adds the names of threads of all sources: where two disagree, the later one's. */
+int cli_convert_tasks(const struct tacho_stream *s, struct tacho_facts *all);
 
 #endif

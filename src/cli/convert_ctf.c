@@ -259,18 +259,6 @@ static int add(struct ctf_out *o, const struct tacho_record *r)
 
 /* ---- what is not records ----------------------------------------------------- */
 
-/* One clock for all: else there is no common tick but the nanosecond. */
-static bool same_clock(const struct tacho_stream *s)
-{
-	const struct tacho_source *first = tacho_stream_source(s, 0), *next;
-
-	for (uint32_t i = 1; (next = tacho_stream_source(s, i)); i++)
-		if (next->clock.freq != first->clock.freq ||
-		    next->clock.base != first->clock.base)
-			return false;
-	return first;
-}
-
 /* Facts of the old trace that are the new one's too. */
 static int copy_facts(struct ctf_out *o)
 {
@@ -294,23 +282,15 @@ static int copy_facts(struct ctf_out *o)
 	return err;
 }
 
-/* Names of threads, of all sources: where two disagree, the later one's. */
 static int copy_tasks(struct ctf_out *o)
 {
-	const struct tacho_source *s;
 	struct tacho_facts all;
 	struct tacho_buf text;
-	int err = 0;
+	int err;
 
 	tacho_facts_init(&all);
 	tacho_buf_init(&text, (size_t)64 << 20);
-	for (uint32_t i = 0; !err && (s = tacho_stream_source(o->c->trace.stream, i)); i++)
-		for (size_t k = 0; k < s->facts.nr_tasks && !err; k++)
-			err = tacho_facts_add_task(&all, s->facts.task[k].pid,
-						   s->facts.task[k].tgid,
-						   s->facts.task[k].comm, 16);
-	/* a look-up brings them in order and drops what is outdated */
-	(void)tacho_facts_comm(&all, 0, NULL);
+	err = cli_convert_tasks(o->c->trace.stream, &all);
 	for (size_t k = 0; k < all.nr_tasks; k++)
 		tacho_buf_printf(&text, "%d %d %.16s\n", all.task[k].pid,
 				 all.task[k].tgid, all.task[k].comm);
@@ -427,7 +407,7 @@ static int begin(struct ctf_out *o)
 				       .clock_freq = TACHO_NS_PER_S };
 	const char *clock = tacho_stream_env(s, "clock");
 
-	o->own_clock = same_clock(s);
+	o->own_clock = cli_convert_same_clock(s);
 	if (o->own_clock) {
 		info.clock = clock ? clock : "unknown";
 		info.clock_freq = source->clock.freq;

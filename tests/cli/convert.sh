@@ -56,6 +56,30 @@ says "unknown format" 2 "'xml' is none of" "$TACHO" convert small -o x --to xml
 says "an event that is not there" 1 'near it are: app:open' "$TACHO" convert small -o x -e app:opem
 ok "and nothing was made" test -e out.txt -a ! -e x
 
+# trace.dat; what trace-cmd makes of it is in tests/record/dat.py, too
+for to in dat dat7; do
+	for t in small many rotated; do
+		says "$to of $t" 0 "^tacho: [0-9]+ events, [0-9]+ bytes: '$t.$to'" \
+			"$TACHO" convert $t --to $to -o $t.$to
+		if have trace-cmd; then
+			"$TACHO" report -q $t | grep -c '^ .*-[0-9]* *\[' >want
+			trace-cmd report -i $t.$to >out 2>err
+			same "$to of $t: as many events" want \
+				grep -c '^ .*-[0-9]* *\[' out
+			ok "$to of $t: no complaint" test ! -s err
+		fi
+	done
+	if have trace-cmd; then
+		says "$to: loss stays at its place" 0 'CPU:0 \[5 EVENTS DROPPED\]' \
+			trace-cmd report -i small.$to
+		says "$to: loss is counted" 0 'overrun: 5$' \
+			trace-cmd report --stat -i small.$to
+	fi
+done
+says "dat by extension, as JSON" 0 '"format":"dat","events":7' \
+	"$TACHO" convert small -o by.dat --json
+ok "it is one" grep -q tracing by.dat
+
 if have babeltrace2; then
 	babeltrace2 small.out >bt.out 2>/dev/null
 	babeltrace2 small >bt.in 2>/dev/null

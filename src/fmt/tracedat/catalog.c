@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+#include "fmt/tracedat/catalog.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "tacho/abi/record.h"
+
+#define IDS		65536u
+#define ARENA_MAX	((size_t)64 << 20)
+#define TEXT_MAX	((size_t)1 << 30)
+
+int tacho_dat_catalog_init(struct tacho_dat_catalog *c)
+{
+	*c = (struct tacho_dat_catalog){ .next = 1 };
+	tacho_arena_init(&c->arena, ARENA_MAX);
+	tacho_buf_init(&c->text, TEXT_MAX);
+	c->used = calloc(IDS, sizeof(*c->used));
+	for (int i = 0; i < 2; i++)
+		c->former[i] = calloc(IDS, sizeof(*c->former[i]));
+	return c->used && c->former[0] && c->former[1] ? 0 : -ENOMEM;
+}
+
+void tacho_dat_catalog_release(struct tacho_dat_catalog *c)
+{
+	tacho_arena_release(&c->arena);
+	tacho_buf_release(&c->text);
+	free(c->known);
+	free(c->used);
+	free(c->entry);
+	for (int i = 0; i < 2; i++)
+		free(c->former[i]);
+}
+
+/* ---- flat arrays --------------------------------------------------------------- */
+
+/*
+ * What the kernel's format says where it is not the rewritten one with the array at
+ * its place: eight addresses of a stack that may have any number.
+ */
+static const struct {
+	const char *name, *decl;
+	uint32_t size;
+	const char *print_fmt;
+} flats[] = {
+	{ "print", "char buf[]", 0, "\"%ps: %s\", (void *)REC->ip, REC->buf" },
+	{ "bprint", "u32 buf[]", 0, "\"%ps: %s\", (void *)REC->ip, REC->fmt" },
+	{ "raw_data", "char buf[]", 0,
+	  "\"id:%04x %08x\", REC->id, (int)REC->buf[0]" },
+	{ "kernel_stack", "unsigned long caller[8]", 64,
+	  "\"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" "
+	  "\"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" "
+	  "\"\\t=> %ps\\n\\t=> %ps\\n\", "
+	  "(void *)REC->caller[0], (void *)REC->caller[1], "
+	  "(void *)REC->caller[2], (void *)REC->caller[3], "
+	  "(void *)REC->caller[4], (void *)REC->caller[5], "
+	  "(void *)REC->caller[6], (void *)REC->caller[7]" },
+};
+
+static bool find_rest(struct tacho_dat_known *k, uint32_t stream_id)
+{
+	const struct tacho_type *t = k->type;
+	const struct tacho_field *last;
+	uint32_t align;
+
+	if (stream_id != TACHO_STREAM_KERNEL || strcmp(t->system, "ftrace") ||
+	    t->nr_fields <= t->nr_common)
+		return false;
+	last = &t->fields[t->nr_fields - 1];
+	if (last->kind != TACHO_FIELD_DATA_LOC)
+		return false;
+	align = last->elem_size ? last->elem_size : 1;
+	k->rest = last;
+	k->rest_head = 0;
+	for (uint32_t i = 0; i + 1 < t->nr_fields; i++)
+		if (t->fields[i].offset + t->fields[i].size > k->rest_head)
+			k->rest_head = t->fields[i].offset + t->fields[i].size;
+	k->rest_offset = (k->rest_head + align - 1) / align * align;
+	return true;
+}
+
+static int write_flat(const struct tacho_dat_known *k, struct tacho_arena *arena,
+		      struct tacho_buf *out)
+{
+	const struct tacho_type *t = k->type;
+	struct tacho_type copy = *t;
+	struct tacho_field *f;
+	size_t len = strlen(k->rest->elem) + strlen(k->rest->name) + 4;
+	struct tacho_buf decl;
+
+	f = tacho_arena_array(arena, t->nr_fields, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	memcpy(f, t->fields, t->nr_fields * sizeof(*f));
+	copy.fields = f;
+	f += t->nr_fields - 1;
+	tacho_buf_init(&decl, len + 1);
+	tacho_buf_printf(&decl, "%s %s[]", k->rest->elem, k->rest->name);
+	f->decl = tacho_arena_strndup(arena, tacho_buf_str(&decl), decl.len);
+	tacho_buf_release(&decl);
+	f->offset = k->rest_offset;
+	f->size = 0;
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(flats); i++)
+		if (!strcmp(t->name, flats[i].name)) {
+			f->decl = flats[i].decl;
+			f->size = flats[i].size;
+			copy.print_fmt = flats[i].print_fmt;
+		}
+	if (!f->decl)
+		return -ENOMEM;
+	tacho_type_write(&copy, false, out);
+	return 0;
+}
+
+/* ---- ids ------------------------------------------------------------------------- */
+
+static uint32_t free_id(struct tacho_dat_catalog *c)
+{
+	while (c->next < IDS && c->used[c->next])
+		c->next++;
+	if (c->next < IDS)
+		return c->next;
+	for (uint32_t id = 1; id < IDS; id++)
+		if (!c->used[id])
+			return id;
+	return 0;
+}
+
+static uint32_t pick_id(struct tacho_dat_catalog *c, const struct tacho_type *t,
+			uint32_t stream_id)
+{
+	uint32_t id = t->id;
+
+	if (stream_id != TACHO_STREAM_KERNEL || !id || id >= IDS || c->used[id])
+		id = free_id(c);
+	else if (c->next <= id)
+		c->next = id + 1;
+	if (id)
+		c->used[id] = true;
+	return id;
+}
+
+static int append(struct tacho_dat_catalog *c, const struct tacho_type *t,
+		  uint32_t id, const struct tacho_buf *body)
+{
+	struct tacho_dat_entry *e;
+
+	if (c->nr_entries == c->room_entries) {
+		size_t room = c->room_entries ? c->room_entries * 2 : 256;
+
+		e = reallocarray(c->entry, room, sizeof(*e));
+		if (!e)
+			return -ENOMEM;
+		c->entry = e;
+		c->room_entries = room;
+	}
+	e = &c->entry[c->nr_entries++];
+	*e = (struct tacho_dat_entry){ .text = c->text.len, .id = id };
+	e->system = tacho_arena_strndup(&c->arena, t->system, strlen(t->system));
+	tacho_buf_printf(&c->text, "name: %s\nID: %u\n", t->name, id);
+	tacho_buf_put(&c->text, body->data, body->len);
+	e->len = c->text.len - e->text;
+	return e->system ? tacho_buf_error(&c->text) : -ENOMEM;
+}
+
+static int enter(struct tacho_dat_catalog *c, struct tacho_dat_known *k,
+		 uint32_t stream_id, struct tacho_diag *d)
+{
+	const struct tacho_type *t = k->type;
+	struct tacho_dat_former *former = t->id < IDS ?
+		&c->former[stream_id][t->id] : NULL;
+	struct tacho_buf body;
+	uint64_t hash;
+	int err = 0;
+
+	tacho_buf_init(&body, TEXT_MAX);
+	if (find_rest(k, stream_id))
+		err = write_flat(k, &c->arena, &body);
+	else
+		tacho_type_write(t, false, &body);
+	if (!err)
+		err = tacho_buf_error(&body);
+	hash = tacho_hash(t->system, strlen(t->system) + 1, 0);
+	hash = tacho_hash(t->name, strlen(t->name) + 1, hash);
+	hash = tacho_hash(body.data, body.len, hash) | 1;
+	if (!err && former && former->hash == hash) {
+		k->id = former->id;
+	} else if (!err) {
+		k->id = pick_id(c, t, stream_id);
+		err = k->id ? append(c, t, k->id, &body) : -ENOSPC;
+		if (former)
+			*former = (struct tacho_dat_former){ hash, k->id };
+	}
+	tacho_buf_release(&body);
+	if (err == -ENOSPC)
+		return tacho_diag(d, err, 0, "too many event types: a trace.dat has room for 65535");
+	return err ? tacho_diag(d, err, 0, "out of memory") : 0;
+}
+
+/* ---- known types ----------------------------------------------------------------- */
+
+static uint32_t slot(const struct tacho_dat_catalog *c, const struct tacho_type *t)
+{
+	uint64_t h = (uint64_t)(uintptr_t)t * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (uint32_t)(h >> 32) & (c->nr_slots - 1);
+}
+
+static struct tacho_dat_known *find(const struct tacho_dat_catalog *c,
+				    const struct tacho_type *t)
+{
+	uint32_t at = slot(c, t);
+
+	while (c->known[at].type && c->known[at].type != t)
+		at = (at + 1) & (c->nr_slots - 1);
+	return &c->known[at];
+}
+
+static int grow(struct tacho_dat_catalog *c)
+{
+	struct tacho_dat_known *old = c->known;
+	uint32_t nr = c->nr_slots;
+
+	c->known = calloc(nr ? (size_t)nr * 2 : 256, sizeof(*old));
+	if (!c->known) {
+		c->known = old;
+		return -ENOMEM;
+	}
+	c->nr_slots = nr ? nr * 2 : 256;
+	for (uint32_t i = 0; i < nr; i++)
+		if (old[i].type)
+			*find(c, old[i].type) = old[i];
+	free(old);
+	return 0;
+}
+
+const struct tacho_dat_known *
+tacho_dat_catalog_get(struct tacho_dat_catalog *c, const struct tacho_type *type,
+		      uint32_t stream_id, struct tacho_diag *d)
+{
+	struct tacho_dat_known *k;
+
+	if (c->nr_known >= c->nr_slots / 2 && grow(c)) {
+		tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return NULL;
+	}
+	k = find(c, type);
+	if (tacho_likely(k->type))
+		return k;
+	k->type = type;
+	if (enter(c, k, stream_id, d)) {
+		*k = (struct tacho_dat_known){ 0 };
+		return NULL;
+	}
+	c->nr_known++;
+	return k;
+}
+
+static int by_system(const void *a, const void *b)
+{
+	const struct tacho_dat_entry *x = a, *y = b;
+	int order = strcmp(x->system, y->system);
+
+	return order ? order : x->id < y->id ? -1 : x->id > y->id;
+}
+
+void tacho_dat_catalog_sort(struct tacho_dat_catalog *c)
+{
+	if (c->nr_entries)
+		qsort(c->entry, c->nr_entries, sizeof(*c->entry), by_system);
+}

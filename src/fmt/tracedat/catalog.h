@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * catalog.h - the event types of a trace.dat: one id space, formats by system.
+ *
+ * Programs and the kernel number their types each on their own; a trace.dat
+ * has one common_type for all.  The kernel's events keep their ids, and their formats
+ * are what was recorded.  A program's event gets the next id above those of
+ * the kernel; so does one of the kernel whose id is taken (a trace of several
+ * machines' kernels, or of one whose types changed).  Equal types of several
+ * parts of a trace are one.
+ *
+ * Events of the kernel's system "ftrace" that end in an array without a length
+ * (kernel_stack, print, bprint, raw_data, function) were rewritten by the recorder: the
+ * array became a __data_loc.  Whoever reads trace.dat knows them as the
+ * kernel writes them, so they are made flat again, the type and each record.
+ */
+#ifndef TACHO_FMT_TRACEDAT_CATALOG_H
+#define TACHO_FMT_TRACEDAT_CATALOG_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "event/type.h"
+
+/* A type of the input, and what its records become. */
+struct tacho_dat_known {
+	const struct tacho_type *type;	/* NULL: a free slot */
+	uint32_t id;
+	/* a flat array: what precedes it, and the field that it was; else NULL */
+	const struct tacho_field *rest;
+	uint32_t rest_head;		/* bytes before the __data_loc word */
+	uint32_t rest_offset;		/* where the array begins */
+};
+
+/* A type of the output. */
+struct tacho_dat_entry {
+	const char *system;
+	size_t text;			/* of its format, in catalog.text */
+	size_t len;
+	uint32_t id;
+};
+
+/* What an id of the input stood for when it was last met. */
+struct tacho_dat_former {
+	uint64_t hash;			/* 0: nothing */
+	uint32_t id;
+};
+
+struct tacho_dat_catalog {
+	struct tacho_arena arena;
+	struct tacho_dat_known *known;	/* hash of pointers */
+	uint32_t nr_known, nr_slots;
+	struct tacho_dat_former *former[2];	/* by stream id, then id */
+	bool *used;			/* by id */
+	uint32_t next;			/* ids below may be taken */
+	struct tacho_dat_entry *entry;
+	size_t nr_entries, room_entries;
+	struct tacho_buf text;
+};
+
+/* 0 or -ENOMEM. */
+int tacho_dat_catalog_init(struct tacho_dat_catalog *c);
+void tacho_dat_catalog_release(struct tacho_dat_catalog *c);
+
+/*
+ * The known type, entered if it is new; types are told apart by their pointers,
+ * which must stay.  stream_id: enum tacho_stream_id.  NULL with d filled in:
+ * -ENOMEM, -ENOSPC (65,535 types).
+ */
+const struct tacho_dat_known *
+tacho_dat_catalog_get(struct tacho_dat_catalog *c, const struct tacho_type *type,
+		      uint32_t stream_id, struct tacho_diag *d);
+
+/* Sorts the entries by system and id, for writing. */
+void tacho_dat_catalog_sort(struct tacho_dat_catalog *c);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page.h - the kernel's sub-buffers, written: the other half of
+ * kernel/pages.h, which has their layout.
+ *
+ *	tacho_dat_page_begin(&p, bytes, 4096, time, lost);
+ *	while (tacho_dat_page_add(&p, time, raw, len))
+ *		;
+ *	size = tacho_dat_page_end(&p);
+ *
+ * A page begins at its first event's time, so that event has the delta 0.  A
+ * delta of more than 27 bits takes a time extend, one of more than 59, or time
+ * that goes back, a new page.  Events lost before the page are counted behind
+ * its events; a reader tells of them before its first event.
+ */
+#ifndef TACHO_FMT_TRACEDAT_PAGE_H
+#define TACHO_FMT_TRACEDAT_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TACHO_DAT_PAGE_HEAD	16u	/* u64 time, u64 commit */
+#define TACHO_DAT_PAGE_MIN	4096u
+/* A time extend, an event's two words, and the count of lost events. */
+#define TACHO_DAT_PAGE_EXTRA	(TACHO_DAT_PAGE_HEAD + 8u + 8u + 8u)
+
+struct tacho_dat_page {
+	unsigned char *bytes;	/* borrowed */
+	size_t size;		/* of the page */
+	size_t used;		/* header included */
+	uint64_t last;		/* time of the last event */
+	uint64_t lost;		/* events before the page */
+};
+
+/* Begins a page in size bytes, a multiple of 8, at bytes. */
+void tacho_dat_page_begin(struct tacho_dat_page *p, void *bytes, size_t size,
+			  uint64_t time, uint64_t lost);
+
+/*
+ * Appends an event of len bytes, rounded up to 4 with zeros.  Its bytes are
+ * where the result points to, for the caller to fill in.  NULL: it does not
+ * fit in this page.
+ */
+unsigned char *tacho_dat_page_add(struct tacho_dat_page *p, uint64_t time,
+				  size_t len);
+
+/* Writes the header; the rest is zeroed.  Returns the bytes in use. */
+size_t tacho_dat_page_end(struct tacho_dat_page *p);
+
+/* An event of a page that was written here. */
+struct tacho_dat_event {
+	uint64_t time;
+	const unsigned char *raw;
+	size_t len;
+};
+
+/* A walk over such a page. */
+struct tacho_dat_walk {
+	const unsigned char *pos, *end;
+	uint64_t time, lost;
+};
+
+/* Returns the bytes that the page uses, the count of lost events included. */
+size_t tacho_dat_walk_begin(struct tacho_dat_walk *w, const void *page);
+bool tacho_dat_walk_next(struct tacho_dat_walk *w, struct tacho_dat_event *e);
+
+#endif
