@@ -20,7 +20,7 @@ _tacho_options()
 	case $1 in
 	record)
 		echo "$common --output= --events= --kernel= --pid= --follow
-			--only --rotate= --keep= --flight --on= --on-kernel=
+			--only --to= --rotate= --keep= --flight --on= --on-kernel=
 			--keep-before= --keep-after= --dumps= --session=
 			--buffer= --subbuf= --kernel-buffer= --clock=
 			--duration= --no-kallsyms --filter= --trigger=
@@ -176,6 +176,8 @@ _tacho_value()
 		_tacho_words 'ftrace babeltrace json' "$cur" ;;
 	convert:--format)
 		_tacho_words 'ftrace babeltrace' "$cur" ;;
+	record:--to)
+		_tacho_words 'ctf dat dat7' "$cur" ;;
 	*:--to)
 		_tacho_words 'ctf dat dat7 text json' "$cur" ;;
 	*:--color)

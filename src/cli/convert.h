@@ -30,6 +30,13 @@ int cli_convert_ctf(struct cli_convert *c);
 int cli_convert_dat(struct cli_convert *c, int version);
 
 /*
+ * Makes a whole trace into a trace.dat, without a word when it works.  *bytes:
+ * its size.  CLI_OK, or CLI_FAILED with a message and no file.
+ */
+int cli_convert_to_dat(const char *trace, const char *out, int version,
+		       uint64_t *bytes);
+
+/*
  * One clock for all sources: their ticks can be taken over.  Else there is no
  * common tick but the nanosecond.
  */

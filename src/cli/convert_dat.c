@@ -213,3 +213,21 @@ int cli_convert_dat(struct cli_convert *c, int version)
 		err = o.d.err;
 	return err ? cli_fail_diag(&o.d) : CLI_OK;
 }
+
+int cli_convert_to_dat(const char *trace, const char *out, int version,
+		       uint64_t *bytes)
+{
+	struct cli_convert c = { .out = out };
+	int ret = cli_trace_open(&c.trace, trace, 0);
+
+	if (ret != CLI_OK)
+		return ret;
+	cli_filter_init(&c.filter);
+	ret = cli_filter_open(&c.filter, c.trace.stream);
+	if (ret == CLI_OK)
+		ret = cli_convert_dat(&c, version);
+	*bytes = c.bytes;
+	cli_filter_release(&c.filter);
+	cli_trace_close(&c.trace);
+	return ret;
+}

@@ -37,7 +37,7 @@ static void catch_signals(void)
 		(void)sigaction(signals[i], &sa, NULL);
 }
 
-static void default_signals(void)
+void job_default_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD,
 				       SIGPIPE };
@@ -94,7 +94,7 @@ static void run_command(const struct job *job, int gate)
 	int why;
 	char c;
 
-	default_signals();
+	job_default_signals();
 	/* without the recorder there is nobody to open the gate */
 	if (read(gate, &c, 1) != 1)
 		_exit(127);

@@ -23,6 +23,9 @@
 struct job_options {
 	const char *output;
 	bool output_given;
+	const char *to;			/* format, as the user says it; or NULL */
+	const char *dat;		/* trace.dat to make of output, or NULL */
+	int dat_version;
 	const char *session;
 	struct cli_list events;		/* of programs */
 	struct cli_list kernel;
@@ -58,7 +61,7 @@ struct job {
 	uint32_t clock;			/* enum tacho_clock */
 	uint64_t clock_freq;
 	struct tacho_clock_pair start;
-	uint64_t began;			/* CLOCK_MONOTONIC, ns */
+	uint64_t began, ended;		/* CLOCK_MONOTONIC, ns; ended 0: not yet */
 	pid_t child;			/* 0: none, or it has ended */
 	int child_status;
 	bool unread;			/* not all could be written: the session stays */
@@ -88,6 +91,9 @@ bool job_runs(struct job *job);
 
 /* Whether another process asked for a snapshot (SIGUSR1) since the last call. */
 bool job_wants_snapshot(void);
+
+/* Signals do again what they do to any program. */
+void job_default_signals(void);
 
 /* Takes everything down; of an unread session says how to get at it. */
 void job_end(struct job *job);

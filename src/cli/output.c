@@ -66,3 +66,24 @@ int cli_output_ready(const char *path, bool given)
 				strerror(errno));
 	return CLI_OK;
 }
+
+int cli_output_ready_dat(const char *path, const char *native)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && (!S_ISREG(st.st_mode) || st.st_size))
+		return cli_fail("'%s' exists and is not empty; remove it or choose "
+				"another name", path);
+	if (!occupied(native))
+		return CLI_OK;
+	return cli_fail("'%s' is what a recording of '%s' left that was killed; "
+			"finish it ('tacho recover %s', 'tacho convert %s -o %s') "
+			"or remove it", native, path, native, native, path);
+}
+
+int cli_output_remove(const char *path)
+{
+	if (is_trace(path) && nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) < 0)
+		return cli_fail("cannot remove '%s': %s", path, strerror(errno));
+	return CLI_OK;
+}

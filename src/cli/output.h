@@ -14,4 +14,13 @@
  */
 int cli_output_ready(const char *path, bool given);
 
+/*
+ * The same for a trace.dat at path, which is recorded as the directory `native`
+ * first.  A native one that is there is of a recording that was killed.
+ */
+int cli_output_ready_dat(const char *path, const char *native);
+
+/* Removes a trace of ours: nothing else.  Returns an exit status. */
+int cli_output_remove(const char *path);
+
 #endif

@@ -23,7 +23,7 @@ enum {
 	OPT_FLIGHT = CLI_OPT_FIRST, OPT_CLOCK, OPT_ROTATE, OPT_KEEP,
 	OPT_BEFORE, OPT_AFTER, OPT_ON, OPT_ON_KERNEL, OPT_DUMPS, OPT_DURATION,
 	OPT_SUBBUF, OPT_KERNEL_BUFFER, OPT_NO_KALLSYMS, OPT_ONLY, OPT_FOLLOW,
-	OPT_FILTER, OPT_TRIGGER, OPT_SYNTH,
+	OPT_FILTER, OPT_TRIGGER, OPT_SYNTH, OPT_TO,
 };
 
 static const struct option options[] = {
@@ -38,6 +38,7 @@ static const struct option options[] = {
 	{ "kernel-buffer", required_argument, NULL, OPT_KERNEL_BUFFER },
 	{ "flight", no_argument, NULL, OPT_FLIGHT },
 	{ "clock", required_argument, NULL, OPT_CLOCK },
+	{ "to", required_argument, NULL, OPT_TO },
 	{ "rotate", required_argument, NULL, OPT_ROTATE },
 	{ "keep", required_argument, NULL, OPT_KEEP },
 	{ "keep-before", required_argument, NULL, OPT_BEFORE },
@@ -76,7 +77,9 @@ static const char usage[] =
 "\n"
 "Where to\n"
 "  -o, --output DIR         the trace (default: tacho-trace; an older one becomes\n"
-"                           tacho-trace.old)\n"
+"                           tacho-trace.old); x.dat: a trace.dat, for trace-cmd\n"
+"      --to FORMAT          'ctf' (the directory), 'dat' (trace.dat version 6) or\n"
+"                           'dat7' (version 7, compressed)\n"
 "      --rotate SIZE|TIME   a new trace in DIR every 100M, 10m, ...\n"
 "      --keep N             with --rotate: only the last N stay\n"
 "\n"
@@ -182,6 +185,7 @@ static int parse_one(struct job_options *o, int opt, char *arg)
 	case 'k': return parse_list("--kernel", arg, &o->kernel);
 	case 'p': return parse_list("--pid", arg, &o->pids);
 	case 's': o->session = arg; return 0;
+	case OPT_TO: o->to = arg; return 0;
 	case 'b': return parse_size("--buffer", arg, &o->lane_size);
 	case OPT_SUBBUF: return parse_size("--subbuf", arg, &o->sub_size);
 	case OPT_KERNEL_BUFFER:
@@ -231,7 +235,7 @@ static int check_options(struct job_options *o)
 		return cli_usage("--on and --on-kernel do not go together");
 	if (o->command_only && (!o->command || !o->kernel.nr))
 		return cli_usage("--only needs -k and a command");
-	return 0;
+	return record_target(o, o->to);
 }
 
 static int parse_options(struct job_options *o, int argc, char **argv)
@@ -309,8 +313,8 @@ static void summary_json(const struct job *job, const char *dir,
 	tacho_json_pair_u64(&j, "lost", s->lost);
 	tacho_json_pair_u64(&j, "chunks", s->chunks);
 	tacho_json_key(&j, "seconds");
-	tacho_json_double(&j, (double)(tacho_now_ns(CLOCK_MONOTONIC) -
-				       job->began) / 1e9);
+	tacho_json_double(&j, (double)((job->ended ? job->ended :
+				tacho_now_ns(CLOCK_MONOTONIC)) - job->began) / 1e9);
 	tacho_json_close(&j, '}');
 	(void)cli_write_json(&b);
 	tacho_buf_release(&b);
@@ -350,6 +354,19 @@ void record_child_note(const struct job *job)
 
 /* ---- the plain recording ---- */
 
+/* The session is not needed any more; a second Ctrl-C ends the converting. */
+static int finish_dat(struct job *job, struct tacho_recorder_stats *s, int ret)
+{
+	int dat;
+
+	job_end(job);
+	job_default_signals();
+	dat = record_dat(job->opt, s);
+	record_summary(job, dat == CLI_OK ? job->opt->dat : job->opt->output, s);
+	record_child_note(job);
+	return ret || dat ? CLI_FAILED : CLI_OK;
+}
+
 static int pump(struct job *job)
 {
 	struct tacho_recorder_config cfg;
@@ -377,6 +394,9 @@ static int pump(struct job *job)
 		(void)cli_fail_diag(&d);
 	}
 	job->unread = err;
+	job->ended = tacho_now_ns(CLOCK_MONOTONIC);
+	if (job->opt->dat && !err)
+		return finish_dat(job, &s, ret);
 	record_summary(job, job->opt->output, &s);
 	record_child_note(job);
 	return ret || err ? CLI_FAILED : CLI_OK;
@@ -390,7 +410,8 @@ static int record_run(int argc, char **argv)
 
 	if (ret >= 0)
 		return ret;
-	ret = cli_output_ready(o.output, o.output_given);
+	ret = o.dat ? cli_output_ready_dat(o.dat, o.output) :
+		      cli_output_ready(o.output, o.output_given);
 	if (!ret)
 		ret = job_prepare(&job, &o);
 	if (ret)

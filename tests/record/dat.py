@@ -286,4 +286,83 @@ def test_disk_full():
     read("t")
 
 
+# ---- record -o x.dat ----
+
+def test_record():
+    """record -o x.dat: a file, and nothing else"""
+    need_trace_cmd()
+    for argv, version in (("x.dat",), b"6"), (("x.dat", "--to", "dat7"), b"7"), \
+            (("x", "--to", "dat"), b"6"):
+        d = tacho("record", "--json", "-o", *argv, "--", TRACED, "hit 700")
+        j = json.loads(d.out)
+        assert j["trace"] == argv[0] and j["events"] == 700, j
+        assert j["bytes"] == os.path.getsize(argv[0]), j
+        assert os.listdir(".") == [argv[0]], os.listdir(".")
+        with open(argv[0], "rb") as f:
+            assert f.read(11)[10:] == version
+        assert sum(map(len, lines(trace_cmd(argv[0]))[0].values())) == 700
+        os.unlink(argv[0])
+
+
+def test_record_kernel():
+    """record -k -o x.dat: the kernel's events, too"""
+    need_tracefs()
+    need_trace_cmd()
+    d = tacho("record", "--json", "-o", "x.dat", "-e", "*:*", "-k", KERNEL, "--", TRACED,
+              "hit 70")
+    j = json.loads(d.out)
+    got = [e[2] for v in lines(trace_cmd("x.dat"))[0].values() for e in v]
+    assert len(got) == j["events"] and got.count("hit") == 70, (j, len(got))
+    assert sum(e.startswith("sched_") for e in got) == j["kernel_events"] > 0
+
+
+def test_record_ctf():
+    """--to ctf: a directory, whatever its name"""
+    tacho("record", "-q", "-o", "x.dat", "--to", "ctf", "--", TRACED, "hit 7")
+    assert len(read("x.dat").events) == 7
+
+
+def test_record_refused():
+    """what does not go together, what is in the way"""
+    for more in ("--rotate", "1M"), ("--flight",), ("--on", "rec:hit"):
+        tacho("record", "-o", "x.dat", *more, "--", TRACED, "hit 1", ok=2,
+              says="write directories")
+    tacho("record", "--to", "dat", "--", TRACED, "hit 1", ok=2, says="name the file")
+    tacho("record", "--to", "xml", "-o", "x", "--", TRACED, ok=2, says="none of ctf")
+    assert not os.listdir(".")
+    with open("x.dat", "w") as f:
+        f.write("mine")
+    tacho("record", "-o", "x.dat", "--", TRACED, "hit 1", ok=1,
+          says="'x.dat' exists and is not empty")
+    assert os.listdir(".") == ["x.dat"]
+
+
+def test_record_killed():
+    """a recorder that is killed leaves the directory, which can be finished"""
+    need_trace_cmd()
+    p = recorder("-o", "x.dat")
+    a = Traced()
+    a.do("hit 500")
+    p.kill()
+    finish(p)
+    a.end()
+    assert os.listdir(".") == ["x.dat.tacho"], os.listdir(".")
+    tacho("record", "-o", "x.dat", "--", TRACED, "hit 1", ok=1,
+          says="tacho recover x.dat.tacho.*tacho convert x.dat.tacho -o x.dat")
+    tacho("recover", "x.dat.tacho")
+    tacho("convert", "x.dat.tacho", "-o", "x.dat")
+    assert sum(map(len, lines(trace_cmd("x.dat"))[0].values())) == 500
+
+
+def test_record_disk_full():
+    """no room for the file: one sentence, and all that was recorded is there"""
+    small_disk("m", "1m")
+    d = tacho("record", "-o", "m/x.dat", "-b", "4M", "--", TRACED, "hit 17000", ok=1,
+              says="cannot write 'm/x.dat': No space left on device")
+    assert "tacho convert m/x.dat.tacho --to dat -o m/x.dat" in d.err, d
+    assert os.listdir("m") == ["x.dat.tacho"], os.listdir("m")
+    assert len(read("m/x.dat.tacho").events) == 17000
+    tacho("convert", "-q", "m/x.dat.tacho", "-o", "x.dat")
+
+
 run(globals())

@@ -14,16 +14,22 @@
 #define RUNS_BYTES	((size_t)16 << 20)
 #define RUN_MAX		((size_t)64 << 10)
 
-/* A file without a name, in the directory of path. */
-static int open_nameless(const char *path)
+int tacho_dat_open_nameless(const char *path, unsigned int mode)
 {
 	const char *slash = strrchr(path, '/');
 	char name[4200];
-	int fd;
 
 	(void)snprintf(name, sizeof(name), "%.*s", slash ? (int)(slash - path) + 1 : 1,
 		       slash ? path : ".");
-	fd = open(name, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	return open(name, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+}
+
+/* The same on any file system. */
+static int open_spool(const char *path)
+{
+	int fd = tacho_dat_open_nameless(path, 0600);
+	char name[4200];
+
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
 		return fd;
 	(void)snprintf(name, sizeof(name), "%.4096s.XXXXXX", path);
@@ -36,7 +42,7 @@ static int open_nameless(const char *path)
 int tacho_dat_spool_open(struct tacho_dat_spool *s, const char *path)
 {
 	*s = (struct tacho_dat_spool){
-		.fd = open_nameless(path), .page_size = TACHO_DAT_PAGE_MIN,
+		.fd = open_spool(path), .page_size = TACHO_DAT_PAGE_MIN,
 	};
 	return s->fd < 0 ? -errno : 0;
 }

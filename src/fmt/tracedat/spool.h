@@ -48,6 +48,12 @@ struct tacho_dat_spool {
 	size_t nr_lanes, last_lane;
 };
 
+/*
+ * Opens a file that has no name, in the directory of path.  -1 and errno;
+ * EOPNOTSUPP and others where the file system has none.
+ */
+int tacho_dat_open_nameless(const char *path, unsigned int mode);
+
 /* Makes the nameless file beside path.  0 or -errno. */
 int tacho_dat_spool_open(struct tacho_dat_spool *s, const char *path);
 void tacho_dat_spool_release(struct tacho_dat_spool *s);

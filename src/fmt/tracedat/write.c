@@ -105,19 +105,50 @@ int tacho_dat_writer_new(struct tacho_dat_writer **writer, const char *path,
 	return 0;
 }
 
+/*
+ * A file that has no name until it is whole, so that a kill leaves nothing
+ * behind; where the file system has no such files, one named w->temp.
+ */
+static int open_temp(struct tacho_dat_writer *w, bool *named)
+{
+	int fd = -1;
+
+	*named = false;
+	if (!access("/proc/self/fd", X_OK))
+		fd = tacho_dat_open_nameless(w->path, 0666);
+	if (fd >= 0)
+		return fd;
+	*named = true;
+	return open(w->temp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
+static int name_file(struct tacho_dat_writer *w, int fd)
+{
+	char self[40];
+
+	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, self, AT_FDCWD, w->temp, AT_SYMLINK_FOLLOW) ?
+	       -errno : 0;
+}
+
 static int write_file(struct tacho_dat_writer *w, uint64_t *bytes)
 {
-	int fd = open(w->temp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	bool named;
+	int fd = open_temp(w, &named);
 	int err;
 
 	if (fd < 0)
 		return -errno;
 	err = tacho_dat_assemble(w, fd, bytes);
+	if (!err && !named) {
+		err = name_file(w, fd);
+		named = !err;
+	}
 	if (close(fd) && !err)
 		err = -errno;
 	if (!err && rename(w->temp, w->path))
 		err = -errno;
-	if (err)
+	if (err && named)
 		(void)unlink(w->temp);
 	return err;
 }
