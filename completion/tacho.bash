@@ -24,7 +24,7 @@ _tacho_options()
 			--keep-before= --keep-after= --dumps= --session=
 			--buffer= --subbuf= --kernel-buffer= --clock=
 			--duration= --no-kallsyms --filter= --trigger=
-			--synth=" ;;
+			--synth= --stack" ;;
 	create)
 		echo "$common --events= --pid= --follow --flight --buffer=
 			--subbuf= --clock= --dir= --stopped" ;;
@@ -47,7 +47,8 @@ _tacho_options()
 		echo "$common --sort=" ;;
 	hist)
 		echo "$common --session= --event= --synth= --kernel --duration= --watch
-			--all --chart --ascii --quantiles= --by=" ;;
+			--all --chart --ascii --quantiles= --by= --snapshot=
+			--snapshot-size=" ;;
 	recipe)
 		echo "$common --kernel --duration= --watch" ;;
 	probe)
@@ -165,7 +166,7 @@ _tacho_value()
 		_tacho_list "$(cd /proc && echo [0-9]*)" "$cur" ;;
 	enable:--session|disable:--session)
 		_tacho_words "$(_tacho_sessions)" "$cur" ;;
-	convert:--output|probe:--exec)
+	convert:--output|hist:--snapshot|probe:--exec)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
 	*:--output|*:--dir|*:--debug-dir)

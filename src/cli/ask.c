@@ -2,6 +2,7 @@
 #include "cli/ask.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/convert.h"
 #include "cli/near.h"
 #include "cli/screen.h"
 #include "cli/trace.h"
@@ -357,6 +359,71 @@ static int read_all(struct run *r)
 	return ret;
 }
 
+/* ---- what came of it -------------------------------------------------------- */
+
+/* Events that were counted without the stack that they were to have. */
+static void stack_remark(const struct run *r)
+{
+	struct tacho_query_stacks s = tacho_query_stacks(r->query);
+
+	if (!s.missing)
+		return;
+	if (!s.found && !r->live)
+		cli_note("no call stack was recorded behind the events, which count "
+			 "with an empty one; 'tacho record --stack' records them");
+	else
+		cli_note("%" PRIu64 " of %" PRIu64 " events have lost their call "
+			 "stack, and count with an empty one", s.missing,
+			 s.missing + s.found);
+}
+
+static int write_snapshot(struct run *r)
+{
+	struct tacho_stream *s;
+	uint64_t events = 0;
+	int err = tacho_query_snapshot(r->query, &s), ret;
+
+	if (err == -ENOENT) {
+		cli_note("no snapshot was taken: '%s' is not written",
+			 r->ask->snapshot);
+		return CLI_OK;
+	}
+	if (err)
+		return cli_fail("out of memory");
+	ret = cli_convert_stream(s, r->ask->snapshot, &events);
+	tacho_stream_close(s);
+	if (ret == CLI_OK && strcmp(r->ask->snapshot, "-"))
+		cli_note("snapshot: %" PRIu64 " events in '%s', the last of %" PRIu64
+			 " taken", events, r->ask->snapshot,
+			 tacho_query_snapshots(r->query));
+	return ret;
+}
+
+static int finish_snapshot(struct run *r)
+{
+	uint64_t taken = tacho_query_snapshots(r->query);
+
+	if (r->ask->snapshot)
+		return write_snapshot(r);
+	if (taken)
+		cli_note("snapshots: %" PRIu64 " taken; --snapshot OUT writes the last",
+			 taken);
+	return CLI_OK;
+}
+
+/* Before anything is read. */
+static int check_snapshot(const struct run *r)
+{
+	const char *out = r->ask->snapshot;
+
+	if (!out)
+		return CLI_OK;
+	if (!tacho_query_has_snapshot(r->query))
+		return cli_usage("--snapshot: no TRIGGER takes one; 'snapshot' and "
+				 "onmax($v).snapshot() do");
+	return cli_convert_ready(out);
+}
+
 static int begin_live(struct run *r)
 {
 	const struct tacho_source *source = tacho_stream_source(r->trace.stream, 0);
@@ -390,18 +457,27 @@ static int ask(struct run *r)
 		cli_trace_close(&r->trace);
 		return cli_fail("out of memory");
 	}
+	if (r->ask->snapshot_size)
+		tacho_query_snapshot_size(r->query, r->ask->snapshot_size);
 	ret = set_commands(r);
+	if (ret == CLI_OK)
+		ret = check_snapshot(r);
 	if (ret == CLI_OK)
 		ret = check_quantiles(r);
 	if (ret == CLI_OK)
 		ret = begin_live(r);
 	if (ret == CLI_OK)
 		ret = read_all(r);
+	tacho_query_end(r->query);
 	cli_screen_end();
 	if (ret == CLI_OK)
 		ret = print(r, true);
 	if (ret == CLI_OK)
+		ret = finish_snapshot(r);
+	if (ret == CLI_OK) {
+		stack_remark(r);
 		cli_trace_remarks(&r->trace);
+	}
 	tacho_query_free(r->query);
 	cli_trace_close(&r->trace);
 	return ret;

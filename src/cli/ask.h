@@ -40,6 +40,8 @@ struct cli_ask {
 	uint64_t duration_ns;	/* live: so long; 0: until Ctrl-C */
 	struct tacho_quantiles quantiles;	/* q and nr only */
 	const char *by;		/* keys of a table of quantiles, "comm,pid", or NULL */
+	const char *snapshot;	/* where the newest snapshot goes, or NULL */
+	uint64_t snapshot_size;	/* bytes to keep for it; 0: the default */
 };
 
 /* Reads, and prints what was asked.  An exit status, a message being said. */

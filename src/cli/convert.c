@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/lines.h"
 #include "cli/out.h"
+#include "cli/output.h"
 
 enum {
 	OPT_TO = CLI_OPT_FIRST,
@@ -142,16 +143,20 @@ static int parse(struct convert_run *r, int argc, char **argv)
 
 /* ---- text -------------------------------------------------------------------- */
 
+/* "-" is stdout. */
 static int open_file(const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	int fd = strcmp(path, "-") ?
+		 open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) :
+		 fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	struct stat st;
 
 	if (fd < 0) {
 		cli_fail("cannot write '%s': %s", path, strerror(errno));
 		return -1;
 	}
-	if (!fstat(fd, &st) && (!S_ISREG(st.st_mode) || !st.st_size))
+	if (!strcmp(path, "-") ||
+	    (!fstat(fd, &st) && (!S_ISREG(st.st_mode) || !st.st_size)))
 		return fd;
 	close(fd);
 	cli_fail("'%s' exists and is not empty; remove it or choose another name",
@@ -289,6 +294,39 @@ static int write_target(struct convert_run *r)
 	case TO_CTF: break;
 	}
 	return cli_convert_ctf(&r->c);
+}
+
+/* ---- for other verbs ------------------------------------------------------------ */
+
+int cli_convert_ready(const char *out)
+{
+	struct stat st;
+
+	if (strcmp(out, "-") && by_extension(out) == TO_CTF)
+		return cli_output_ready(out, true);
+	if (strcmp(out, "-") && !stat(out, &st) && S_ISREG(st.st_mode) && st.st_size)
+		return cli_fail("'%s' exists and is not empty; remove it or choose "
+				"another name", out);
+	return CLI_OK;
+}
+
+int cli_convert_stream(struct tacho_stream *stream, const char *out,
+		       uint64_t *events)
+{
+	struct convert_run r = { .c = { .out = out } };
+	int ret;
+
+	r.to = strcmp(out, "-") ? by_extension(out) : TO_TEXT;
+	r.c.trace.stream = stream;
+	r.c.trace.path = out;
+	cli_filter_init(&r.c.filter);
+	ret = cli_filter_open(&r.c.filter, stream);
+	if (ret == CLI_OK)
+		ret = write_target(&r);
+	cli_filter_release(&r.c.filter);
+	cli_lines_release(&r.lines);
+	*events = r.c.events;
+	return ret;
 }
 
 static int run(struct convert_run *r, const char *path)

@@ -45,4 +45,13 @@ bool cli_convert_same_clock(const struct tacho_stream *s);
 /* Adds the names of threads of all sources: where two disagree, the later one's. */
 int cli_convert_tasks(const struct tacho_stream *s, struct tacho_facts *all);
 
+/*
+ * For other verbs.  Writes all of a stream to OUT, in the format that OUT's extension
+ * says (see tacho-convert(1)); "-" is text on stdout.  _ready: whether that could be
+ * done, before there is anything to write.  CLI_OK, or CLI_FAILED with a message.
+ */
+int cli_convert_ready(const char *out);
+int cli_convert_stream(struct tacho_stream *stream, const char *out,
+		       uint64_t *events);
+
 #endif

@@ -7,6 +7,9 @@
 #include "base/text.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
+#include "stream/window.h"
+
+#define SNAPSHOT_MAX	((uint64_t)1 << 30)
 
 enum {
 	OPT_SYNTH = CLI_OPT_FIRST,
@@ -16,6 +19,8 @@ enum {
 	OPT_QUANTILES,
 	OPT_BY,
 	OPT_DURATION,
+	OPT_SNAPSHOT,
+	OPT_SNAPSHOT_SIZE,
 };
 
 static const struct option options[] = {
@@ -31,6 +36,8 @@ static const struct option options[] = {
 	{ "quantiles", required_argument, NULL, OPT_QUANTILES },
 	{ "by", required_argument, NULL, OPT_BY },
 	{ "duration", required_argument, NULL, OPT_DURATION },
+	{ "snapshot", required_argument, NULL, OPT_SNAPSHOT },
+	{ "snapshot-size", required_argument, NULL, OPT_SNAPSHOT_SIZE },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -58,6 +65,9 @@ static const char usage[] =
 	"      --quantiles LIST and the quantiles of a numeric key: 50,99,99.9,100\n"
 	"      --by KEYS        a table of the quantiles for each value of these keys, of\n"
 	"                       the key that is left: 'keys=comm,lat' --by comm\n"
+	"      --snapshot OUT   write the last snapshot that a TRIGGER took: OUT as of\n"
+	"                       tacho convert, or '-' for text on stdout\n"
+	"      --snapshot-size SIZE  how much of the past is in it (default: 4M)\n"
 	"  -q, --quiet          no remarks on stderr\n"
 	"      --json           one JSON object a histogram\n"
 	"  -h, --help           this text\n";
@@ -88,6 +98,14 @@ static int time_arg(const char *what, const char *arg, uint64_t *ns)
 {
 	if (tacho_parse_time(arg, ns) || !*ns)
 		return cli_usage("%s: '%s' is no time like 10s or 500ms", what, arg);
+	return CLI_OK;
+}
+
+static int size_arg(const char *arg, uint64_t *size)
+{
+	if (tacho_parse_size(arg, size) || *size < TACHO_WINDOW_MIN ||
+	    *size > SNAPSHOT_MAX)
+		return cli_usage("--snapshot-size: '%s' is no size from 128K to 1G", arg);
 	return CLI_OK;
 }
 
@@ -145,6 +163,11 @@ static int take(struct cli_ask *a, int opt)
 	case OPT_BY:
 		a->by = optarg;
 		return CLI_OK;
+	case OPT_SNAPSHOT:
+		a->snapshot = optarg;
+		return *optarg ? CLI_OK : cli_usage("--snapshot: where to?");
+	case OPT_SNAPSHOT_SIZE:
+		return size_arg(optarg, &a->snapshot_size);
 	case OPT_DURATION:
 		return time_arg("--duration", optarg, &a->duration_ns);
 	default:
@@ -188,6 +211,11 @@ static int parse(struct cli_ask *a, int argc, char **argv)
 		return cli_usage("--by is for quantiles: --quantiles LIST is missing");
 	if (a->by && a->form == CLI_ASK_CHART && !a->ascii)
 		return cli_usage("--by makes a table, --chart makes bars");
+	if (a->session && a->snapshot)
+		return cli_usage("-s NAME: the session has snapshots of its own; see "
+				 "tacho snapshot");
+	if (json && a->snapshot && !strcmp(a->snapshot, "-"))
+		return cli_usage("--snapshot - is text, and does not go with --json");
 	if (json)
 		a->form = CLI_ASK_JSON;
 	return -1;

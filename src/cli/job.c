@@ -282,6 +282,9 @@ static int make_kernel(struct job *job)
 				"--clock out", info->clock);
 	if (tacho_kernel_enable(job->kernel, o->kernel.item, o->kernel.nr, &d))
 		return cli_fail_diag(&d);
+	if (o->stack &&
+	    tacho_kernel_set_option(job->kernel, "stacktrace", true, &d))
+		return cli_fail_diag(&d);
 	/* not our own pumping */
 	if (!o->command_only && !o->pids.nr &&
 	    tacho_kernel_set_not_pids(job->kernel, &self, 1, &d))

@@ -44,6 +44,7 @@ struct job_options {
 	bool follow;			/* children of -p */
 	bool command_only;		/* kernel events of the command alone */
 	bool no_kallsyms;
+	bool stack;			/* call stacks behind events */
 	bool json;
 	const char *filter[JOB_COMMANDS_MAX];	/* "[EVENT/]EXPR" */
 	const char *trigger[JOB_COMMANDS_MAX];	/* "EVENT/TRIGGER" */

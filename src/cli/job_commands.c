@@ -75,10 +75,32 @@ static int set_synth(struct job *job, const char *text)
 	return CLI_OK;
 }
 
+/*
+ * --stack for programs: a trigger on what is recorded.  The kernel has an option for it.
+ * What is only taken away from is everything.
+ */
+static int set_stacks(struct job *job)
+{
+	const struct cli_list *l = &job->opt->events;
+	struct tacho_cmd_error e = { 0 };
+	int err = 0;
+
+	if (!job->has_session)
+		return CLI_OK;
+	if (l->nr && l->item[0][0] == '!')
+		err = tacho_command_trigger(&job->session, "*:*", "stacktrace",
+					    NULL, &e);
+	for (size_t i = 0; !err && i < l->nr; i++)
+		if (l->item[i][0] != '!')
+			err = tacho_command_trigger(&job->session, l->item[i],
+						    "stacktrace", NULL, &e);
+	return err ? cli_fail_command(&e, "stacktrace") : CLI_OK;
+}
+
 int job_set_commands(struct job *job)
 {
 	const struct job_options *o = job->opt;
-	int ret = CLI_OK;
+	int ret = o->stack ? set_stacks(job) : CLI_OK;
 
 	for (uint32_t i = 0; ret == CLI_OK && i < o->nr_synths; i++)
 		ret = set_synth(job, o->synth[i]);

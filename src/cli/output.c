@@ -56,8 +56,8 @@ int cli_output_ready(const char *path, bool given)
 	if (!occupied(path))
 		return CLI_OK;
 	if (given || !is_trace(path))
-		return cli_fail("'%s' exists and is not empty; name another directory "
-				"with -o", path);
+		return cli_fail("'%s' exists and is not empty; name another directory",
+				path);
 	(void)snprintf(old, sizeof(old), "%.4096s.old", path);
 	if (is_trace(old) && nftw(old, remove_one, 16, FTW_DEPTH | FTW_PHYS) < 0)
 		return cli_fail("cannot remove '%s': %s", old, strerror(errno));

@@ -23,7 +23,7 @@ enum {
 	OPT_FLIGHT = CLI_OPT_FIRST, OPT_CLOCK, OPT_ROTATE, OPT_KEEP,
 	OPT_BEFORE, OPT_AFTER, OPT_ON, OPT_ON_KERNEL, OPT_DUMPS, OPT_DURATION,
 	OPT_SUBBUF, OPT_KERNEL_BUFFER, OPT_NO_KALLSYMS, OPT_ONLY, OPT_FOLLOW,
-	OPT_FILTER, OPT_TRIGGER, OPT_SYNTH, OPT_TO,
+	OPT_FILTER, OPT_TRIGGER, OPT_SYNTH, OPT_TO, OPT_STACK,
 };
 
 static const struct option options[] = {
@@ -53,6 +53,7 @@ static const struct option options[] = {
 	{ "filter", required_argument, NULL, OPT_FILTER },
 	{ "trigger", required_argument, NULL, OPT_TRIGGER },
 	{ "synth", required_argument, NULL, OPT_SYNTH },
+	{ "stack", no_argument, NULL, OPT_STACK },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -74,6 +75,7 @@ static const char usage[] =
 "      --trigger TEXT       do something at each hit: 'EVENT/TRIGGER', see\n"
 "                           tacho trigger --help\n"
 "      --synth TEXT         define a synthetic event for triggers\n"
+"      --stack              the call stack behind each event\n"
 "\n"
 "Where to\n"
 "  -o, --output DIR         the trace (default: tacho-trace; an older one becomes\n"
@@ -204,6 +206,7 @@ static int parse_one(struct job_options *o, int opt, char *arg)
 	case OPT_DUMPS: return parse_count("--dumps", arg, &o->dumps);
 	case OPT_DURATION: return parse_time("--duration", arg, &o->duration);
 	case OPT_NO_KALLSYMS: o->no_kallsyms = true; return 0;
+	case OPT_STACK: o->stack = true; return 0;
 	case OPT_ONLY: o->command_only = true; return 0;
 	case OPT_FILTER:
 		return parse_text("--filter", arg, o->filter, &o->nr_filters);

@@ -182,6 +182,13 @@ struct tacho_hist *tacho_engine_hist(const struct tacho_engine *engine,
 				     const struct tacho_engine_event *event,
 				     uint32_t index);
 
+/*
+ * Whether a hit of the event needs rec->stack: a histogram of it looks at that, or one of
+ * a synthetic event that it makes does.
+ */
+bool tacho_engine_needs_stack(const struct tacho_engine *engine,
+			      const struct tacho_engine_event *event);
+
 /* Whether the event has a filter. */
 bool tacho_engine_has_filter(const struct tacho_engine_event *event);
 

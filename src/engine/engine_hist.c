@@ -137,18 +137,50 @@ static bool is_referred(const struct tacho_engine *engine,
 	return false;
 }
 
+/* Whether one of a trigger's actions makes this synthetic event. */
+static bool makes(const struct engine_trigger *t, const struct tacho_synth *synth)
+{
+	const struct tacho_hist_spec *spec = &t->spec.hist;
+
+	for (uint32_t k = 0; t->hist && k < spec->nr_actions; k++)
+		if (spec->action[k]->action == TACHO_DO_TRACE &&
+		    !strcmp(spec->action[k]->synth, synth->name))
+			return true;
+	return false;
+}
+
 bool engine_hist_makes(const struct tacho_engine *engine,
 		       const struct tacho_synth *synth)
 {
-	for_each_trigger(engine, t, i) {
-		const struct tacho_hist_spec *spec = &t->spec.hist;
+	for_each_trigger(engine, t, i)
+		if (makes(t, synth))
+			return true;
+	return false;
+}
 
-		for (uint32_t k = 0; t->hist && k < spec->nr_actions; k++)
-			if (spec->action[k]->action == TACHO_DO_TRACE &&
-			    !strcmp(spec->action[k]->synth, synth->name))
+/* A synthetic event has its maker's stack, and so on as deep as they are made. */
+static bool needs_stack(const struct tacho_engine *engine,
+			const struct engine_event *event, uint32_t depth)
+{
+	const struct engine_trigger *t;
+	const struct engine_event *synth;
+
+	for (t = event->triggers; t; t = t->next) {
+		if (t->hist && tacho_hist_uses_stack(t->hist))
+			return true;
+		for (synth = engine->synths; synth && depth < TACHO_ENGINE_DEPTH;
+		     synth = synth->next_synth)
+			if (makes(t, synth->pub.synth) &&
+			    needs_stack(engine, synth, depth + 1))
 				return true;
 	}
 	return false;
+}
+
+bool tacho_engine_needs_stack(const struct tacho_engine *engine,
+			      const struct tacho_engine_event *event)
+{
+	return needs_stack(engine, engine_event_ro(event), 0);
 }
 
 struct tacho_hist *tacho_engine_hist(const struct tacho_engine *engine,

@@ -394,6 +394,11 @@ const struct tacho_hist_column *tacho_hist_key(const struct tacho_hist *hist,
 	return &hist->key[i].column;
 }
 
+bool tacho_hist_uses_stack(const struct tacho_hist *hist)
+{
+	return hist->uses_stack;
+}
+
 uint32_t tacho_hist_nr_vals(const struct tacho_hist *hist)
 {
 	return hist->nr_vals;

@@ -107,6 +107,9 @@ void tacho_hist_pause(struct tacho_hist *hist, bool paused);
 bool tacho_hist_paused(const struct tacho_hist *hist);
 void tacho_hist_clear(struct tacho_hist *hist);
 
+/* Whether a hit looks at rec->stack: common_stacktrace is a key, a variable, ... */
+bool tacho_hist_uses_stack(const struct tacho_hist *hist);
+
 /*
  * Whether both are "the same histogram": keys, values, variables, sort, name and
  * actions.  Filter, size and pause do not take part.

@@ -244,6 +244,8 @@ static int bind_stack(struct hist_binder *b, const struct tacho_hist_expr *x,
 	number_of_type(v, "unsigned long[]", TACHO_HIST_STACK * 8);
 	if (f)
 		needs(b->h, f, 4);
+	else
+		b->h->uses_stack = true;
 	return 0;
 }
 

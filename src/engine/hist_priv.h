@@ -115,6 +115,7 @@ struct tacho_hist {
 	uint32_t min_len;	/* shorter events lack a field */
 	bool simple;		/* one number as key; sums, and nothing else */
 	bool usecs;		/* all timestamps are microseconds */
+	bool uses_stack;	/* the hit's own: rec->stack */
 	uint32_t nr_vals;
 	struct hist_key key[TACHO_HIST_KEYS_MAX];
 	struct hist_value val[TACHO_HIST_VALS_MAX + 1];

@@ -15,6 +15,7 @@ static void fill(const struct tacho_facts *f, const char *name, uint64_t start,
 {
 	*sym = (struct tacho_symbol){
 		.name = name, .start = start,
+		.module = tacho_facts_module(f, name),
 		.end = tacho_facts_symbol_end(f, start),
 	};
 }

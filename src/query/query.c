@@ -59,7 +59,11 @@ int tacho_query_new(struct tacho_query **query, struct tacho_stream *stream)
 	q->last = &q->commands;
 	tacho_arena_init(&q->arena, ARENA_MAX);
 	tacho_query_names_init(q);
-	q->host = (struct tacho_engine_host){ .arg = q, .emit = host_emit };
+	q->held_last = &q->held;
+	q->window_size = TACHO_QUERY_SNAPSHOT;
+	q->host = (struct tacho_engine_host){
+		.arg = q, .emit = host_emit, .snapshot = query_snapshot_take,
+	};
 	q->engine = tacho_engine_new(&q->host, &q->names);
 	if (!q->engine) {
 		tacho_query_free(q);
@@ -73,6 +77,8 @@ void tacho_query_free(struct tacho_query *q)
 {
 	if (!q)
 		return;
+	query_pair_release(q);
+	tacho_window_free(q->window);
 	tacho_engine_free(q->engine);
 	run_queue_free(q->run_queue);
 	tacho_arena_release(&q->arena);
@@ -151,6 +157,55 @@ static int begin_run_queue(struct tacho_query *q, struct tacho_cmd_error *e)
 
 /* ---- commands ---- */
 
+/* The event that is built in is made of others: they need what its histograms need. */
+static bool needs_stack(const struct tacho_query *q,
+			const struct tacho_engine_event *event,
+			enum run_queue_kind kind)
+{
+	const struct tacho_engine_event *made = NULL;
+
+	if (q->run_queue && kind)
+		made = tacho_engine_find(q->engine, "synthetic", RUN_QUEUE_EVENT);
+	return (event && tacho_engine_needs_stack(q->engine, event)) ||
+	       (made && tacho_engine_needs_stack(q->engine, made));
+}
+
+/*
+ * Asks the source for the stacks of an event, once.  A recording has them or not; the
+ * running kernel can be told.
+ */
+static int want_stacks(struct tacho_query *q, const struct tacho_type *type,
+		       struct tacho_cmd_error *e)
+{
+	struct tacho_engine_event *event = tacho_engine_add(q->engine, type);
+	struct tacho_diag d = { 0 };
+	struct tacho_source *s;
+	int err = event ? 0 : -ENOMEM;
+
+	q->pairing = true;
+	if (!event || event->host_data)
+		return err;
+	event->host_data = q;
+	for (uint32_t i = 0; !err && (s = tacho_stream_source(q->stream, i)); i++)
+		if (s->ops->stacks)
+			err = s->ops->stacks(s, type, &d);
+	return err ? tacho_cmd_error(e, err, 0, "No call stacks: %.100s", d.text) : 0;
+}
+
+/* A command on one event may make another one need its stack. */
+static int look_for_stacks(struct tacho_query *q, struct tacho_cmd_error *e)
+{
+	const struct tacho_type *type;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && (type = tacho_stream_type(q->stream, i)); i++)
+		if (needs_stack(q, tacho_engine_find(q->engine, type->system,
+						     type->name),
+				run_queue_kind(type)))
+			err = want_stacks(q, type, e);
+	return err;
+}
+
 /* One command on one event. */
 static int apply(struct tacho_query *q, const struct query_command *c,
 		 struct tacho_engine_event *event, struct tacho_cmd_error *e)
@@ -226,7 +281,7 @@ static int command(struct tacho_query *q, bool is_filter, const char *event,
 
 	if (err)
 		return err;
-	if (!c)
+	if (!c || (!is_filter && query_snapshot_prepare(q, text)))
 		return tacho_cmd_error(e, -ENOMEM, 0, "Out of memory");
 	apply_all(q, c, &o);
 	if (!o.matched && !is_live(q))
@@ -238,7 +293,7 @@ static int command(struct tacho_query *q, bool is_filter, const char *event,
 	}
 	*q->last = c;
 	q->last = &c->next;
-	return 0;
+	return is_filter ? 0 : look_for_stacks(q, e);
 }
 
 int tacho_query_filter(struct tacho_query *q, const char *event,
@@ -282,37 +337,89 @@ static void meet(struct tacho_query *q, struct query_slot *slot,
 			if (event)
 				(void)apply(q, c, event, NULL);
 		}
+		if (event)
+			(void)look_for_stacks(q, NULL);
 	}
 	*slot = (struct query_slot){
 		.type = type, .event = event,
+		.caller = query_stack_field(type),
 		.active = event && (event->soft ||
 				    tacho_engine_has_filter(event)),
 		.kind = q->run_queue ? run_queue_kind(type) : RUN_QUEUE_NONE,
 	};
+	slot->needs_stack = needs_stack(q, event, slot->kind);
+}
+
+static bool hit(struct tacho_query *q, const struct query_run *run,
+		const struct tacho_rec *rec)
+{
+	if (run->kind)
+		run_queue_hit(q->run_queue, run->kind, run->record->type, rec);
+	return run->event ? tacho_engine_hit(q->engine, run->event, rec) :
+			    !q->filtered;
+}
+
+/*
+ * A record that is kept and then turns out not to be recorded is taken out again; one that
+ * switches tracing on comes in late.
+ */
+static bool run_and_keep(struct tacho_query *q, const struct query_run *run,
+			 const struct tacho_rec *rec)
+{
+	bool keep = tacho_engine_running(q->engine), passes;
+	uint64_t taken = q->nr_snapshots;
+
+	if (keep)
+		tacho_window_add(q->window, run->record, run->source);
+	if (keep && run->stack_record)
+		tacho_window_add(q->window, &run->stack_record->record,
+				 run->stack_record->source);
+	passes = hit(q, run, rec);
+	if (!run->event)
+		return passes;
+	if (keep && !passes && !run->stack_record && taken == q->nr_snapshots)
+		tacho_window_undo(q->window);
+	else if (!keep && passes)
+		tacho_window_add(q->window, run->record, run->source);
+	return passes;
+}
+
+bool query_run(struct tacho_query *q, const struct query_run *run)
+{
+	struct tacho_rec rec = {
+		.raw = run->record->raw, .len = run->record->len,
+		.cpu = run->record->cpu, .time = run->time,
+		.pid = run->record->pid, .names = &q->names,
+		.nr_stack = run->nr_stack, .stack = run->stack,
+	};
+
+	q->now = run->record;
+	if (tacho_unlikely(q->window && !run->is_kept))
+		return run_and_keep(q, run, &rec);
+	return hit(q, run, &rec);
 }
 
 bool tacho_query_hit(struct tacho_query *q, const struct tacho_record *r)
 {
 	uint64_t h = (uint64_t)(uintptr_t)r->type * UINT64_C(0x9e3779b97f4a7c15);
 	struct query_slot *slot = &q->slot[h >> 52];
-	struct tacho_rec rec;
+	struct query_run run;
 
 	q->nr_made = q->next_made = 0;
 	if (tacho_unlikely(slot->type != r->type))
 		meet(q, slot, r->type);
-	if (!slot->active && !slot->kind)
+	if (!slot->active && !slot->kind && !q->pairing && !q->window)
 		return !q->filtered;
-	rec = (struct tacho_rec){
-		.raw = r->raw, .len = r->len, .cpu = r->cpu,
-		.time = r->time - tacho_stream_current(q->stream)->clock.base,
-		.pid = r->pid, .names = &q->names,
+	run = (struct query_run){
+		.record = r, .source = tacho_stream_current(q->stream),
+		.event = slot->active ? slot->event : NULL,
+		.kind = slot->kind,
 	};
-	q->now = r;
-	if (slot->kind)
-		run_queue_hit(q->run_queue, slot->kind, r->type, &rec);
-	if (!slot->active)
-		return !q->filtered;
-	return tacho_engine_hit(q->engine, slot->event, &rec);
+	run.time = r->time - run.source->clock.base;
+	if (tacho_likely(!q->pairing))
+		return query_run(q, &run);
+	query_pair(q, slot, &run);
+	return true;
 }
 
 const struct tacho_record *tacho_query_made(struct tacho_query *q)

@@ -25,6 +25,19 @@
  * machine's.  User memory is not there: `.ustring` matches nothing, and neither does a
  * `char *` into the kernel.
  *
+ * Call stacks.  A key, variable or parameter common_stacktrace of an event of a stream is the
+ * stack that was recorded behind it (pair.c): a kernel_stack record on the same CPU, or a
+ * program's user_stack of the same thread, before anything else but an interrupt's
+ * events.  So events that need one wait for it, and all behind them wait too, that
+ * what is counted is counted in order.  One whose stack is not there is counted with an
+ * empty stack.  The tracer's own functions are no part of a stack.
+ *
+ * Snapshots.  When a command takes them (the trigger, or an action of a histogram), the
+ * newest records are kept in memory (stream/window.h), and a snapshot is what is there at
+ * the moment; it takes the place of an older one.  The record that causes one is its
+ * last, with its stack if it waited for that.  While tracing is off (traceoff), nothing
+ * is kept.
+ *
  * One thread.
  */
 #ifndef TACHO_QUERY_QUERY_H
@@ -73,9 +86,41 @@ bool tacho_query_is_run_queue(const char *event);
 
 /*
  * One record: runs what is set on its event.  Whether it passes: no filter was
- * set on any event, or one on this event that it passes.
+ * set on any event, or one on this event that it passes.  Of a query with
+ * triggers that need call stacks it says true of all: they may run later.
  */
 bool tacho_query_hit(struct tacho_query *query, const struct tacho_record *r);
+
+/*
+ * That was the last record: runs those that wait for their stacks.  Of a live stream it was
+ * the last only for the reader: an event whose stack was not read yet is left out.
+ */
+void tacho_query_end(struct tacho_query *query);
+
+/* Events that needed a call stack: that had one, and that had none. */
+struct tacho_query_stacks {
+	uint64_t found, missing;
+};
+struct tacho_query_stacks tacho_query_stacks(const struct tacho_query *query);
+
+/*
+ * How many bytes of records to keep for snapshots, before the first command that takes
+ * one; else TACHO_QUERY_SNAPSHOT.  Less than TACHO_WINDOW_MIN counts as that.
+ */
+#define TACHO_QUERY_SNAPSHOT	((size_t)4 << 20)
+void tacho_query_snapshot_size(struct tacho_query *query, size_t size);
+
+/* Whether a command takes snapshots, and how many were taken. */
+bool tacho_query_has_snapshot(const struct tacho_query *query);
+uint64_t tacho_query_snapshots(const struct tacho_query *query);
+
+/*
+ * tacho_query_snapshot - read the newest snapshot.
+ *
+ * *stream is the caller's, to close before the query and before the next hit.  0, -ENOENT
+ * when none was taken, -ENOMEM.
+ */
+int tacho_query_snapshot(struct tacho_query *query, struct tacho_stream **stream);
 
 /*
  * Synthetic events that the hit before made, recorded as records with the time and CPU of

@@ -7,6 +7,7 @@
 #include "kernel/syscalls.h"
 #include "query/query.h"
 #include "query/run_queue.h"
+#include "stream/window.h"
 
 /* A command, kept for types that a live stream learns later. */
 struct query_command {
@@ -27,9 +28,36 @@ struct query_made {
 struct query_slot {
 	const struct tacho_type *type;
 	struct tacho_engine_event *event;
+	const struct tacho_field *caller;	/* of a type of call stacks; or NULL */
 	bool active;		/* the engine has something to do for it */
 	enum run_queue_kind kind;
+	bool needs_stack;
 };
+
+/* A record that waits for its stack, or behind one that does. */
+struct query_held {
+	struct query_held *next;
+	struct query_held *next_waiting;
+	struct tacho_record record;
+	struct tacho_source *source;
+	struct tacho_engine_event *event;	/* NULL: only to be kept for a snapshot */
+	enum run_queue_kind kind;
+	uint64_t time;			/* the engine's */
+	bool waits;
+	bool is_kept;			/* with the event that it belongs to */
+	struct query_held *stack_record;	/* behind it in the queue, or NULL */
+	uint32_t nr_stack;
+	uint64_t stack[TACHO_HIST_STACK];
+	_Alignas(8) unsigned char raw[];
+};
+
+/* Whether an address lies in a function of the tracer: a cache. */
+struct query_frame {
+	uint64_t addr;
+	bool is_tracer;
+};
+
+#define QUERY_FRAMES	256u
 
 #define QUERY_SLOTS	4096u
 #define QUERY_MADE_MAX	64u
@@ -50,8 +78,61 @@ struct tacho_query {
 	const struct tacho_record *now;	/* the hit that runs */
 	struct query_made made[QUERY_MADE_MAX];
 	uint32_t nr_made, next_made;
+
+	/* pair.c */
+	bool pairing;		/* some event needs its stack */
+	struct query_held *held, **held_last;
+	struct query_held *waiting;	/* those of them that wait, the oldest first */
+	uint32_t nr_held;
+	size_t held_bytes;
+	struct tacho_query_stacks stacks;
+	struct query_frame frame[QUERY_FRAMES];
+
+	/* snapshot.c */
+	struct tacho_window *window;	/* NULL: no command takes one */
+	size_t window_size;
+	uint64_t nr_snapshots;
 };
 
+/* One record and what it takes to run it. */
+struct query_run {
+	const struct tacho_record *record;
+	struct tacho_source *source;
+	struct tacho_engine_event *event;	/* or NULL */
+	enum run_queue_kind kind;
+	uint64_t time;
+	uint32_t nr_stack;
+	const uint64_t *stack;
+	const struct query_held *stack_record;	/* kept with it, or NULL */
+	bool is_kept;		/* it was */
+};
+
+/* ---- query.c ---- */
+
+/* Runs it, keeping the record if snapshots are taken.  Whether it passes. */
+bool query_run(struct tacho_query *q, const struct query_run *run);
+
+/* ---- names.c ---- */
+
 void tacho_query_names_init(struct tacho_query *q);
+
+/* ---- pair.c ---- */
+
+/* The field of a type of call stacks that has the addresses; else NULL. */
+const struct tacho_field *query_stack_field(const struct tacho_type *type);
+
+/* A record of a query that pairs: run is ready but for its stack. */
+void query_pair(struct tacho_query *q, const struct query_slot *slot,
+		const struct query_run *run);
+
+void query_pair_release(struct tacho_query *q);
+
+/* ---- snapshot.c ---- */
+
+/* Begins to keep records if this command takes snapshots.  0 or -ENOMEM. */
+int query_snapshot_prepare(struct tacho_query *q, const char *text);
+
+/* The engine's host call. */
+void query_snapshot_take(void *arg, const struct tacho_rec *cause);
 
 #endif

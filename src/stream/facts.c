@@ -189,7 +189,7 @@ static int symbol_order(const void *a, const void *b)
 }
 
 /*
- * One line "ffffffff81000000 T _text\t[module]": the name is terminated in
+ * One line "ffffffff81000000 T _text\t[module]": name and module are terminated in
  * place, so that lookups return pointers into the text.
  */
 static bool symbol_line(char *line, char *end, uint64_t *addr, char **name)
@@ -214,6 +214,8 @@ static bool symbol_line(char *line, char *end, uint64_t *addr, char **name)
 	for (p += 3; p < end && *p != '\t' && *p != ' '; p++)
 		;
 	*p = '\0';
+	if (end - p > 2 && p[1] == '[' && end[-1] == ']')
+		end[-1] = '\0';
 	return true;
 }
 
@@ -270,6 +272,16 @@ static size_t symbols_to(const struct tacho_facts *f, uint64_t addr)
 			hi = mid;
 	}
 	return lo;
+}
+
+/* Behind a name is its module, or the next line: an address. */
+const char *tacho_facts_module(const struct tacho_facts *f, const char *name)
+{
+	const char *p = name + strlen(name) + 1;
+
+	if (p >= f->symbol_text.data + f->symbol_text.len || *p != '[')
+		return NULL;
+	return p + 1;
 }
 
 uint64_t tacho_facts_symbol_end(const struct tacho_facts *f, uint64_t start)

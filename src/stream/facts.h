@@ -69,6 +69,9 @@ int tacho_facts_take_kallsyms(struct tacho_facts *f, struct tacho_buf *text);
 const char *tacho_facts_symbol(const struct tacho_facts *f, uint64_t addr,
 			       uint64_t *start);
 
+/* The module of a symbol by the name that the call above gave, or NULL. */
+const char *tacho_facts_module(const struct tacho_facts *f, const char *name);
+
 /* Where the symbol ends that begins at start: the next one's start, or start. */
 uint64_t tacho_facts_symbol_end(const struct tacho_facts *f, uint64_t start);
 

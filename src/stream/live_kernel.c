@@ -2,10 +2,12 @@
 #include "stream/live_kernel.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "kernel/control.h"
 #include "kernel/pump.h"
 #include "kernel/symbols.h"
 #include "kernel/syscalls.h"
@@ -43,6 +45,7 @@ struct live_kernel {
 	uint32_t tasks_told;	/* entries of tasks that the facts have */
 	uint64_t events, lost;
 	uint64_t began;		/* realtime */
+	bool drained;		/* something may have been read */
 };
 
 static struct live_kernel *of(struct tacho_source *source)
@@ -91,6 +94,7 @@ static int drain(struct live_kernel *lk)
 					TACHO_CLOCK_TSC : TACHO_CLOCK_MONO);
 	int more;
 
+	lk->drained = true;
 	do
 		more = tacho_kernel_pump_step(lk->pump, 0);
 	while (more > 0);
@@ -197,12 +201,47 @@ static int text(struct tacho_source *source, const char *name,
 	return tacho_buf_error(out);
 }
 
+/* Opening the file for writing empties the buffers. */
+static int forget_recorded(struct live_kernel *lk, struct tacho_diag *d)
+{
+	return tacho_tracefs_write(tacho_kernel_dirfd(lk->kernel), "trace", "",
+				   false, d);
+}
+
+/*
+ * A trigger, so that other events are not slower; the option, which is for all
+ * events, where the kernel has no such trigger.  What was recorded since the source was
+ * opened has no stacks: it is dropped.
+ */
+static int stacks(struct tacho_source *source, const struct tacho_type *type,
+		  struct tacho_diag *d)
+{
+	struct live_kernel *lk = of(source);
+	struct tacho_diag refusal = { 0 };
+	char event[256];
+	int err = tacho_kernel_stop(lk->kernel, d);
+
+	if (err)
+		return err;
+	(void)snprintf(event, sizeof(event), "%s:%s", type->system, type->name);
+	err = tacho_kernel_control_enabled(lk->kernel, TACHO_KERNEL_TRIGGER, event,
+					   "stacktrace", NULL, &refusal);
+	if (err == -EOPNOTSUPP)
+		err = tacho_kernel_set_option(lk->kernel, "stacktrace", true, d);
+	else if (err)
+		err = tacho_diag(d, err, 0, "%s", refusal.text);
+	if (!err && !lk->drained)
+		err = forget_recorded(lk, d);
+	return err ? err : tacho_kernel_start(lk->kernel, d);
+}
+
 static const struct tacho_source_ops live_kernel_ops = {
 	.format = "kernel",
 	.live = true,
 	.close = close_source,
 	.fill = fill,
 	.info = info,
+	.stacks = stacks,
 	.text = text,
 };
 

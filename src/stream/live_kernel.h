@@ -10,6 +10,9 @@
  * written before that moment is in memory then, so that moment, less SLACK for
  * events whose time was read and that are being written, is the horizon of all
  * CPUs that have nothing.
+ *
+ * Call stacks are recorded on demand, behind those events whose stacks are asked for
+ * (tacho_source_ops.stacks): the kernel's own trigger `stacktrace` does it.
  */
 #ifndef TACHO_STREAM_LIVE_KERNEL_H
 #define TACHO_STREAM_LIVE_KERNEL_H

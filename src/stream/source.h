@@ -110,6 +110,15 @@ struct tacho_source_ops {
 		    struct tacho_stream_info *info);
 
 	/*
+	 * Has call stacks recorded behind the events of a type, as records
+	 * of their own.  Called before the first fill(); what was recorded
+	 * without stacks is not handed out.  0, or a negative errno with d filled in;
+	 * NULL: the recording has them or has not.
+	 */
+	int (*stacks)(struct tacho_source *source,
+		      const struct tacho_type *type, struct tacho_diag *d);
+
+	/*
 	 * Appends the text of one of the recording's tables: "kallsyms",
 	 * "cmdlines", "syscalls".  0 or -ENOENT; NULL: it has none.
 	 */

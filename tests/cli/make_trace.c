@@ -6,6 +6,8 @@
  *		field, a loss of 5 events before the third event of programs
  *	rotated	DIR/0001 and DIR/0002: the same type under two ids
  *	many	20,000 events on two CPUs
+ *	stacks	kernel events on two CPUs with call stacks behind them, of which some
+ *		are nested, lost, or another's: see stacks.sh
  */
 #include <errno.h>
 #include <stdio.h>
@@ -233,6 +235,112 @@ static int many(const char *dir)
 	return 0;
 }
 
+/* ---- stacks ---- */
+
+static const char run[] = COMMON
+	"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+	"print fmt: \"pid=%d\", REC->pid\n";
+static const char kernel_stack[] = COMMON
+	"\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
+	"\tfield:__data_loc unsigned long[] caller;\toffset:12;\tsize:4;\tsigned:0;\n\n"
+	"print fmt: \"<stack trace>\\n%s\", __get_stacktrace(caller)\n";
+static const char symbols[] =
+	"ffffffff81000100 t trace_event_raw_event_sched_wakeup\n"
+	"ffffffff81000200 t __traceiter_sched_wakeup\n"
+	"ffffffff81001000 T try_to_wake_up\n"
+	"ffffffff81002000 T timer_fn\n"
+	"ffffffff81003000 T do_work\n"
+	"ffffffff81004000 T entry\t[mod]\n"
+	"ffffffff81005000 T the_end\n";
+
+#define TEXT		UINT64_C(0xffffffff81000000)
+#define HARDIRQ		0x08
+#define ID_RUN		2
+#define ID_STACK	5
+
+/* Offsets from TEXT, ended by 0; the first two of each stack are the tracer's. */
+static void put_stack(struct lane *l, uint64_t time, unsigned int flags,
+		      int32_t pid, const uint32_t *addr)
+{
+	unsigned char b[8 + 8 * 8] = { 0 };
+	uint32_t n = 0;
+
+	tacho_put_u64(b + 8, TEXT + 0x110);
+	tacho_put_u64(b + 16, TEXT + 0x220);
+	for (n = 2; *addr; addr++, n++)
+		tacho_put_u64(b + 8 + 8 * n, TEXT + *addr);
+	tacho_put_u32(b, n);
+	tacho_put_u32(b + 4, 16 | n * 8 << 16);
+	put(l, time, ID_STACK, flags, pid, b, 8 + 8 * n);
+}
+
+static void put_run(struct lane *l, uint64_t time, int32_t pid)
+{
+	unsigned char b[4];
+
+	tacho_put_u32(b, (uint32_t)pid);
+	put(l, time, ID_RUN, 0, 0, b, 4);
+}
+
+static int put_stacks(struct lane cpu[2])
+{
+	static const uint32_t task[] = { 0x1010, 0x3020, 0x4030, 0 };
+	static const uint32_t irq[] = { 0x1010, 0x2008, 0x4030, 0 };
+
+	/* plain */
+	put_wake(&cpu[0], 1000, 0, 10, "plain", 1);
+	put_stack(&cpu[0], 1100, 0, 10, task);
+	/* an interrupt's event and stack between the two */
+	put_wake(&cpu[0], 2000, 0, 10, "outer", 2);
+	put_wake(&cpu[0], 2010, HARDIRQ, 10, "inner", 3);
+	put_stack(&cpu[0], 2020, HARDIRQ, 10, irq);
+	put_stack(&cpu[0], 2030, 0, 10, task);
+	/* the first one's was lost */
+	put_wake(&cpu[0], 3000, 0, 11, "none", 4);
+	put_wake(&cpu[0], 3100, 0, 11, "behind", 5);
+	put_stack(&cpu[0], 3110, 0, 11, task);
+	/* another CPU's is between */
+	put_wake(&cpu[0], 4000, 0, 12, "left", 6);
+	put_wake(&cpu[1], 4005, 0, 12, "right", 7);
+	put_stack(&cpu[1], 4006, 0, 12, irq);
+	put_stack(&cpu[0], 4010, 0, 12, task);
+	/* what is between was lost, so the stack may be another's */
+	put_wake(&cpu[0], 6000, 0, 16, "none", 8);
+	if (flush(&cpu[0]))
+		return -1;
+	cpu[0].p.events_discarded = 2;
+	put_stack(&cpu[0], 6010, 0, 16, task);
+	/* another thread's */
+	put_wake(&cpu[0], 6500, 0, 16, "none", 9);
+	put_stack(&cpu[0], 6510, 0, 17, task);
+	/* the other CPU takes the stack before it is there in the order of time */
+	put_wake(&cpu[0], 8000, 0, 18, "taken", 50);
+	put_run(&cpu[1], 8005, 50);
+	put_stack(&cpu[0], 8010, 0, 18, task);
+	/* the end */
+	put_wake(&cpu[0], 9000, 0, 19, "none", 10);
+	return flush(&cpu[0]) || flush(&cpu[1]);
+}
+
+static int stacks(const char *dir)
+{
+	struct lane cpu[2];
+
+	if (begin(dir) || type(1, 1, "sched", "sched_wakeup", wake) ||
+	    type(1, ID_RUN, "sched", "run", run) ||
+	    type(1, ID_STACK, "ftrace", "kernel_stack", kernel_stack))
+		return failed();
+	lane_init(&cpu[0], 1, 0);
+	lane_init(&cpu[1], 1, 1);
+	if (put_stacks(cpu) ||
+	    tacho_ctf_writer_text(w, "kallsyms", symbols, strlen(symbols), &d) ||
+	    finish())
+		return failed();
+	tacho_buf_release(&cpu[0].b);
+	tacho_buf_release(&cpu[1].b);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "small"))
@@ -241,6 +349,8 @@ int main(int argc, char **argv)
 		return rotated(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "many"))
 		return many(argv[2]);
-	fprintf(stderr, "usage: make_trace small|rotated|many DIR\n");
+	if (argc == 3 && !strcmp(argv[1], "stacks"))
+		return stacks(argv[2]);
+	fprintf(stderr, "usage: make_trace small|rotated|many|stacks DIR\n");
 	return 2;
 }

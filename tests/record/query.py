@@ -493,4 +493,104 @@ def test_kernel_filter():
     assert not instances()
 
 
+TRACERS = ("trace_event_raw_event_", "__traceiter_")
+
+
+def stacks_of(path, event):
+    """Counts an event's recorded stacks, by the functions of its report.
+    The event is one that no interrupt comes behind."""
+    got, open_at, cpu = Counter(), None, None
+    for line in tacho("report", "-q", path).out.split("\n") + ["end"]:
+        if line.startswith(" => "):
+            if cpu is not None:
+                frames.append(line[4:])
+            continue
+        if cpu is not None:
+            while frames and frames[0].startswith(TRACERS):
+                del frames[0]
+            got[tuple(frames[:16])] += 1
+            cpu = None
+        m = re.search(r"\[(\d+)\] .{5} +[\d.]+: (\w+): ", line)
+        if not m:
+            continue
+        if m.group(2) == event:
+            open_at = open_at or set()
+            open_at.add(m.group(1))
+        elif m.group(2) == "kernel_stack" and m.group(1) in (open_at or ()):
+            open_at.remove(m.group(1))
+            cpu, frames = m.group(1), []
+    return got
+
+
+def by_functions(h):
+    """The same of a histogram, whose addresses may differ within a function."""
+    got = Counter()
+    for e in h["entries"]:
+        key = e["key"]["common_stacktrace"]
+        got[tuple(f.get("name", f.get("hex")) for f in key)] += e["hitcount"]
+    return got
+
+
+def test_stacks():
+    """the stacks that the kernel recorded behind events, as keys"""
+    need_tracefs()
+    tacho("record", "-o", "t", "--stack", "-k", "sched:sched_switch", "--",
+          *WAKES)
+    d = tacho("hist", "--json", "t", "-e", "sched:sched_switch",
+              "keys=common_stacktrace")
+    h = json.loads(d.out)
+    if "were lost" not in d.err:
+        assert "call stack" not in d.err, d.err
+        assert by_functions(h) == stacks_of("t", "sched_switch")
+    assert h["hits"] == len([e for e in events("t")
+                             if e["event"] == "sched_switch"]) > 60
+    for names in by_functions(h):
+        assert any("schedule" in n for n in names), names
+        assert not names[0].startswith(TRACERS), names
+    # one event's only, by the kernel's trigger
+    tacho("record", "-o", "u", "--trigger", "sched:sched_switch/stacktrace",
+          "-k", "sched:sched_switch,sched:sched_waking", "--", *WAKES)
+    names = Counter(e["event"] for e in events("u"))
+    assert names["kernel_stack"] == names["sched_switch"] > 60, names
+    assert names["sched_waking"] > 0, names
+
+
+def test_live_stacks():
+    """the running kernel is told to record the stacks that are asked for"""
+    need_tracefs()
+    w = start("sh", "-c", "while :; do sleep 0.002; done")
+    d = tacho("hist", "kernel", "--json", "--all", "--duration", "300ms",
+              "-e", "sched:sched_waking", "keys=pid",
+              "-e", "sched:sched_switch", "keys=stacktrace:p=next_pid:"
+              "onchange($p).snapshot()", "--snapshot", "s")
+    w.kill()
+    waking, switch = map(json.loads, d.out.splitlines())
+    assert waking["hits"] > 0 and switch["hits"] > 0
+    got = by_functions(switch)
+    if "were lost" not in d.err:
+        assert () not in got and "call stack" not in d.err, (got, d.err)
+    for names in got:
+        assert not names or any("schedule" in n for n in names), names
+    assert "snapshot" in switch and "snapshot: " in d.err, d.err
+    # each event waited for its stack, so the snapshot has both
+    names = [e["event"] for e in events("s")]
+    assert names and names.count("kernel_stack") <= names.count("sched_switch")
+    if "were lost" not in d.err:
+        assert names[-2:] == ["sched_switch", "kernel_stack"], names
+    tacho("check", "s")
+    assert not instances()
+
+
+def test_program_stacks():
+    """a program's recorded stacks, too"""
+    tacho("record", "-o", "t", "--stack", "-e", "rec:hit", "--", TRACED,
+          "hit 200")
+    d = tacho("hist", "--json", "t", "-e", "rec:hit", "keys=stacktrace")
+    h = json.loads(d.out)
+    assert h["hits"] == 200 and "call stack" not in d.err, d
+    recorded = [e for e in events("t") if e["event"] == "user_stack"]
+    assert len(recorded) == 200
+    assert () not in by_functions(h)
+
+
 run(globals())
