@@ -372,8 +372,8 @@ static void stack_remark(const struct run *r)
 		cli_note("no call stack was recorded behind the events, which count "
 			 "with an empty one; 'tacho record --stack' records them");
 	else
-		cli_note("%" PRIu64 " of %" PRIu64 " events have lost their call "
-			 "stack, and count with an empty one", s.missing,
+		cli_note("%" PRIu64 " of %" PRIu64 " events have no call stack behind "
+			 "them, and count with an empty one", s.missing,
 			 s.missing + s.found);
 }
 

