@@ -296,39 +296,6 @@ static int write_target(struct convert_run *r)
 	return cli_convert_ctf(&r->c);
 }
 
-/* ---- for other verbs ------------------------------------------------------------ */
-
-int cli_convert_ready(const char *out)
-{
-	struct stat st;
-
-	if (strcmp(out, "-") && by_extension(out) == TO_CTF)
-		return cli_output_ready(out, true);
-	if (strcmp(out, "-") && !stat(out, &st) && S_ISREG(st.st_mode) && st.st_size)
-		return cli_fail("'%s' exists and is not empty; remove it or choose "
-				"another name", out);
-	return CLI_OK;
-}
-
-int cli_convert_stream(struct tacho_stream *stream, const char *out,
-		       uint64_t *events)
-{
-	struct convert_run r = { .c = { .out = out } };
-	int ret;
-
-	r.to = strcmp(out, "-") ? by_extension(out) : TO_TEXT;
-	r.c.trace.stream = stream;
-	r.c.trace.path = out;
-	cli_filter_init(&r.c.filter);
-	ret = cli_filter_open(&r.c.filter, stream);
-	if (ret == CLI_OK)
-		ret = write_target(&r);
-	cli_filter_release(&r.c.filter);
-	cli_lines_release(&r.lines);
-	*events = r.c.events;
-	return ret;
-}
-
 static int run(struct convert_run *r, const char *path)
 {
 	int ret = cli_trace_open(&r->c.trace, path, 0);
@@ -366,3 +333,36 @@ const struct cli_verb cli_convert = {
 	.usage = usage,
 	.run = convert_main,
 };
+
+/* ---- for other verbs ------------------------------------------------------------ */
+
+int cli_convert_ready(const char *out)
+{
+	struct stat st;
+
+	if (strcmp(out, "-") && by_extension(out) == TO_CTF)
+		return cli_output_ready(out, true);
+	if (strcmp(out, "-") && !stat(out, &st) && S_ISREG(st.st_mode) && st.st_size)
+		return cli_fail("'%s' exists and is not empty; remove it or choose "
+				"another name", out);
+	return CLI_OK;
+}
+
+int cli_convert_stream(struct tacho_stream *stream, const char *out,
+		       uint64_t *events)
+{
+	struct convert_run r = { .c = { .out = out } };
+	int ret;
+
+	r.to = strcmp(out, "-") ? by_extension(out) : TO_TEXT;
+	r.c.trace.stream = stream;
+	r.c.trace.path = out;
+	cli_filter_init(&r.c.filter);
+	ret = cli_filter_open(&r.c.filter, stream);
+	if (ret == CLI_OK)
+		ret = write_target(&r);
+	cli_filter_release(&r.c.filter);
+	cli_lines_release(&r.lines);
+	*events = r.c.events;
+	return ret;
+}
