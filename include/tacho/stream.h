@@ -146,6 +146,12 @@ const char *tacho_stream_env(const struct tacho_stream *stream,
 const char *tacho_stream_comm(const struct tacho_stream *stream, int32_t pid,
 			      int32_t *tgid);
 
+/*
+ * The name of the buffer that the record which next() gave last was recorded in
+ * (an instance's, in a trace.dat), "" for the main one.  Borrowed until close.
+ */
+const char *tacho_stream_buffer(const struct tacho_stream *stream);
+
 /* Types of a stream: index from 0 to info.types - 1, NULL beyond. */
 const struct tacho_type *tacho_stream_type(const struct tacho_stream *stream,
 					   uint32_t index);

@@ -11,6 +11,7 @@
 #include "fmt/bt2/bt2.h"
 #include "fmt/ctf/read.h"
 #include "fmt/fmt.h"
+#include "fmt/tracedat/read.h"
 #include "stream/live.h"
 #include "stream/live_kernel.h"
 #include "stream/stream.h"
@@ -26,6 +27,11 @@ static bool ctf_probe(const char *path, const struct stat *st)
 static bool bt2_probe(const char *path, const struct stat *st)
 {
 	return st && S_ISDIR(st->st_mode) && tacho_bt2_probe(path);
+}
+
+static bool dat_probe(const char *path, const struct stat *st)
+{
+	return st && S_ISREG(st->st_mode) && tacho_dat_probe(path);
 }
 
 /* "session:NAME": a session that lives. */
@@ -64,6 +70,7 @@ const struct tacho_format tacho_formats[] = {
 	{ .name = "session", .probe = live_probe, .open = live_open },
 	{ .name = "tacho", .probe = ctf_probe, .open = tacho_ctf_open,
 	  .rotates = true },
+	{ .name = "trace.dat", .probe = dat_probe, .open = tacho_dat_open },
 	{ .name = "ctf", .probe = bt2_probe, .open = tacho_bt2_open },
 	{ .name = NULL },
 };

@@ -17,6 +17,18 @@ void tacho_clock_map_init(struct tacho_clock_map *m, uint64_t freq,
 	m->base = realtime - tacho_clock_ns(m, ticks);
 }
 
+void tacho_clock_map_init_mult(struct tacho_clock_map *m, uint32_t mult,
+			       uint32_t shift)
+{
+	u128 factor = ((u128)mult << 64) >> shift;
+	u128 freq = ((u128)TACHO_NS_PER_S << shift) / mult;
+
+	m->freq = freq > UINT64_MAX ? UINT64_MAX : freq ? (uint64_t)freq : 1;
+	m->whole = (uint64_t)(factor >> 64);
+	m->part = (uint64_t)factor;
+	m->base = 0;
+}
+
 uint64_t tacho_clock_ticks(const struct tacho_clock_map *m, uint64_t ns)
 {
 	/* base may lie "before 1970": the difference is signed then */
@@ -26,7 +38,8 @@ uint64_t tacho_clock_ticks(const struct tacho_clock_map *m, uint64_t ns)
 
 	if ((int64_t)m->base >= 0 && ns <= m->base)
 		return 0;
-	ticks = (u128)since * m->freq / TACHO_NS_PER_S;
+	/* by the factor itself: freq is rounded */
+	ticks = ((u128)since << 64) / ((u128)m->whole << 64 | m->part);
 	if (ticks > UINT64_MAX)
 		return UINT64_MAX;
 	return (uint64_t)ticks > margin ? (uint64_t)ticks - margin : 0;

@@ -26,6 +26,10 @@ struct tacho_clock_map {
 void tacho_clock_map_init(struct tacho_clock_map *m, uint64_t freq,
 			  uint64_t ticks, uint64_t realtime);
 
+/* ns = ticks * mult >> shift, from tick 0 at ns 0.  mult not 0, shift <= 63. */
+void tacho_clock_map_init_mult(struct tacho_clock_map *m, uint32_t mult,
+			       uint32_t shift);
+
 static inline uint64_t tacho_clock_ns(const struct tacho_clock_map *m,
 				      uint64_t ticks)
 {

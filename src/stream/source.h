@@ -56,6 +56,7 @@ struct tacho_part {
 	uint64_t horizon;	/* ticks: nothing earlier will come */
 	uint32_t cpu;
 	uint32_t stream_id;	/* enum tacho_stream_id */
+	const char *buffer;	/* name of its buffer; NULL, "": the main one */
 	struct tacho_source *source;
 
 	/* the stream's own: the record at pos, checked */

@@ -643,6 +643,11 @@ static void type_list_make(const struct tacho_stream *s)
 	}
 }
 
+const char *tacho_stream_buffer(const struct tacho_stream *s)
+{
+	return s->held && s->held->buffer ? s->held->buffer : "";
+}
+
 const struct tacho_type *tacho_stream_type(const struct tacho_stream *s,
 					   uint32_t index)
 {

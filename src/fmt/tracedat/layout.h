@@ -44,10 +44,9 @@
  *	  with a TRACECLOCK option: u64 len, "[local]", the clock in use
  *	pages of CPU 0, 1, ...	each CPU's at a multiple of the page size
  *
- * A CPUCOUNT option replaces the number of CPUs from there on.  A BUFFER option is
- * "u64 offset, name\0"; at the offset stand "flyrecord\0" and its own table,
- * of as many CPUs as the CPUCOUNT option behind the BUFFER option says, or else as
- * many as the top-level buffer has (and the clock again).
+ * A CPUCOUNT option replaces the number of CPUs, the last one for all tables.  A
+ * BUFFER option is "u64 offset, name\0"; at the offset stand "flyrecord\0" and a
+ * table as that of the top-level buffer (with the clock again).
  *
  * Version 7, the rest: sections, anywhere in the file
  *
@@ -72,6 +71,8 @@
  *
  * A CPU's data is pages, or in a compressed section u32 count of chunks, each
  * u32 compressed size, u32 size (a multiple of the page size), compressed bytes.
+ * The size in the option is then that of the chunks with their headers, without
+ * the count; in the file the data begins at a multiple of the page size.
  *
  * STRINGS sections hold NUL-terminated texts and are found by walking the file
  * from the first section on; nothing but descriptions is kept there.

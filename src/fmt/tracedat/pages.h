@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pages.h - one CPU's pages of one buffer of a trace.dat: a part of the stream.
+ *
+ *	file --> window: some pages, or one chunk decompressed
+ *		   |	(pages of the other byte order are turned here)
+ *		   v
+ *		 out: records, the batch that the stream walks
+ *
+ * Both are bounded, whatever the size of the file; the memory of a part
+ * is taken when its time has come and given back at its end.
+ *
+ * A batch ends where the window does, where `out` is full, before events that
+ * were lost, and where times go back or leap further than a record's 48
+ * bits can tell.
+ */
+#ifndef TACHO_FMT_TRACEDAT_PAGES_H
+#define TACHO_FMT_TRACEDAT_PAGES_H
+
+#include "fmt/tracedat/meta.h"
+#include "kernel/ktype.h"
+#include "stream/source.h"
+
+struct tacho_dat_source {
+	struct tacho_source source;
+	struct tacho_dat_file file;
+	struct tacho_dat_meta meta;
+	struct tacho_ktypes types;
+	struct tacho_arena swaps;		/* files of the other byte order */
+	const struct tacho_dat_swap **swap;	/* by id */
+	uint32_t *format_of;	/* by id: 1 + index into meta.format; 0: none, or tried */
+	struct tacho_buf packed;	/* a chunk before it is decompressed */
+	size_t window_room;	/* for each part */
+};
+
+struct tacho_dat_part {
+	struct tacho_part part;
+	const struct tacho_dat_buffer *buffer;
+	uint64_t begin, end;	/* of its data in the file */
+	uint64_t next;		/* offset of what is not in the window yet */
+	uint32_t chunks;	/* compressed: chunks from next on */
+
+	unsigned char *window;
+	size_t window_len, window_room;
+	size_t at;		/* the next page in the window */
+	uint64_t window_at;	/* its offset in the file, for messages */
+
+	struct tacho_kpage page;	/* being read */
+	struct tacho_kevent held;	/* taken from it, not yet a record */
+	bool in_page, has_held;
+	bool fresh_loss;	/* lost before the page that was opened */
+
+	unsigned char *out;
+	size_t out_room;
+
+	/* what was seen since the start; whole: up to the end */
+	bool whole, partial;
+	uint64_t pages, lost, first, last;
+};
+
+/* tacho_source_ops.fill, .seek and .type. */
+int tacho_dat_fill(struct tacho_source *source, struct tacho_part *part,
+		   bool bad);
+int tacho_dat_seek(struct tacho_source *source, struct tacho_part *part,
+		   uint64_t ticks);
+const struct tacho_type *tacho_dat_type(struct tacho_source *source,
+					uint32_t stream_id, uint32_t id);
+
+/* Puts the part at its start, and its horizon at the first page's time. */
+void tacho_dat_part_rewind(struct tacho_dat_source *s, struct tacho_dat_part *p);
+
+/* The time of the page at an offset of an uncompressed part; false: no events. */
+bool tacho_dat_page_time(struct tacho_dat_source *s, uint64_t at,
+			 uint64_t *time);
+
+void tacho_dat_part_free(struct tacho_dat_part *p);
+
+#endif

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+#include "fmt/tracedat/read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "fmt/tracedat/layout.h"
+#include "fmt/tracedat/pages.h"
+#include "fmt/tracedat/swap.h"
+#include "kernel/syscalls.h"
+
+/* Windows and records of all parts together stay below three times this. */
+#define WINDOWS_MAX	((size_t)12 << 20)
+#define WINDOW_MAX	((size_t)128 << 10)
+#define WINDOW_MIN	((size_t)1 << 10)
+#define SWAPS_MAX	((size_t)16 << 20)
+
+static void dat_close(struct tacho_source *source)
+{
+	struct tacho_dat_source *s = (struct tacho_dat_source *)source;
+
+	for (uint32_t i = 0; i < source->nr_parts; i++)
+		tacho_dat_part_free((struct tacho_dat_part *)source->part[i]);
+	tacho_ktypes_release(&s->types);
+	tacho_arena_release(&s->swaps);
+	tacho_buf_release(&s->packed);
+	free(s->swap);
+	free(s->format_of);
+	tacho_dat_meta_release(&s->meta);
+	tacho_dat_file_close(&s->file);
+	tacho_source_release(source);
+	free(s);
+}
+
+static void dat_load_types(struct tacho_source *source)
+{
+	struct tacho_dat_source *s = (struct tacho_dat_source *)source;
+
+	for (uint32_t i = 0; i < s->meta.nr_formats; i++)
+		(void)tacho_dat_type(source, TACHO_STREAM_KERNEL,
+				     s->meta.format[i].id);
+}
+
+/* ---- what is known without reading ------------------------------------------------ */
+
+/* The last page that has a time; its events may be later, up to its end. */
+static uint64_t last_time(struct tacho_dat_source *s, struct tacho_dat_part *p)
+{
+	uint64_t size = p->buffer->page_size, n = (p->end - p->begin) / size;
+	uint64_t time;
+
+	for (uint32_t tries = 0; n && tries < 16; tries++)
+		if (tacho_dat_page_time(s, p->begin + --n * size, &time))
+			return time;
+	return 0;
+}
+
+/* First and last time of a part in ticks; false: not known without reading it. */
+static bool part_span(struct tacho_dat_source *s, struct tacho_dat_part *p,
+		      uint64_t *first, uint64_t *last)
+{
+	*first = p->first;
+	*last = p->last;
+	if (p->whole)
+		return *last != 0;
+	if (p->buffer->compressed || s->meta.shift.nr_cpus || p->begin == p->end ||
+	    !tacho_dat_page_time(s, p->begin, first))
+		return false;
+	*last = last_time(s, p);
+	if (p->last > *last)
+		*last = p->last;
+	return true;
+}
+
+static int dat_info(struct tacho_source *source, struct tacho_stream_info *info)
+{
+	struct tacho_dat_source *s = (struct tacho_dat_source *)source;
+
+	for (uint32_t i = 0; i < source->nr_parts; i++) {
+		struct tacho_dat_part *p = (struct tacho_dat_part *)source->part[i];
+		uint64_t first, last;
+
+		info->discarded += p->lost;
+		info->packets += p->whole || p->buffer->compressed ? p->pages :
+				 (p->end - p->begin) / p->buffer->page_size;
+		if (!part_span(s, p, &first, &last))
+			continue;
+		first = tacho_clock_ns(&source->clock, first);
+		last = tacho_clock_ns(&source->clock, last);
+		if (!info->begin || first < info->begin)
+			info->begin = first;
+		if (last > info->end)
+			info->end = last;
+	}
+	info->bytes += s->file.size;
+	return 0;
+}
+
+/* System calls have the numbers of the machine; ours are known. */
+static int syscalls(struct tacho_source *source, struct tacho_buf *out)
+{
+	const char *machine = tacho_facts_get(&source->facts, "machine");
+	struct utsname u;
+
+	if (!machine || uname(&u) || strcmp(machine, u.machine))
+		return -ENOENT;
+	tacho_syscalls_text(out);
+	return tacho_buf_error(out);
+}
+
+static int cmdlines(struct tacho_source *source, struct tacho_buf *out)
+{
+	const struct tacho_facts *f = &source->facts;
+
+	for (size_t i = 0; i < f->nr_tasks; i++)
+		tacho_buf_printf(out, "%d %d %.16s\n", f->task[i].pid,
+				 f->task[i].tgid, f->task[i].comm);
+	return tacho_buf_error(out);
+}
+
+static int dat_text(struct tacho_source *source, const char *name,
+		    struct tacho_buf *out)
+{
+	struct tacho_dat_source *s = (struct tacho_dat_source *)source;
+
+	if (!strcmp(name, "cmdlines"))
+		return cmdlines(source, out);
+	if (!strcmp(name, "syscalls"))
+		return syscalls(source, out);
+	if (!strcmp(name, "kallsyms"))
+		return tacho_dat_meta_text(&s->meta, &s->file, false, out);
+	if (!strcmp(name, "printk_formats"))
+		return tacho_dat_meta_text(&s->meta, &s->file, true, out);
+	return -ENOENT;
+}
+
+static const struct tacho_source_ops dat_ops = {
+	.format = "trace.dat",
+	.close = dat_close,
+	.fill = tacho_dat_fill,
+	.seek = tacho_dat_seek,
+	.type = tacho_dat_type,
+	.load_types = dat_load_types,
+	.info = dat_info,
+	.text = dat_text,
+};
+
+/* ---- opening -------------------------------------------------------------------- */
+
+static void set_clock(struct tacho_dat_source *s)
+{
+	struct tacho_clock_map *clock = &s->source.clock;
+
+	if (s->meta.has_tsc)
+		tacho_clock_map_init_mult(clock, s->meta.tsc_mult,
+					  s->meta.tsc_shift);
+	clock->base += (uint64_t)s->meta.add_ns;
+}
+
+static int add_part(struct tacho_dat_source *s,
+		    const struct tacho_dat_buffer *b,
+		    const struct tacho_dat_cpu *cpu)
+{
+	struct tacho_dat_part *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	p->buffer = b;
+	p->begin = cpu->offset;
+	/* an end beyond all numbers is beyond the file's, too */
+	p->end = cpu->size > UINT64_MAX - cpu->offset ? UINT64_MAX :
+		 cpu->offset + cpu->size;
+	if (b->compressed && p->end < UINT64_MAX - 4)
+		p->end += 4;	/* the count of chunks is not in the size */
+	p->part.cpu = cpu->cpu;
+	p->part.stream_id = TACHO_STREAM_KERNEL;
+	p->part.buffer = b->name;
+	if (tacho_source_add_part(&s->source, &p->part)) {
+		free(p);
+		return -ENOMEM;
+	}
+	tacho_dat_part_rewind(s, p);
+	return 0;
+}
+
+static int add_parts(struct tacho_dat_source *s)
+{
+	size_t room = WINDOWS_MAX / (s->meta.nr_parts ? s->meta.nr_parts : 1);
+	int err = 0;
+
+	s->window_room = room > WINDOW_MAX ? WINDOW_MAX :
+			 room < WINDOW_MIN ? WINDOW_MIN : room / 1024 * 1024;
+	for (const struct tacho_dat_buffer *b = s->meta.buffer; b; b = b->next)
+		for (uint32_t i = 0; i < b->nr_cpus && !err; i++)
+			if (b->cpu[i].size)
+				err = add_part(s, b, &b->cpu[i]);
+	return err;
+}
+
+/* Of formats with the same id the first one counts. */
+static int index_formats(struct tacho_dat_source *s)
+{
+	s->format_of = calloc(UINT16_MAX + 1, sizeof(*s->format_of));
+	if (s->file.swap)
+		s->swap = calloc(UINT16_MAX + 1, sizeof(*s->swap));
+	if (!s->format_of || (s->file.swap && !s->swap))
+		return -ENOMEM;
+	for (uint32_t i = s->meta.nr_formats; i--;)
+		s->format_of[s->meta.format[i].id] = i + 1;
+	return 0;
+}
+
+static int load(struct tacho_dat_source *s, const char *path, const void *data,
+		size_t len, struct tacho_diag *d)
+{
+	int err = tacho_dat_file_open(&s->file, path, data, len, d);
+
+	if (!err)
+		err = tacho_dat_meta_read(&s->meta, &s->file, &s->source.facts, d);
+	if (err)
+		return err;
+	set_clock(s);
+	err = index_formats(s);
+	if (!err)
+		err = add_parts(s);
+	return err ? tacho_diag(d, err, 0, "out of memory") : 0;
+}
+
+static int open_any(struct tacho_source **source, const char *path,
+		    const void *data, size_t len, unsigned int flags,
+		    struct tacho_diag *d)
+{
+	struct tacho_dat_source *s = calloc(1, sizeof(*s));
+	int err;
+
+	*source = NULL;
+	if (!s)
+		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+	tacho_source_init(&s->source, &dat_ops, flags);
+	tacho_ktypes_init(&s->types);
+	tacho_arena_init(&s->swaps, SWAPS_MAX);
+	tacho_buf_init(&s->packed, (size_t)8 << 20);
+	s->file.fd = -1;
+	err = load(s, path, data, len, d);
+	if (err) {
+		dat_close(&s->source);
+		return err;
+	}
+	*source = &s->source;
+	return 0;
+}
+
+int tacho_dat_open(struct tacho_source **source, const char *path,
+		   unsigned int flags, struct tacho_diag *d)
+{
+	return open_any(source, path, NULL, 0, flags, d);
+}
+
+int tacho_dat_open_memory(struct tacho_source **source, const void *data,
+			  size_t len, unsigned int flags, struct tacho_diag *d)
+{
+	return open_any(source, "memory", data ? data : "", len, flags, d);
+}
+
+bool tacho_dat_probe(const char *path)
+{
+	char magic[TACHO_DAT_MAGIC_LEN];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool yes;
+
+	if (fd < 0)
+		return false;
+	yes = read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+	      !memcmp(magic, TACHO_DAT_MAGIC, sizeof(magic));
+	close(fd);
+	return yes;
+}
