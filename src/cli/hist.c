@@ -47,7 +47,7 @@ static const char usage[] =
 	"Counts and adds up events by keys, in the kernel's own language of histogram\n"
 	"triggers, over a recorded trace, a session, or the running kernel:\n\n"
 	"  tacho hist -e sched:sched_switch 'keys=next_comm:sort=hitcount.descending'\n\n"
-	"TRACE is a directory of any format that tacho reads, session:NAME, or 'kernel';\n"
+	"TRACE is of any format that tacho reads, session:NAME, or 'kernel';\n"
 	"without it, the newest tacho-trace in this directory.  TRIGGER is the text of a\n"
 	"trigger file; 'hist:' may be left out.  With several, variables and synthetic\n"
 	"events connect them, and the last one is printed.\n\n"

@@ -158,6 +158,15 @@ static char *put_place(const struct tacho_line *l, const struct tacho_record *r,
 	return tacho_line_u64(o, r->cpu);
 }
 
+/* Of a record that is not from the main buffer, its buffer's name. */
+static void put_buffer(const char *name, struct tacho_buf *out)
+{
+	if (tacho_likely(!*name))
+		return;
+	tacho_buf_puts(out, ",\"buffer\":");
+	put_string(out, name, strlen(name));
+}
+
 static void put(struct tacho_line *l, const struct tacho_record *r,
 		const struct line_type *type, const struct line_task *task,
 		struct tacho_buf *out)
@@ -178,7 +187,9 @@ static void put(struct tacho_line *l, const struct tacho_record *r,
 		tacho_buf_put(out, f->key + !i, f->key_len - !i);
 		put_value(f->field, r, out);
 	}
-	tacho_buf_put(out, "}}\n", 3);
+	tacho_buf_putc(out, '}');
+	put_buffer(tacho_stream_buffer(l->stream), out);
+	tacho_buf_put(out, "}\n", 2);
 }
 
 static void lost(struct tacho_line *l, const struct tacho_record *r,
