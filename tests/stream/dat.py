@@ -250,6 +250,12 @@ def test_facts():
     back = read(ctf)[1] if not code else []
     ok([b[:2] + b[3:] for b in back] == [w[:2] + w[3:] for w in what],
        'convert: the same events', out, err, first_difference(back, what))
+    for to in ('dat', 'dat7'):
+        back = os.path.join(work, 'back.' + to)
+        code, out, err = run(TACHO, 'convert', path, '-o', back, '--to', to)
+        got = read(back)[1] if not code else []
+        ok([g[:2] + g[3:] for g in got] == [w[:2] + w[3:] for w in what],
+           f'convert --to {to}: the same events', out, err, first_difference(got, what))
     code, out, err = run(TACHO, 'report', '--no-pager', path)
     ok('seven-7 ' in out and 'eight of it-8 ' in out, 'names of threads', out[:300])
 
