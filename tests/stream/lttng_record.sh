@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# lttng_record.sh DIR PROGRAM - record PROGRAM's events with LTTng into DIR/out,
-# with a session daemon of its own whose home is DIR.
+# lttng_record.sh DIR PROGRAM [PROVIDER [ARG...]] - record the events of PROVIDER
+# (tacho_test) that PROGRAM makes with LTTng into DIR/out, with a session daemon of
+# its own whose home is DIR.
 # Exit 77: LTTng is not here, or does not run here.
-dir=$1 program=$(realpath "$2")
+dir=$1 program=$(realpath "$2") provider=${3:-tacho_test}
+shift $(($# < 3 ? $# : 3))
 for tool in lttng lttng-sessiond; do
 	command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
 done
@@ -25,10 +27,10 @@ stop() { kill "$(cat "$dir/.lttng/lttng-sessiond.pid")" 2>/dev/null; }
 trap stop EXIT
 {
 	$as lttng create tacho-test --output="$dir/out" &&
-	$as lttng enable-event --userspace 'tacho_test:*' &&
+	$as lttng enable-event --userspace "$provider:*" &&
 	$as lttng add-context --userspace -t vpid -t vtid -t procname &&
 	$as lttng start &&
-	$as env LTTNG_UST_REGISTER_TIMEOUT=-1 "$program" &&
+	$as env LTTNG_UST_REGISTER_TIMEOUT=-1 "$program" "$@" &&
 	$as lttng stop &&
 	$as lttng destroy
 } >>log 2>&1 || { cat log; exit 1; }
