@@ -281,7 +281,10 @@ static int count_fitting(struct run *r, const struct tacho_hist *h, void *arg)
 	return 0;
 }
 
-/* Says so before anything is read, when quantiles cannot be what is wanted. */
+/*
+ * Says so when quantiles cannot be what is wanted: before anything is read, if the
+ * events are known by then.
+ */
 static int check_quantiles(struct run *r)
 {
 	struct fitting f = { .nr = 0 };
@@ -294,8 +297,10 @@ static int check_quantiles(struct run *r)
 static int print(struct run *r, bool last)
 {
 	struct tacho_buf out;
-	int ret;
+	int ret = check_quantiles(r);
 
+	if (ret != CLI_OK)
+		return ret;
 	tacho_buf_init(&out, OUT_MAX);
 	if (each_hist(r, put_one, &out) || tacho_buf_error(&out))
 		ret = cli_fail("out of memory");
