@@ -146,16 +146,16 @@ static uint64_t shown_time(const struct tacho_line *l,
 static char *put_place(const struct tacho_line *l, const struct tacho_record *r,
 		       char *o)
 {
-	o = line_copy(o, "{\"time\":", 8);
-	o = tacho_line_u64(o, shown_time(l, r));
+	o = tacho_chars(o, "{\"time\":", 8);
+	o = tacho_digits(o, shown_time(l, r));
 	if (l->config.delta) {
-		o = line_copy(o, ",\"delta\":", 9);
-		o = tacho_line_u64(o, line_delta(l, r));
+		o = tacho_chars(o, ",\"delta\":", 9);
+		o = tacho_digits(o, line_delta(l, r));
 	}
-	o = line_copy(o, ",\"cpu\":", 7);
+	o = tacho_chars(o, ",\"cpu\":", 7);
 	if (tacho_unlikely(r->cpu == UINT32_MAX))
-		return line_copy(o, "null", 4);
-	return tacho_line_u64(o, r->cpu);
+		return tacho_chars(o, "null", 4);
+	return tacho_digits(o, r->cpu);
 }
 
 /* Of a record that is not from the main buffer, its buffer's name. */
@@ -177,8 +177,8 @@ static void put(struct tacho_line *l, const struct tacho_record *r,
 	if (!o)
 		return;
 	o = put_place(l, r, o);
-	o = line_copy(o, task->text, task->len);
-	o = line_copy(o, type->head, type->head_len);
+	o = tacho_chars(o, task->text, task->len);
+	o = tacho_chars(o, type->head, type->head_len);
 	tacho_buf_commit(out, (size_t)(o - from));
 	for (uint32_t i = 0; i < type->nr_fields; i++) {
 		const struct line_field *f = &type->field[i];

@@ -106,7 +106,7 @@ static uint32_t seconds_text(uint64_t second, char text[48])
 	char *o = text;
 
 	*o++ = '[';
-	o = tacho_line_u64(o, second);
+	o = tacho_digits(o, second);
 	*o++ = '.';
 	return (uint32_t)(o - text);
 }
@@ -120,7 +120,7 @@ static char *put_time(struct tacho_line *l, const struct tacho_record *r,
 
 	if (l->config.time == TACHO_LINE_TICKS) {
 		*o++ = '[';
-		o = tacho_line_u64(o, r->ticks);
+		o = tacho_digits(o, r->ticks);
 	} else {
 		if (l->config.time == TACHO_LINE_UTC)
 			make = utc_text;
@@ -129,16 +129,16 @@ static char *put_time(struct tacho_line *l, const struct tacho_record *r,
 			t -= l->base;
 		}
 		s = line_second(l, t / TACHO_NS_PER_S, make);
-		o = line_copy(o, s->text, s->len);
-		o = line_nine(o, (uint32_t)(t % TACHO_NS_PER_S));
+		o = tacho_chars(o, s->text, s->len);
+		o = tacho_digits_nine(o, (uint32_t)(t % TACHO_NS_PER_S));
 	}
-	o = line_copy(o, "] (+", 4);
+	o = tacho_chars(o, "] (+", 4);
 	if (tacho_unlikely(!l->before))
-		return line_copy(o, "?." "?????????" ")", 12);
+		return tacho_chars(o, "?." "?????????" ")", 12);
 	d = line_delta(l, r);
-	o = tacho_line_u64(o, d / TACHO_NS_PER_S);
+	o = tacho_digits(o, d / TACHO_NS_PER_S);
 	*o++ = '.';
-	o = line_nine(o, (uint32_t)(d % TACHO_NS_PER_S));
+	o = tacho_digits_nine(o, (uint32_t)(d % TACHO_NS_PER_S));
 	*o++ = ')';
 	return o;
 }
@@ -219,15 +219,15 @@ static void put(struct tacho_line *l, const struct tacho_record *r,
 	if (!o)
 		return;
 	o = put_time(l, r, o);
-	o = line_copy(o, type->head, type->head_len);
+	o = tacho_chars(o, type->head, type->head_len);
 	if (tacho_likely(r->cpu != UINT32_MAX)) {
-		o = line_copy(o, "{ cpu_id = ", 11);
-		o = tacho_line_u64(o, r->cpu);
-		o = line_copy(o, " }, ", 4);
+		o = tacho_chars(o, "{ cpu_id = ", 11);
+		o = tacho_digits(o, r->cpu);
+		o = tacho_chars(o, " }, ", 4);
 	}
-	o = line_copy(o, "{ ", 2);
-	o = line_copy(o, task->text, task->len);
-	o = line_copy(o, " }, {", 5);
+	o = tacho_chars(o, "{ ", 2);
+	o = tacho_chars(o, task->text, task->len);
+	o = tacho_chars(o, " }, {", 5);
 	tacho_buf_commit(out, (size_t)(o - start));
 	from = out->len;
 	for (uint32_t i = 0; i < type->nr_fields; i++) {

@@ -4,51 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "event/context.h"
 #include "fmt/text/line_priv.h"
-
-enum {
-	IRQS_OFF = 0x01,
-	NEED_RESCHED_LAZY = 0x02,
-	NEED_RESCHED = 0x04,
-	HARDIRQ = 0x08,
-	SOFTIRQ = 0x10,
-	PREEMPT_RESCHED = 0x20,
-	NMI = 0x40,
-	BH_OFF = 0x80,
-};
-
-static char resched_letter(unsigned int flags)
-{
-	static const char letter[8] = ".nlbpNLB";
-
-	return letter[(flags & NEED_RESCHED ? 1 : 0) |
-		      (flags & NEED_RESCHED_LAZY ? 2 : 0) |
-		      (flags & PREEMPT_RESCHED ? 4 : 0)];
-}
-
-static char irq_letter(unsigned int flags)
-{
-	if (flags & NMI)
-		return flags & HARDIRQ ? 'Z' : 'z';
-	if (flags & HARDIRQ)
-		return flags & SOFTIRQ ? 'H' : 'h';
-	return flags & SOFTIRQ ? 's' : '.';
-}
-
-static char *put_flags(char *o, unsigned int flags, unsigned int count)
-{
-	static const char hex[] = ".123456789abcdef";
-
-	if (tacho_likely(!flags && !count))
-		return line_copy(o, ".....", 5);
-	*o++ = flags & IRQS_OFF ? (flags & BH_OFF ? 'D' : 'd') :
-	       flags & BH_OFF ? 'b' : '.';
-	*o++ = resched_letter(flags);
-	*o++ = irq_letter(flags);
-	*o++ = hex[count & 0xf];
-	*o++ = hex[count >> 4];
-	return o;
-}
 
 static uint32_t task_text(const struct tacho_line *l, int32_t pid,
 			  const char *comm, char *text, size_t size)
@@ -90,13 +47,13 @@ static void key_text(const struct tacho_field *f, struct tacho_buf *key)
 static uint32_t seconds_text(uint64_t second, char text[48])
 {
 	char digits[20];
-	size_t n = (size_t)(tacho_line_u64(digits, second) - digits);
+	size_t n = (size_t)(tacho_digits(digits, second) - digits);
 	char *o = text;
 
 	*o++ = ' ';
 	for (size_t i = n; i < 5; i++)
 		*o++ = ' ';
-	o = line_copy(o, digits, n);
+	o = tacho_chars(o, digits, n);
 	*o++ = '.';
 	return (uint32_t)(o - text);
 }
@@ -121,12 +78,12 @@ static char *put_time(struct tacho_line *l, const struct tacho_record *r, char *
 
 	if (l->config.time == TACHO_LINE_TICKS) {
 		char digits[20];
-		size_t n = (size_t)(tacho_line_u64(digits, r->ticks) - digits);
+		size_t n = (size_t)(tacho_digits(digits, r->ticks) - digits);
 
 		*o++ = ' ';
 		for (size_t i = n; i < 12; i++)
 			*o++ = ' ';
-		return line_copy(o, digits, n);
+		return tacho_chars(o, digits, n);
 	}
 	if (!l->config.ns)
 		t += 500;
@@ -134,10 +91,10 @@ static char *put_time(struct tacho_line *l, const struct tacho_record *r, char *
 	if (tacho_unlikely(!s->len || t / TACHO_NS_PER_S != s->second))
 		s = line_second(l, t / TACHO_NS_PER_S,
 				utc ? utc_text : seconds_text);
-	o = line_copy(o, s->text, s->len);
+	o = tacho_chars(o, s->text, s->len);
 	t -= s->second * TACHO_NS_PER_S;
-	o = l->config.ns ? line_nine(o, (uint32_t)t) :
-			   line_six(o, (uint32_t)t / 1000);
+	o = l->config.ns ? tacho_digits_nine(o, (uint32_t)t) :
+			   tacho_digits_six(o, (uint32_t)t / 1000);
 	if (utc)
 		*o++ = 'Z';
 	return o;
@@ -149,11 +106,11 @@ static char *put_delta(struct tacho_line *l, const struct tacho_record *r, char 
 
 	if (!l->config.ns)
 		d += 500;
-	o = line_copy(o, " (+", 3);
-	o = tacho_line_u64(o, d / TACHO_NS_PER_S);
+	o = tacho_chars(o, " (+", 3);
+	o = tacho_digits(o, d / TACHO_NS_PER_S);
 	*o++ = '.';
-	o = l->config.ns ? line_nine(o, (uint32_t)(d % TACHO_NS_PER_S)) :
-			   line_six(o, (uint32_t)(d % TACHO_NS_PER_S) / 1000);
+	o = l->config.ns ? tacho_digits_nine(o, (uint32_t)(d % TACHO_NS_PER_S)) :
+			   tacho_digits_six(o, (uint32_t)(d % TACHO_NS_PER_S) / 1000);
 	*o++ = ')';
 	return o;
 }
@@ -161,13 +118,13 @@ static char *put_delta(struct tacho_line *l, const struct tacho_record *r, char 
 static char *put_cpu(char *o, uint32_t cpu)
 {
 	if (tacho_unlikely(cpu == UINT32_MAX))
-		return line_copy(o, "[---] ", 6);
+		return tacho_chars(o, "[---] ", 6);
 	*o++ = '[';
 	if (tacho_likely(cpu < 1000)) {
 		*o++ = (char)('0' + cpu / 100);
-		o = line_two(o, cpu % 100);
+		o = tacho_digits_two(o, cpu % 100);
 	} else {
-		o = tacho_line_u64(o, cpu);
+		o = tacho_digits(o, cpu);
 	}
 	*o++ = ']';
 	*o++ = ' ';
@@ -184,13 +141,13 @@ static void put(struct tacho_line *l, const struct tacho_record *r,
 
 	if (!o)
 		return;
-	o = line_copy(o, task->text, task->len);
+	o = tacho_chars(o, task->text, task->len);
 	o = put_cpu(o, r->cpu);
-	o = put_flags(o, raw[2], raw[3]);
+	o = tacho_context_put(o, raw[2], raw[3]);
 	o = put_time(l, r, o);
 	if (l->config.delta)
 		o = put_delta(l, r, o);
-	o = line_copy(o, type->head, type->head_len);
+	o = tacho_chars(o, type->head, type->head_len);
 	tacho_buf_commit(out, (size_t)(o - from));
 	tacho_line_text(l, r, type, out);
 	tacho_buf_putc(out, '\n');

@@ -10,30 +10,6 @@
 /* A type's fixed texts: at most 1,024 fields with their names. */
 #define TYPE_TEXT_MAX	((size_t)1 << 20)
 
-const char tacho_line_pairs[200] =
-	"00010203040506070809101112131415161718192021222324"
-	"25262728293031323334353637383940414243444546474849"
-	"50515253545556575859606162636465666768697071727374"
-	"75767778798081828384858687888990919293949596979899";
-
-char *tacho_line_u64(char *o, uint64_t v)
-{
-	char tmp[20], *s = tmp + sizeof(tmp);
-
-	while (v >= 100) {
-		s -= 2;
-		memcpy(s, tacho_line_pairs + 2 * (v % 100), 2);
-		v /= 100;
-	}
-	if (v >= 10) {
-		s -= 2;
-		memcpy(s, tacho_line_pairs + 2 * v, 2);
-	} else {
-		*--s = (char)('0' + v);
-	}
-	return line_copy(o, s, (size_t)(tmp + sizeof(tmp) - s));
-}
-
 static const struct line_ops *ops_of(const struct tacho_line *l)
 {
 	switch (l->config.format) {

@@ -3,6 +3,7 @@
 #ifndef TACHO_FMT_TEXT_LINE_PRIV_H
 #define TACHO_FMT_TEXT_LINE_PRIV_H
 
+#include "base/digits.h"
 #include "event/type.h"
 #include "fmt/text/line.h"
 
@@ -57,42 +58,6 @@ struct tacho_line {
 
 /* Room that the part of a line before its text needs at most. */
 #define LINE_PREFIX	640u
-
-/*
- * Digits, by two.  The caller has the room: 20 characters for a number,
- * n for n digits.
- */
-extern const char tacho_line_pairs[200];
-
-static inline char *line_two(char *o, uint32_t v)
-{
-	memcpy(o, tacho_line_pairs + 2 * v, 2);
-	return o + 2;
-}
-
-static inline char *line_six(char *o, uint32_t v)
-{
-	o = line_two(o, v / 10000);
-	o = line_two(o, v / 100 % 100);
-	return line_two(o, v % 100);
-}
-
-/* v < 10^9 */
-static inline char *line_nine(char *o, uint32_t v)
-{
-	o = line_six(o, v / 1000);
-	*o++ = (char)('0' + v / 100 % 10);
-	return line_two(o, v % 100);
-}
-
-static inline char *line_copy(char *o, const char *s, size_t len)
-{
-	memcpy(o, s, len);
-	return o + len;
-}
-
-/* v with no padding. */
-char *tacho_line_u64(char *o, uint64_t v);
 
 /* The second's text from the cache, made by the format when it is a new one. */
 typedef uint32_t line_second_fn(uint64_t second, char text[48]);

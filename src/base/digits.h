@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * digits.h - numbers of a known size as text, two digits at a time.
+ *
+ * For those who write millions of lines: all write to `o`, which has the room,
+ * and return the end of what they wrote; no NUL.
+ */
+#ifndef TACHO_BASE_DIGITS_H
+#define TACHO_BASE_DIGITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* "00" to "99" */
+extern const char tacho_digit_pairs[200];
+
+/* v < 100 */
+static inline char *tacho_digits_two(char *o, uint32_t v)
+{
+	memcpy(o, tacho_digit_pairs + 2 * v, 2);
+	return o + 2;
+}
+
+/* v < 10^6 */
+static inline char *tacho_digits_six(char *o, uint32_t v)
+{
+	o = tacho_digits_two(o, v / 10000);
+	o = tacho_digits_two(o, v / 100 % 100);
+	return tacho_digits_two(o, v % 100);
+}
+
+/* v < 10^9 */
+static inline char *tacho_digits_nine(char *o, uint32_t v)
+{
+	o = tacho_digits_six(o, v / 1000);
+	*o++ = (char)('0' + v / 100 % 10);
+	return tacho_digits_two(o, v % 100);
+}
+
+/* As many digits as it takes, at most 20. */
+char *tacho_digits(char *o, uint64_t v);
+
+/* The same behind as many blanks as make it at least `width` characters. */
+char *tacho_digits_right(char *o, uint64_t v, size_t width);
+
+static inline char *tacho_chars(char *o, const char *s, size_t len)
+{
+	memcpy(o, s, len);
+	return o + len;
+}
+
+#endif
