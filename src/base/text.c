@@ -91,6 +91,47 @@ bool tacho_glob_match(const char *pattern, const char *text)
 	}
 }
 
+static uint64_t rotate(uint64_t v, unsigned int by)
+{
+	return v << by | v >> (64 - by);
+}
+
+static void sip_rounds(uint64_t s[4], unsigned int rounds)
+{
+	while (rounds--) {
+		s[0] += s[1];
+		s[2] += s[3];
+		s[1] = rotate(s[1], 13) ^ s[0];
+		s[3] = rotate(s[3], 16) ^ s[2];
+		s[0] = rotate(s[0], 32);
+		s[2] += s[1];
+		s[0] += s[3];
+		s[1] = rotate(s[1], 17) ^ s[2];
+		s[3] = rotate(s[3], 21) ^ s[0];
+		s[2] = rotate(s[2], 32);
+	}
+}
+
+uint64_t tacho_siphash_u64(const uint64_t key[2], uint64_t v)
+{
+	uint64_t s[4] = {
+		UINT64_C(0x736f6d6570736575) ^ key[0],
+		UINT64_C(0x646f72616e646f6d) ^ key[1],
+		UINT64_C(0x6c7967656e657261) ^ key[0],
+		UINT64_C(0x7465646279746573) ^ key[1],
+	};
+	const uint64_t block[2] = { v, UINT64_C(8) << 56 };
+
+	for (int i = 0; i < 2; i++) {
+		s[3] ^= block[i];
+		sip_rounds(s, 2);
+		s[0] ^= block[i];
+	}
+	s[2] ^= 0xff;
+	sip_rounds(s, 4);
+	return s[0] ^ s[1] ^ s[2] ^ s[3];
+}
+
 char *tacho_put_decimal(char *to, uint64_t v)
 {
 	char tmp[20];

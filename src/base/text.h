@@ -26,6 +26,12 @@ bool tacho_event_glob(const char *glob, const char *system, const char *event);
 uint64_t tacho_hash(const void *p, size_t len, uint64_t h);
 
 /*
+ * SipHash-2-4 of one word under a random key of two: who does not know the key
+ * learns nothing of v but whether it is the same.
+ */
+uint64_t tacho_siphash_u64(const uint64_t key[2], uint64_t v);
+
+/*
  * Writes v in decimal to `to`, without a NUL; up to 20 bytes.  Returns the end.  For
  * signal handlers, where printf is forbidden.
  */

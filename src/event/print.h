@@ -50,6 +50,11 @@ struct tacho_print_env {
 	 * without it an event whose format asks for it is printed by its fields.
 	 */
 	uint32_t hz;
+	/*
+	 * Two random words: a %p is a hash by them of the address, not the
+	 * address; NULL: the address.
+	 */
+	const uint64_t *hash_key;
 };
 
 /*
@@ -72,6 +77,24 @@ const struct tacho_print *tacho_print_compile(struct tacho_arena *arena,
  */
 void tacho_print_run(const struct tacho_type *type, const void *raw, size_t len,
 		     const struct tacho_print_env *env, struct tacho_buf *out);
+
+/*
+ * tacho_print_text - the same, but a newline that the print format itself puts
+ * at the end is kept.
+ */
+void tacho_print_text(const struct tacho_type *type, const void *raw, size_t len,
+		      const struct tacho_print_env *env, struct tacho_buf *out);
+
+/*
+ * A symbol as %ps and, with its offset, %pS print it: "name+0x10/0x40 [module]";
+ * the address in hex when it is not known.  env may be NULL.
+ */
+void tacho_print_symbol(const struct tacho_print_env *env, uint64_t addr,
+			bool offset, struct tacho_buf *out);
+
+/* An address as %p prints it: 16 digits.  env may be NULL. */
+void tacho_print_pointer(const struct tacho_print_env *env, uint64_t addr,
+			 struct tacho_buf *out);
 
 /* " a=1 b=2 ...": every field but the common ones, in format order. */
 void tacho_print_fields(const struct tacho_type *type, const void *raw,

@@ -750,7 +750,10 @@ static void gen_address(struct compiler *c, const struct conv *v,
 	} else {
 		if (v->spec.flags & TACHO_SPEC_ALT)
 			literal(c, "0x", 2);
-		EMIT(c, .op = OP_HEX, .n = 16);
+		if (kind == 'x')
+			EMIT(c, .op = OP_HEX, .n = 16);
+		else
+			EMIT(c, .op = OP_PTR);
 	}
 }
 

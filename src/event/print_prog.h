@@ -78,6 +78,7 @@ enum tacho_print_op {
 	OP_FLAGS,	/* r x		text += r by flag table x */
 	OP_SYMBOLIC,	/* r x		text += r by value table x */
 	OP_SYM,		/* r n		text += symbol at address r; with offset if n */
+	OP_PTR,		/* r		text += the address r, or its hash, as %p */
 	OP_ERR,		/* r		text += the error r by name, as %pe */
 	OP_HEXB,	/* r n		text += r bytes of span in hex, n between them */
 	OP_BITS,	/* r n		text += r bits of span, as a list if n */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "event/print_ast.h"
 #include "event/print_prog.h"
 #include "event/value.h"
@@ -126,12 +127,17 @@ static void put_text(struct run *run, uint32_t at, uint32_t len)
 	tacho_buf_put(run->out, run->prog->pool + at, len);
 }
 
-static void put_0x(struct run *run, uint64_t v)
+static void buf_put_0x(struct tacho_buf *out, uint64_t v)
 {
 	char tmp[18] = "0x";
 	char *end = put_hex(tmp + 2, v, 1);
 
-	tacho_buf_put(run->out, tmp, (size_t)(end - tmp));
+	tacho_buf_put(out, tmp, (size_t)(end - tmp));
+}
+
+static void put_0x(struct run *run, uint64_t v)
+{
+	buf_put_0x(run->out, v);
 }
 
 /* As the kernel's trace_print_flags_seq(): a mask of 0 matches anything. */
@@ -194,10 +200,10 @@ static void put_symbolic(struct run *run, uint64_t v,
 		put_0x(run, v);
 }
 
-/* "name+0x10/0x40 [module]"; env may give the name with its module. */
-static void put_symbol(struct run *run, uint64_t addr, bool offset)
+/* env may give the name with its module: "name [module]". */
+void tacho_print_symbol(const struct tacho_print_env *env, uint64_t addr,
+			bool offset, struct tacho_buf *out)
 {
-	const struct tacho_print_env *env = run->env;
 	const char *name = NULL, *module;
 	uint64_t start = addr, size = 0;
 	size_t n;
@@ -205,12 +211,12 @@ static void put_symbol(struct run *run, uint64_t addr, bool offset)
 	if (env && env->symbol)
 		name = env->symbol(env->arg, addr, &start);
 	if (!name) {
-		put_0x(run, addr);
+		buf_put_0x(out, addr);
 		return;
 	}
 	module = strchr(name, ' ');
 	n = module ? (size_t)(module - name) : strlen(name);
-	tacho_buf_put(run->out, name, n);
+	tacho_buf_put(out, name, n);
 	if (offset) {
 		/* the name is only borrowed until the next call */
 		char tail[64];
@@ -218,18 +224,27 @@ static void put_symbol(struct run *run, uint64_t addr, bool offset)
 
 		if (nt)
 			memcpy(tail, module, nt);
-		tacho_buf_putc(run->out, '+');
-		put_0x(run, addr - start);
+		tacho_buf_putc(out, '+');
+		buf_put_0x(out, addr - start);
 		if (env->symbol_size)
 			size = env->symbol_size(env->arg, start);
 		if (size) {
-			tacho_buf_putc(run->out, '/');
-			put_0x(run, size);
+			tacho_buf_putc(out, '/');
+			buf_put_0x(out, size);
 		}
-		tacho_buf_put(run->out, tail, nt);
+		tacho_buf_put(out, tail, nt);
 	} else if (module) {
-		tacho_buf_puts(run->out, module);
+		tacho_buf_puts(out, module);
 	}
+}
+
+/* As the kernel: an address that is none, or an error, is shown as it is. */
+void tacho_print_pointer(const struct tacho_print_env *env, uint64_t addr,
+			 struct tacho_buf *out)
+{
+	if (env && env->hash_key && addr && addr < (uint64_t)-4095)
+		addr = (uint32_t)tacho_siphash_u64(env->hash_key, addr);
+	tacho_buf_put_hex(out, addr, 16);
 }
 
 /* A symbol as it stands in a stack trace: its module is not named. */
@@ -442,7 +457,10 @@ static void slow(struct run *run, const struct tacho_insn *i)
 		put_symbolic(run, *r, &prog->tables[i->x]);
 		break;
 	case OP_SYM:
-		put_symbol(run, *r, i->n);
+		tacho_print_symbol(run->env, *r, i->n, run->out);
+		break;
+	case OP_PTR:
+		tacho_print_pointer(run->env, *r, run->out);
 		break;
 	case OP_ERR:
 		put_error(run, *r);
@@ -659,7 +677,8 @@ static void run_program(struct run *run)
 		case OP_WIDEN: case OP_NARROW: case OP_REAL:
 		case OP_SPAN_LOC: case OP_SPAN_REL: case OP_SPAN_FLEX:
 		case OP_SPAN_ADD: case OP_LDX: case OP_STR: case OP_KSTR:
-		case OP_FLAGS: case OP_SYMBOLIC: case OP_SYM: case OP_ERR:
+		case OP_FLAGS: case OP_SYMBOLIC: case OP_SYM: case OP_PTR:
+		case OP_ERR:
 		case OP_HEXB: case OP_BITS: case OP_BITMASK: case OP_ARRAY:
 		case OP_DUMP: case OP_EXT: case OP_STACK: case OP_SPEC:
 		case OP_WIDTH: case OP_PREC: case OP_NUM: case OP_MARK:
@@ -671,12 +690,11 @@ static void run_program(struct run *run)
 	}
 }
 
-void tacho_print_run(const struct tacho_type *type, const void *raw, size_t len,
-		     const struct tacho_print_env *env, struct tacho_buf *out)
+void tacho_print_text(const struct tacho_type *type, const void *raw, size_t len,
+		      const struct tacho_print_env *env, struct tacho_buf *out)
 {
 	const struct tacho_print *prog = type->print;
 	struct run run;
-	size_t from = out->len;
 
 	if (!prog || len < prog->need ||
 	    (prog->uses_hz && !(env && env->hz))) {
@@ -693,8 +711,16 @@ void tacho_print_run(const struct tacho_type *type, const void *raw, size_t len,
 	run.out = out;
 	run.span = NULL;
 	run.span_len = 0;
-	run.mark = from;
+	run.mark = out->len;
 	run_program(&run);
+}
+
+void tacho_print_run(const struct tacho_type *type, const void *raw, size_t len,
+		     const struct tacho_print_env *env, struct tacho_buf *out)
+{
+	size_t from = out->len;
+
+	tacho_print_text(type, raw, len, env, out);
 	/* the newline is the line's, not the text's */
 	if (out->len > from && out->data[out->len - 1] == '\n')
 		out->len--;

@@ -170,6 +170,13 @@ static bool inside(const struct tacho_field *f, uint32_t fixed)
 	return f->size <= fixed && f->offset <= fixed - f->size;
 }
 
+/* The words of synthetic events are said to have 8 bytes, of which 4 count. */
+static bool is_synthetic_word(const struct tacho_type *type,
+			      const struct tacho_field *f)
+{
+	return f->size == 8 && !strcmp(type->system, "synthetic");
+}
+
 /* A plan for a type whose lengths are all in the event. */
 static int plan_type(struct tacho_ktypes *t, const struct tacho_type *type,
 		     struct tacho_kplan *plan)
@@ -185,7 +192,8 @@ static int plan_type(struct tacho_ktypes *t, const struct tacho_type *type,
 
 		if (!rel && f->kind != TACHO_FIELD_DATA_LOC)
 			continue;
-		if (f->size != 4 || !inside(f, plan->fixed) ||
+		if ((f->size != 4 && !is_synthetic_word(type, f)) ||
+		    !inside(f, plan->fixed) ||
 		    f->offset > UINT16_MAX)
 			return -EINVAL;
 		if (plan->kind == TACHO_KPLAN_FIXED && !rel &&
