@@ -396,6 +396,8 @@ static int fill(struct ctf_out *o)
 		err = copy_text(o, "kallsyms");
 	if (!err)
 		err = copy_text(o, "syscalls");
+	if (!err)
+		err = copy_text(o, "printk_formats");
 	return err;
 }
 

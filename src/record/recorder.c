@@ -17,6 +17,7 @@
 #include "kernel/pump.h"
 #include "kernel/symbols.h"
 #include "kernel/syscalls.h"
+#include "kernel/tracefs.h"
 #include "ring/read.h"
 #include "sys/clock.h"
 
@@ -154,6 +155,25 @@ static int write_tasks(struct tacho_recorder *rec, struct tacho_diag *d)
 	return err;
 }
 
+/* Strings that the kernel's events point to. */
+static int write_printk_formats(struct tacho_recorder *rec, struct tacho_diag *d)
+{
+	struct tacho_tracefs fs;
+	struct tacho_buf b;
+	int err;
+
+	if (tacho_tracefs_open(&fs, 0, NULL))
+		return 0;
+	tacho_buf_init(&b, (size_t)16 << 20);
+	/* without them events show the strings' addresses */
+	err = tacho_tracefs_read(fs.dirfd, "printk_formats", &b, NULL);
+	err = err || !b.len ? 0 :
+	      tacho_ctf_writer_text(rec->w, "printk_formats", b.data, b.len, d);
+	tacho_buf_release(&b);
+	tacho_tracefs_close(&fs);
+	return err;
+}
+
 static int write_kernel_tables(struct tacho_recorder *rec, struct tacho_diag *d)
 {
 	struct tacho_buf b;
@@ -168,7 +188,7 @@ static int write_kernel_tables(struct tacho_recorder *rec, struct tacho_diag *d)
 	if (!err)
 		err = tacho_ctf_writer_text(rec->w, "syscalls", b.data, b.len, d);
 	tacho_buf_release(&b);
-	return err;
+	return err ? err : write_printk_formats(rec, d);
 }
 
 /* ---- program lanes ---- */

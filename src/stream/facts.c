@@ -15,12 +15,15 @@ void tacho_facts_init(struct tacho_facts *f)
 	*f = (struct tacho_facts){ 0 };
 	tacho_arena_init(&f->arena, ENV_CAP);
 	tacho_buf_init(&f->symbol_text, 0);
+	tacho_buf_init(&f->string_text, 0);
 }
 
 void tacho_facts_release(struct tacho_facts *f)
 {
 	tacho_arena_release(&f->arena);
 	tacho_buf_release(&f->symbol_text);
+	free(f->string);
+	tacho_buf_release(&f->string_text);
 	free(f->task);
 	free(f->symbol);
 	f->task = NULL;
@@ -256,6 +259,89 @@ int tacho_facts_take_kallsyms(struct tacho_facts *f, struct tacho_buf *text)
 		qsort(f->symbol, f->nr_symbols, sizeof(*f->symbol),
 		      symbol_order);
 	return 0;
+}
+
+/* The kernel escapes what would not fit between quotes; in place. */
+static void unescape(char *s)
+{
+	char *to = s;
+
+	for (; *s; s++) {
+		if (*s == '\\' && s[1]) {
+			s++;
+			*to++ = *s == 'n' ? '\n' : *s == 't' ? '\t' : *s;
+		} else {
+			*to++ = *s;
+		}
+	}
+	*to = '\0';
+}
+
+/* One line '0xffffffff81000000 : "text"', as symbol_line(). */
+static bool string_line(char *line, char *end, uint64_t *addr, char **string)
+{
+	char *quote = memchr(line, '"', (size_t)(end - line));
+	char *last = memrchr(line, '"', (size_t)(end - line)), *p;
+
+	if (!quote || quote == last || strncmp(line, "0x", 2))
+		return false;
+	*addr = strtoull(line, &p, 16);
+	if (p > quote)
+		return false;
+	*last = '\0';
+	*string = quote + 1;
+	unescape(*string);
+	return true;
+}
+
+int tacho_facts_take_printk(struct tacho_facts *f, struct tacho_buf *text)
+{
+	char *p, *end;
+	size_t lines = 0;
+
+	tacho_buf_putc(text, '\n');	/* every line has an end to write to */
+	if (tacho_buf_error(text))
+		return tacho_buf_error(text);
+	tacho_buf_release(&f->string_text);
+	f->string_text = *text;
+	tacho_buf_init(text, f->string_text.cap);
+	f->nr_strings = 0;
+	p = f->string_text.data;
+	end = p + f->string_text.len;
+	for (char *c = p; c < end; c++)
+		lines += *c == '\n';
+	free(f->string);
+	f->string = calloc(lines, sizeof(*f->string));
+	if (!f->string)
+		return -ENOMEM;
+	while (p < end) {
+		char *nl = memchr(p, '\n', (size_t)(end - p)), *string;
+		uint64_t addr;
+
+		if (string_line(p, nl, &addr, &string))
+			f->string[f->nr_strings++] = (struct tacho_fact_symbol){
+				addr, (uint32_t)(string - f->string_text.data) };
+		p = nl + 1;
+	}
+	if (f->nr_strings)
+		qsort(f->string, f->nr_strings, sizeof(*f->string), symbol_order);
+	return 0;
+}
+
+const char *tacho_facts_string(const struct tacho_facts *f, uint64_t addr)
+{
+	size_t lo = 0, hi = f->nr_strings;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->string[mid].addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < f->nr_strings && f->string[lo].addr == addr ?
+	       f->string_text.data + f->string[lo].name : NULL;
 }
 
 /* How many symbols begin at or before addr. */

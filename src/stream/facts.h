@@ -38,6 +38,9 @@ struct tacho_facts {
 	struct tacho_fact_symbol *symbol;	/* sorted by addr */
 	size_t nr_symbols;
 	struct tacho_buf symbol_text;
+	struct tacho_fact_symbol *string;	/* sorted by addr */
+	size_t nr_strings;
+	struct tacho_buf string_text;
 };
 
 void tacho_facts_init(struct tacho_facts *f);
@@ -74,6 +77,15 @@ const char *tacho_facts_module(const struct tacho_facts *f, const char *name);
 
 /* Where the symbol ends that begins at start: the next one's start, or start. */
 uint64_t tacho_facts_symbol_end(const struct tacho_facts *f, uint64_t start);
+
+/*
+ * Takes over lines as in tracefs' printk_formats, '0xffffffff81000000 : "text"':
+ * strings of the kernel that events point to.  As with kallsyms.
+ */
+int tacho_facts_take_printk(struct tacho_facts *f, struct tacho_buf *text);
+
+/* The string at addr, as the kernel has it, or NULL. */
+const char *tacho_facts_string(const struct tacho_facts *f, uint64_t addr);
 
 /* The first symbol called name, and its start; false when there is none. */
 bool tacho_facts_find_symbol(const struct tacho_facts *f, const char *name,

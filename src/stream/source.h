@@ -121,7 +121,8 @@ struct tacho_source_ops {
 
 	/*
 	 * Appends the text of one of the recording's tables: "kallsyms",
-	 * "cmdlines", "syscalls".  0 or -ENOENT; NULL: it has none.
+	 * "cmdlines", "syscalls", "printk_formats".  0 or -ENOENT; NULL: it
+	 * has none.
 	 */
 	int (*text)(struct tacho_source *source, const char *name,
 		    struct tacho_buf *out);
@@ -136,6 +137,7 @@ struct tacho_source {
 	struct tacho_type_table table[TACHO_NR_STREAM_IDS];
 	struct tacho_facts facts;
 	bool symbols_tried;		/* the stream's: kallsyms was asked for */
+	bool strings_tried;		/* ... printk_formats */
 	uint64_t damaged;
 	struct tacho_diag diag;		/* why fill() returned ERROR */
 };

@@ -675,6 +675,7 @@ struct tacho_source *tacho_stream_source(const struct tacho_stream *s,
 /* ---- text ---------------------------------------------------------------- */
 
 #define KALLSYMS_MAX	((size_t)24 << 20)
+#define PRINTK_MAX	((size_t)16 << 20)
 
 const struct tacho_facts *tacho_source_symbols(struct tacho_source *source)
 {
@@ -696,6 +697,23 @@ static const char *source_symbol(void *arg, uint64_t addr, uint64_t *start)
 	return tacho_facts_symbol(tacho_source_symbols(arg), addr, start);
 }
 
+static const char *source_string(void *arg, uint64_t addr)
+{
+	struct tacho_source *source = arg;
+
+	if (!source->strings_tried) {
+		struct tacho_buf text;
+
+		source->strings_tried = true;
+		tacho_buf_init(&text, PRINTK_MAX);
+		if (source->ops->text &&
+		    !source->ops->text(source, "printk_formats", &text))
+			(void)tacho_facts_take_printk(&source->facts, &text);
+		tacho_buf_release(&text);
+	}
+	return tacho_facts_string(&source->facts, addr);
+}
+
 struct tacho_source *tacho_stream_current(const struct tacho_stream *s)
 {
 	if (s->held)
@@ -706,7 +724,8 @@ struct tacho_source *tacho_stream_current(const struct tacho_stream *s)
 void tacho_stream_print(struct tacho_stream *s, const struct tacho_record *r,
 			struct tacho_buf *out)
 {
-	struct tacho_print_env env = { .symbol = source_symbol };
+	struct tacho_print_env env = { .symbol = source_symbol,
+				       .string = source_string };
 
 	env.arg = tacho_stream_current(s);
 	tacho_print_run(r->type, r->raw, r->len, env.arg ? &env : NULL, out);

@@ -52,7 +52,7 @@ int tacho_stream_count(struct tacho_stream *stream,
 
 /*
  * Appends a table of the recording as text: "kallsyms", "cmdlines" ("pid tgid
- * comm" lines), "syscalls".  0 or -ENOENT.
+ * comm" lines), "syscalls", "printk_formats".  0 or -ENOENT.
  */
 int tacho_stream_text(struct tacho_stream *stream, const char *name,
 		      struct tacho_buf *out);

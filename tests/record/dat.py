@@ -139,6 +139,22 @@ def test_kernel():
         trace_cmd(dat, "--check-events")
 
 
+def test_strings():
+    """strings that the kernel's events point to"""
+    need_tracefs()
+    need_trace_cmd()
+    if not os.path.isdir(EVENTS + "/rcu/rcu_utilization"):
+        raise Skip("no event with such strings")
+    tacho("record", "-q", "-o", "t", "-k", "rcu:rcu_utilization", "--", "sh", "-c",
+          "for i in 1 2 3 4 5; do sleep 0.01; done")
+    text = tacho("report", "-q", "t").out
+    assert "rcu_utilization: Start context switch" in text, text
+    for to in VERSIONS:
+        assert same_texts("t", convert("t", to)) == text.count("\n")
+    tacho("convert", "-q", "t", "-o", "again")
+    assert tacho("report", "-q", "again").out == text
+
+
 def test_formats():
     """ids do not collide; the kernel's formats are the kernel's, to the byte"""
     need_tracefs()

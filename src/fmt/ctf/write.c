@@ -485,7 +485,8 @@ int tacho_ctf_writer_pair(struct tacho_ctf_writer *w, uint64_t ticks,
 int tacho_ctf_writer_text(struct tacho_ctf_writer *w, const char *name,
 			  const char *text, size_t len, struct tacho_diag *d)
 {
-	static const char *const names[] = { "kallsyms", "cmdlines", "syscalls" };
+	static const char *const names[] = { "kallsyms", "cmdlines", "syscalls",
+					     "printk_formats" };
 	struct iovec part = { .iov_len = len };
 	int err;
 
@@ -546,6 +547,7 @@ int tacho_ctf_writer_rotate(struct tacho_ctf_writer *w, const char *dir,
 	carry_text(w->extras, extras, "kallsyms");
 	carry_text(w->extras, extras, "cmdlines");
 	carry_text(w->extras, extras, "syscalls");
+	carry_text(w->extras, extras, "printk_formats");
 	close_files(w);
 	free(w->dir);
 	w->dir = name;
