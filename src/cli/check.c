@@ -437,6 +437,24 @@ static int check_chunks(struct check_log *log, const char *dir,
 	return ret;
 }
 
+/* The first damage of a trace that was read to its end, with its place. */
+static void first_damage(struct check_trace *t, const char *path)
+{
+	struct cli_trace trace;
+	struct tacho_record r;
+	int status;
+
+	if (cli_trace_open(&trace, path, TACHO_STREAM_STRICT) != CLI_OK)
+		return;
+	do
+		status = tacho_stream_next(trace.stream, &r);
+	while (status == TACHO_STREAM_RECORD);
+	if (status == TACHO_STREAM_ERROR)
+		check_problem(t, "", tacho_stream_error(trace.stream)->offset,
+			      "%s", tacho_stream_error(trace.stream)->text);
+	cli_trace_close(&trace);
+}
+
 /* A session, or a trace of another system: all that can be done is to read it. */
 static int check_by_reading(struct check_log *log, const char *path,
 			    struct totals *sum)
@@ -467,6 +485,8 @@ static int check_by_reading(struct check_log *log, const char *path,
 		if (info.damaged)
 			check_problem(&t, "", CHECK_NO_BYTE, "%" PRIu64 " places hold no records",
 				      info.damaged);
+		if (info.damaged && !strcmp(info.format, "trace.dat"))
+			first_damage(&t, path);
 	}
 	if (sum->lost)
 		check_remark(&t, "", CHECK_NO_BYTE, "%" PRIu64 " events were lost while recording",

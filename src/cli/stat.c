@@ -228,6 +228,7 @@ static void put_recording(const struct stat_run *s, struct tacho_buf *b)
 	const struct tacho_stream *t = s->trace.stream;
 	const char *host = tacho_stream_env(t, "hostname");
 	const char *clock = tacho_stream_env(t, "clock");
+	const char *tracer = tacho_stream_env(t, "tracer_name");
 	const char *names[] = { "sysname", "release", "machine" };
 
 	tacho_buf_printf(b, "%-10s %s (%s)\n", "trace", s->trace.path,
@@ -240,7 +241,7 @@ static void put_recording(const struct stat_run *s, struct tacho_buf *b)
 	if (host)
 		tacho_buf_putc(b, '\n');
 	put_fact(s, b, "command", "command");
-	put_fact(s, b, "tacho", "tracer_version");
+	put_fact(s, b, tracer ? tracer : "tacho", "tracer_version");
 	tacho_buf_printf(b, "%-10s %s%s%" PRIu64 " ticks a second\n", "clock",
 			 clock ? clock : "", clock ? ", " : "",
 			 s->info.clock_freq);

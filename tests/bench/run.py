@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """make bench: tacho beside its peers, in the same run on the same machine.
 
-    run.py BUILD [--events N] [--rounds N] [--only write,kernel,read]
+    run.py BUILD [--events N] [--rounds N] [--only write,kernel,read,dat]
 
 Prints a table, writes it to docs/benchmarks.md and appends the figures as one JSON
 line to BUILD/bench.jsonl.  A peer that is not installed or refuses to run is named
@@ -13,12 +13,40 @@ import json
 import os
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+COMMON = b'''format:
+\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
+\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
+\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;
+\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
+
+'''
+SCHED_SWITCH = b'name: sched_switch\nID: 301\n' + COMMON + b'''\
+\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;
+\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;
+\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;
+\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;
+\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;
+\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;
+\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;
+
+print fmt: "prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s ==> next_comm=%s next_pid=%d \
+next_prio=%d", REC->prev_comm, REC->prev_pid, REC->prev_prio, __print_symbolic(REC->prev_state, \
+{ 0, "R" }, { 1, "S" }, { 2, "D" }), REC->next_comm, REC->next_pid, REC->next_prio
+'''
+SYS_EXIT = b'name: sys_exit_read\nID: 302\n' + COMMON + b'''\
+\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;
+\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;
+
+print fmt: "0x%lx", REC->ret
+'''
 
 
 def sh(*cmd, **kw):
@@ -329,6 +357,60 @@ class Bench:
         self.row('peak memory while reading, MiB', f'{max(rss1, rss2) / 1024:.1f}',
                  '-', '', '<= 64')
 
+    # ---- reading trace-cmd's files ----
+
+    def make_dat(self, pages):
+        """A trace.dat of so many pages a CPU; the times of a few are moved on."""
+        sys.path.insert(0, os.path.join(TOP, 'tests', 'stream'))
+        import datfile
+        m = datfile.Machine()
+        f = datfile.File(m)
+        f.systems = {'sched': [SCHED_SWITCH], 'syscalls': [SYS_EXIT]}
+        f.cmdlines = b'7 seven\n8 eight\n'
+        for cpu in range(2):
+            events = []
+            for i in range(20000):
+                pid = 7 + i % 2
+                raw = m.pack('HBBi', 301, 0, 0, pid) + \
+                    m.pack('16siiq16sii', b'seven', pid, 120, i % 3, b'eight', 15 - pid, 120) \
+                    if i % 3 else m.pack('HBBiixxxxq', 302, 0, 0, pid, 1, i)
+                events.append((10 ** 9 + i * 1500 + cpu, raw))
+            few = m.pages(events)
+            span = 20000 * 1500
+            f.buffers.setdefault('', {})[cpu] = [
+                m.pack('Q', struct.unpack_from('<Q', few[i % len(few)])[0] + i // len(few) * span) +
+                few[i % len(few)][8:] for i in range(pages)]
+        return f
+
+    def dat(self):
+        path = os.path.join(self.dir, 'x.dat')
+        child = os.fork()	# its memory would be counted as that of what it starts
+        if not child:
+            with open(path, 'wb') as out:
+                out.write(self.make_dat(24000).v6())
+            os._exit(0)
+        os.waitpid(child, 0)
+        n = json.loads(sh(self.tacho, 'stat', '--json', path).stdout)['events'] / 1e6
+        count, rss1 = self.best(self.tacho, 'stat', path)
+        text, rss2 = self.best(self.tacho, 'report', '--no-pager', path)
+        peer = skim = None
+        if shutil.which('trace-cmd'):
+            peer, _ = self.best('trace-cmd', 'report', '-N', path, rounds=2)
+            skim, _ = self.best('trace-cmd', 'report', '-N', '-F', '.*:common_pid == 999999',
+                                path, rounds=2)
+        self.row(f'trace.dat: text of {n:.1f} million events, s', f'{text:.2f}',
+                 f'trace-cmd {peer:.2f}' if peer else '-',
+                 f'{peer / text:.1f}x' if peer else '', '>= 10x')
+        self.row('trace.dat: counting them, s', f'{count:.3f}',
+                 f'trace-cmd report {peer:.2f}' if peer else '-',
+                 f'{peer / count:.0f}x' if peer else '', '>= 30x')
+        self.row('trace.dat: counting, beside a filter that hides all', f'{count:.3f}',
+                 f'trace-cmd -F {skim:.2f}' if skim else '-',
+                 f'{skim / count:.1f}x' if skim else '', '')
+        self.row('trace.dat: peak memory, MiB', f'{max(rss1, rss2) / 1024:.1f}', '-', '', '<= 64')
+        self.figures.update(dat_count_s=count, dat_text_s=text, dat_peer_s=peer,
+                            dat_skim_s=skim, dat_rss_kib=max(rss1, rss2))
+
     # ---- the table ----
 
     def report(self):
@@ -371,7 +453,7 @@ def main():
     opts = dict(zip(args[::2], args[1::2]))
     b = Bench(build, int(opts.get('--events', 5000000)),
               int(opts.get('--rounds', 5)))
-    only = opts.get('--only', 'write,kernel,read').split(',')
+    only = opts.get('--only', 'write,kernel,read,dat').split(',')
     try:
         for part in only:
             getattr(b, part)()

@@ -15,7 +15,11 @@
 
 /* Windows and records of all parts together stay below three times this. */
 #define WINDOWS_MAX	((size_t)12 << 20)
+#ifdef TACHO_TINY
+#define WINDOW_MAX	((size_t)1 << 10)
+#else
 #define WINDOW_MAX	((size_t)128 << 10)
+#endif
 #define WINDOW_MIN	((size_t)1 << 10)
 #define SWAPS_MAX	((size_t)16 << 20)
 

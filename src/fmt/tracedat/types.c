@@ -5,9 +5,37 @@
 #include "fmt/tracedat/pages.h"
 #include "fmt/tracedat/swap.h"
 
+/*
+ * A kernel with longs of 4 bytes says "unsigned long" all the same.  Where the
+ * field's size tells, that is no matter; behind __data_loc, and in a last array of
+ * size 0, the type is all there is.
+ */
+static void shorten_longs(const char *text, size_t len, struct tacho_buf *out)
+{
+	static const char word[] = "unsigned long";
+	const char *end = text + len;
+
+	while (text < end) {
+		const char *nl = memchr(text, '\n', (size_t)(end - text));
+		const char *next = nl ? nl + 1 : end;
+		size_t n = (size_t)(next - text);
+		const char *at = memmem(text, n, word, sizeof(word) - 1);
+
+		if (at && memmem(text, n, "field:", 6) &&
+		    (memmem(text, n, "_loc ", 5) || memmem(text, n, "size:0;", 7))) {
+			tacho_buf_put(out, text, (size_t)(at - text));
+			tacho_buf_puts(out, "u32");
+			text = at + sizeof(word) - 1;
+		}
+		tacho_buf_put(out, text, (size_t)(next - text));
+		text = next;
+	}
+}
+
 /* Must come before the type is added: its text is the kernel's, not ours. */
 static void plan_swap(struct tacho_dat_source *s,
-		      const struct tacho_dat_format *f, const char *text)
+		      const struct tacho_dat_format *f, const char *text,
+		      size_t len)
 {
 	struct tacho_arena arena;
 	const struct tacho_type *type;
@@ -15,11 +43,32 @@ static void plan_swap(struct tacho_dat_source *s,
 	if (!s->swap)
 		return;
 	tacho_arena_init(&arena, (size_t)16 << 20);
-	type = tacho_type_parse_fields(&arena, f->system, NULL, 0, text, f->len,
+	type = tacho_type_parse_fields(&arena, f->system, NULL, 0, text, len,
 				       NULL);
 	if (type)
 		s->swap[f->id] = tacho_dat_swap_plan(&s->swaps, type);
 	tacho_arena_release(&arena);
+}
+
+static void make_type(struct tacho_dat_source *s,
+		      const struct tacho_dat_format *f)
+{
+	const char *text = s->meta.formats.data + f->at;
+	size_t len = f->len;
+	struct tacho_buf shorter;
+
+	tacho_buf_init(&shorter, TACHO_DAT_BLOCK_MAX);
+	if (s->meta.layout.commit_size == 4) {
+		shorten_longs(text, len, &shorter);
+		text = shorter.data;
+		len = shorter.len;
+	}
+	if (!tacho_buf_error(&shorter)) {
+		plan_swap(s, f, text, len);
+		/* a format that is none leaves its events unknown: damage */
+		(void)tacho_ktypes_add(&s->types, f->system, text, len, NULL);
+	}
+	tacho_buf_release(&shorter);
 }
 
 const struct tacho_type *tacho_dat_type(struct tacho_source *source,
@@ -28,7 +77,6 @@ const struct tacho_type *tacho_dat_type(struct tacho_source *source,
 	struct tacho_dat_source *s = (struct tacho_dat_source *)source;
 	const struct tacho_dat_format *f;
 	const struct tacho_ktype *t;
-	const char *text;
 
 	if (stream_id != TACHO_STREAM_KERNEL || id > UINT16_MAX)
 		return NULL;
@@ -36,10 +84,7 @@ const struct tacho_type *tacho_dat_type(struct tacho_source *source,
 	if (!t && s->format_of[id]) {
 		f = &s->meta.format[s->format_of[id] - 1];
 		s->format_of[id] = 0;
-		text = s->meta.formats.data + f->at;
-		plan_swap(s, f, text);
-		/* a format that is none leaves its events unknown: damage */
-		(void)tacho_ktypes_add(&s->types, f->system, text, f->len, NULL);
+		make_type(s, f);
 		t = tacho_ktypes_find(&s->types, id);
 	}
 	if (!t || tacho_source_set_type(source, stream_id, id, t->type))
