@@ -312,12 +312,24 @@ static int print(struct run *r, bool last)
 
 /* ---- reading -------------------------------------------------------------- */
 
+/* What was wrong with a command was found when its event came. */
+static int late_error(const struct run *r)
+{
+	struct tacho_cmd_error e;
+	const char *text = tacho_query_late(r->query, &e);
+
+	return text ? cli_fail_command(&e, text) : CLI_OK;
+}
+
 /* A look at the clock, of a live source.  False: that was all. */
 static bool go_on(struct run *r, int *ret)
 {
 	uint64_t now = tacho_now_ns(CLOCK_MONOTONIC);
 
 	if (interrupted || (r->end_ns && now >= r->end_ns))
+		return false;
+	*ret = late_error(r);
+	if (*ret != CLI_OK)
 		return false;
 	if (!r->ask->watch_ns || (now < r->next_ns && !cli_screen_resized()))
 		return true;

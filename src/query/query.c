@@ -322,6 +322,24 @@ int tacho_query_synth(struct tacho_query *q, const char *text,
 
 /* ---- records ---- */
 
+/* A command on an event that was not known when it was given; a glob need not fit all. */
+static void apply_late(struct tacho_query *q, const struct query_command *c,
+		       struct tacho_engine_event *event)
+{
+	struct tacho_cmd_error e = { 0 };
+
+	if (!apply(q, c, event, &e) || q->late_text || strpbrk(c->event, "*?["))
+		return;
+	q->late = e;
+	q->late_text = c->text;
+}
+
+const char *tacho_query_late(const struct tacho_query *q, struct tacho_cmd_error *e)
+{
+	*e = q->late;
+	return q->late_text;
+}
+
 /* A type that is met for the first time: commands by glob may be for it. */
 static void meet(struct tacho_query *q, struct query_slot *slot,
 		 const struct tacho_type *type)
@@ -335,7 +353,7 @@ static void meet(struct tacho_query *q, struct query_slot *slot,
 				continue;
 			event = tacho_engine_add(q->engine, type);
 			if (event)
-				(void)apply(q, c, event, NULL);
+				apply_late(q, c, event);
 		}
 		if (event)
 			(void)look_for_stacks(q, NULL);

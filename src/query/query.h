@@ -85,6 +85,13 @@ bool tacho_query_is_run_queue(const char *event);
 				"sched:sched_wakeup_new,sched:sched_migrate_task"
 
 /*
+ * The first command that could not be set on its event when that came, of a live stream:
+ * its text, and in e what was wrong.  NULL: there is none.
+ */
+const char *tacho_query_late(const struct tacho_query *query,
+			     struct tacho_cmd_error *e);
+
+/*
  * One record: runs what is set on its event.  Whether it passes: no filter was
  * set on any event, or one on this event that it passes.  Of a query with
  * triggers that need call stacks it says true of all: they may run later.

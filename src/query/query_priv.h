@@ -73,6 +73,8 @@ struct tacho_query {
 	bool filtered;		/* some event has a filter */
 	bool has_hist;
 	struct run_queue *run_queue;	/* NULL: nobody asks */
+	struct tacho_cmd_error late;	/* of the first command that failed in meet() */
+	const char *late_text;
 	struct query_command *commands, **last;
 	struct query_slot slot[QUERY_SLOTS];
 	const struct tacho_record *now;	/* the hit that runs */

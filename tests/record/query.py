@@ -406,6 +406,14 @@ def test_live_session():
     h = hist("session:live", "--duration", "50ms", "-e", "rec:hit", "keys=slot")
     assert [e["hitcount"] for e in h["entries"]] == [500]
     tacho("destroy", "live")
+    # what is wrong is said, also when it is found only as the event comes
+    tacho("create", "-e", "rec:*", "-b", "1M", "live")
+    p = start(TACHO, "hist", "session:live", "-e", "rec:hit", "keys=slott")
+    finish(start(TRACED, "hit 5"))
+    d = finish(p)
+    assert d.status == 1 and "Couldn't find field" in d.err, d
+    assert d.err.endswith("  hist:keys=slott\n            ^\n"), d
+    tacho("destroy", "live")
 
 
 def test_programs():
