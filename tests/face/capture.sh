@@ -8,7 +8,8 @@
 # script, OUT a directory that is made.  SET says what is traced:
 #
 #	events	a bit of everything, and a marker or two
-#	small	the same, in buffers that are too small for it
+#	small	less, in buffers that are too small for it
+#	ticks	the same as small, by a clock that does not count nanoseconds
 #	function	the function tracer
 #
 # OUT has then
@@ -46,7 +47,7 @@ events="sched/sched_switch sched/sched_waking sched/sched_process_fork
 case $(uname -r) in
 6.1.*|6.12.*) events="$events writeback/writeback_mark_inode_dirty writeback/writeback_dirty_inode";;
 esac
-[ "$set" = small ] && events="sched/sched_switch raw_syscalls/sys_enter raw_syscalls/sys_exit"
+[ "$set" = small ] || [ "$set" = ticks ] && events="sched/sched_switch raw_syscalls/sys_enter raw_syscalls/sys_exit"
 [ "$set" = function ] && events=sched/sched_waking
 
 # Events made for this: what there is of uprobes, kprobes, fprobes, eprobes, synthetic ones.
@@ -119,7 +120,9 @@ trace_some()
 	put record-tgid "$dir/trace_options"
 	put stacktrace "$dir/trace_options"
 	put userstacktrace "$dir/trace_options"
-	[ "$set" = small ] && put nostacktrace "$dir/trace_options" && put nouserstacktrace "$dir/trace_options"
+	[ "$set" = ticks ] && put x86-tsc "$dir/trace_clock"
+	[ "$set" = ticks ] || put global "$dir/trace_clock"
+	[ "$set" = small ] || [ "$set" = ticks ] && put nostacktrace "$dir/trace_options" && put nouserstacktrace "$dir/trace_options"
 	if [ "$set" = function ]; then
 		put 'vfs_*' "$dir/set_ftrace_filter"
 		put function "$dir/current_tracer" || { note "no function tracer"; exit 77; }

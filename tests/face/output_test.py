@@ -65,7 +65,7 @@ def live(program):
     results = []
     try:
         with tempfile.TemporaryDirectory() as where:
-            for name in ('events', 'small', 'function'):
+            for name in ('events', 'small', 'ticks', 'function'):
                 good, why = compare(program, instance, where, name)
                 results.append((name + why, good))
     finally:
