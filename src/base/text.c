@@ -158,8 +158,8 @@ bool tacho_event_glob(const char *glob, const char *system, const char *event)
 		return false;
 	memcpy(part, glob, (size_t)(colon - glob));
 	part[colon - glob] = '\0';
-	return tacho_glob_match(part, system) &&
-	       tacho_glob_match(colon + 1, event);
+	return (!part[0] || tacho_glob_match(part, system)) &&
+	       (!colon[1] || tacho_glob_match(colon + 1, event));
 }
 
 uint64_t tacho_hash(const void *p, size_t len, uint64_t h)

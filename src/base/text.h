@@ -17,8 +17,9 @@
 bool tacho_glob_match(const char *pattern, const char *text);
 
 /*
- * Whether an event is meant by glob: "system:event", each part a glob, or one word
- * that is either's name or glob.  Callable from signal handlers.
+ * Whether an event is meant by glob: "system:event", each part a glob ("system:" and
+ * ":event" leave the other part open), or one word that is either's name or glob.
+ * Callable from signal handlers.
  */
 bool tacho_event_glob(const char *glob, const char *system, const char *event);
 

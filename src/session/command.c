@@ -76,6 +76,24 @@ void tacho_order_end(struct tacho_order *o)
 	tacho_arena_release(&o->arena);
 }
 
+int tacho_order_give(struct tacho_session *s, const char *event, const char *text,
+		     int (*give)(struct tacho_order *o), uint32_t *matched,
+		     struct tacho_cmd_error *e)
+{
+	struct tacho_order o;
+	uint32_t n = 0;
+	int err = tacho_order_begin(&o, s, event, text, e);
+
+	if (!err)
+		err = give(&o);
+	if (!err)
+		n = tacho_edit_apply(s, o.glob);
+	tacho_order_end(&o);
+	if (matched)
+		*matched = n;
+	return err;
+}
+
 /* ---- the table ---- */
 
 /* Blocks for place i, before anybody writes there. */
@@ -166,11 +184,6 @@ struct tacho_command *tacho_order_at(const struct tacho_order *o, uint32_t i,
 	    c->kind != kind)
 		return NULL;
 	return c;
-}
-
-uint32_t tacho_order_apply(struct tacho_order *o)
-{
-	return tacho_edit_apply(o->s, o->glob);
 }
 
 /* ---- checks ---- */
@@ -326,16 +339,5 @@ int tacho_command_filter(struct tacho_session *s, const char *event,
 			 const char *text, uint32_t *matched,
 			 struct tacho_cmd_error *e)
 {
-	struct tacho_order o;
-	uint32_t n = 0;
-	int err = tacho_order_begin(&o, s, event, text, e);
-
-	if (!err)
-		err = filter_locked(&o);
-	if (!err)
-		n = tacho_order_apply(&o);
-	tacho_order_end(&o);
-	if (matched)
-		*matched = n;
-	return err;
+	return tacho_order_give(s, event, text, filter_locked, matched, e);
 }

@@ -42,6 +42,16 @@ int tacho_order_begin(struct tacho_order *o, struct tacho_session *s,
 		      struct tacho_cmd_error *e);
 void tacho_order_end(struct tacho_order *o);
 
+/*
+ * One command from its text to running programs: takes the lock, learns what is known,
+ * calls give(), and if that returns 0, sets the bits in the programs.  event NULL: the
+ * command is on none.  matched (may be NULL) receives how many of their events
+ * it matches.  0, or what went wrong, with e filled in.
+ */
+int tacho_order_give(struct tacho_session *s, const char *event, const char *text,
+		     int (*give)(struct tacho_order *o), uint32_t *matched,
+		     struct tacho_cmd_error *e);
+
 /* Compiles the command for one type; 0, or what e says. */
 typedef int (*tacho_order_check)(struct tacho_order *o, struct tacho_compile *c,
 				 const struct tacho_type *type,
@@ -72,8 +82,5 @@ void tacho_order_remove(struct tacho_order *o, struct tacho_command *c);
 /* The command in place i if it lives and is of that kind, or NULL. */
 struct tacho_command *tacho_order_at(const struct tacho_order *o, uint32_t i,
 				     enum tacho_command_kind kind);
-
-/* Sets the bits in running programs; how many of their events o->glob matches. */
-uint32_t tacho_order_apply(struct tacho_order *o);
 
 #endif

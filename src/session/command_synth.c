@@ -131,14 +131,6 @@ static int synth_locked(struct tacho_order *o)
 int tacho_command_synth(struct tacho_session *s, const char *text,
 			struct tacho_cmd_error *e)
 {
-	struct tacho_order o;
-	int err = tacho_order_begin(&o, s, NULL, text, e);
-
-	if (!err)
-		err = synth_locked(&o);
-	/* a histogram that names it may have been given before */
-	if (!err)
-		(void)tacho_order_apply(&o);
-	tacho_order_end(&o);
-	return err;
+	/* it is applied, as a histogram that names it may have been given before */
+	return tacho_order_give(s, NULL, text, synth_locked, NULL, e);
 }

@@ -567,16 +567,5 @@ int tacho_command_trigger(struct tacho_session *s, const char *event,
 			  const char *text, uint32_t *matched,
 			  struct tacho_cmd_error *e)
 {
-	struct tacho_order o;
-	uint32_t n = 0;
-	int err = tacho_order_begin(&o, s, event, text, e);
-
-	if (!err)
-		err = trigger_locked(&o);
-	if (!err)
-		n = tacho_order_apply(&o);
-	tacho_order_end(&o);
-	if (matched)
-		*matched = n;
-	return err;
+	return tacho_order_give(s, event, text, trigger_locked, matched, e);
 }

@@ -160,7 +160,10 @@ static void test_event_glob(void)
 		{ "irq:*", "sched", "sched_switch", false },
 		{ "sched:switch", "sched", "sched_switch", false },
 		{ "switch", "sched", "sched_switch", false },
-		{ "sched:", "sched", "sched_switch", false },
+		{ "sched:", "sched", "sched_switch", true },
+		{ ":sched_switch", "sched", "sched_switch", true },
+		{ "irq:", "sched", "sched_switch", false },
+		{ ":sched", "sched", "sched_switch", false },
 		{ "", "sched", "sched_switch", false },
 	};
 
