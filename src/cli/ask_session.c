@@ -11,7 +11,10 @@
 #include "cli/screen.h"
 #include "engine/hist_print.h"
 #include "kernel/syscalls.h"
+#include "query/query.h"
+#include "resolve/resolve.h"
 #include "session/command.h"
+#include "session/objects.h"
 #include "sys/clock.h"
 
 #define OUT_MAX		((size_t)1 << 30)
@@ -22,6 +25,7 @@ struct session_run {
 	struct tacho_dir dir;
 	struct tacho_session session;
 	struct tacho_names names;
+	struct tacho_resolver *resolver;
 	struct tacho_buf out;
 	uint32_t found;
 	uint32_t fit;		/* of them: quantiles can be made of */
@@ -55,6 +59,29 @@ static const char *names_syscall(void *arg, uint64_t nr)
 	return tacho_syscall_name(nr);
 }
 
+/* What programs have told since the last time. */
+static int learn_objects(struct session_run *r)
+{
+	char path[TACHO_PATH_MAX + 16];
+	struct tacho_buf text;
+	int err = 0;
+
+	(void)snprintf(path, sizeof(path), "%s/" TACHO_OBJECTS, r->session.path);
+	tacho_resolver_clear(r->resolver);
+	tacho_buf_init(&text, TACHO_OBJECTS_MAX + 4096);
+	if (!tacho_buf_read_file(&text, path))
+		err = tacho_resolver_add(r->resolver, text.data, text.len);
+	tacho_buf_release(&text);
+	return err;
+}
+
+static bool names_symbol(void *arg, uint64_t addr, struct tacho_symbol *sym)
+{
+	const struct session_run *r = arg;
+
+	return tacho_query_user_symbol(r->resolver, addr, sym);
+}
+
 static int put_one(const struct tacho_command_hist *h, void *arg)
 {
 	struct session_run *r = arg;
@@ -73,7 +100,8 @@ static int print(struct session_run *r, bool last)
 
 	r->found = r->fit = 0;
 	tacho_buf_init(&r->out, OUT_MAX);
-	if (tacho_command_hists(&r->session, r->ask->only, put_one, r) ||
+	if (learn_objects(r) ||
+	    tacho_command_hists(&r->session, r->ask->only, put_one, r) ||
 	    tacho_buf_error(&r->out))
 		ret = cli_fail("out of memory");
 	else if (r->found && !r->fit)
@@ -120,15 +148,23 @@ int cli_ask_session(const struct cli_ask *a)
 {
 	struct session_run r = {
 		.ask = a,
-		.names = { .comm = names_comm, .syscall = names_syscall },
+		.names = { .comm = names_comm, .syscall = names_syscall,
+			   .symbol = names_symbol },
+		.resolver = tacho_resolver_new(NULL),
 	};
 	struct tacho_diag d = { 0 };
 	int ret;
 
-	if (tacho_dir_open(&r.dir, false, &d))
+	if (!r.resolver)
+		return cli_fail("out of memory");
+	r.names.arg = &r;
+	if (tacho_dir_open(&r.dir, false, &d)) {
+		tacho_resolver_free(r.resolver);
 		return cli_fail_diag(&d);
+	}
 	if (tacho_session_open(&r.session, &r.dir, a->session, &d)) {
 		tacho_dir_close(&r.dir);
+		tacho_resolver_free(r.resolver);
 		return cli_fail_diag(&d);
 	}
 	ret = a->watch_ns ? watch(&r) : CLI_OK;
@@ -139,5 +175,6 @@ int cli_ask_session(const struct cli_ask *a)
 			 "trigger -s %s' lists what is set", a->session, a->session);
 	tacho_session_close(&r.session);
 	tacho_dir_close(&r.dir);
+	tacho_resolver_free(r.resolver);
 	return ret;
 }

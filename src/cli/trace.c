@@ -65,6 +65,11 @@ int cli_trace_open(struct cli_trace *t, const char *path, unsigned int flags)
 		return ret;
 	if (tacho_stream_open(&t->stream, t->path, flags, &error))
 		return cli_fail("%s", error.text);
+	t->resolver = tacho_resolver_new(NULL);
+	if (!t->resolver || tacho_resolver_stream(t->resolver, t->stream)) {
+		cli_trace_close(t);
+		return cli_fail("out of memory");
+	}
 	return CLI_OK;
 }
 
@@ -72,6 +77,8 @@ void cli_trace_close(struct cli_trace *t)
 {
 	tacho_stream_close(t->stream);
 	t->stream = NULL;
+	tacho_resolver_free(t->resolver);
+	t->resolver = NULL;
 }
 
 void cli_trace_remarks(struct cli_trace *t)

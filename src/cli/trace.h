@@ -5,10 +5,12 @@
 
 #include <limits.h>
 
+#include "resolve/resolve.h"
 #include "stream/stream.h"
 
 struct cli_trace {
 	struct tacho_stream *stream;
+	struct tacho_resolver *resolver;	/* names of its programs' functions */
 	const char *path;	/* as the user says it */
 	char found[NAME_MAX + 1];	/* the path, when the user said none */
 };

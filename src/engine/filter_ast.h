@@ -66,6 +66,7 @@ struct filter_pred {
 	bool is_signed;				/* how that name's number is printed */
 	uint64_t value;				/* of INT; first address of FUNCTION */
 	uint64_t end;				/* of FUNCTION: first address behind it */
+	uint32_t function;			/* of FUNCTION: not 0: in_function() knows */
 	const uint64_t *cpus;			/* of CPUS */
 	uint32_t nr_words;			/* up to the last that is not 0 */
 };

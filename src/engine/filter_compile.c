@@ -249,7 +249,8 @@ static void emit_text(struct compiler *c, struct filter_insn *in,
 static void emit_function(struct compiler *c, struct filter_insn *in,
 			  const struct filter_pred *pred)
 {
-	const struct filter_range range = { pred->value, pred->end };
+	const struct filter_range range = { pred->value, pred->end,
+					    pred->function };
 
 	in->op = pred->cmp == FILTER_CMP_EQ ? OP_IN : OP_NOT_IN;
 	memcpy(operand_take(c, in, sizeof(range)), &range, sizeof(range));

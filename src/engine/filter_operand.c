@@ -327,6 +327,7 @@ static int function(struct filter_parser *p, struct filter_pred *pred)
 	found |= pred->subject == FILTER_ANY && pred->text_len;
 	if (!found)
 		return filter_error(p, p->pos + 1, "Function not found");
+	pred->function = sym.function;
 	pred->value = sym.start;
 	pred->end = sym.end > sym.start ? sym.end : sym.start + 1;
 	return 0;

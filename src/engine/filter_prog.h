@@ -115,9 +115,10 @@ struct tacho_filter {
 	struct filter_insn insn[];
 };
 
-/* Two addresses: the first, and the first behind. */
+/* Two addresses: the first, and the first behind; or a function, not 0, by number. */
 struct filter_range {
 	uint64_t start, end;
+	uint64_t function;
 };
 
 static inline const void *filter_operand_at(const struct tacho_filter *f,

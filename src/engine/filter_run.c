@@ -239,6 +239,10 @@ static bool range_test(const struct tacho_filter *f,
 	const struct filter_range *range = filter_operand_at(f, in);
 	uint64_t addr = tacho_load_u64(rec->raw + in->at);
 
+	if (range->function)
+		return rec->names->in_function &&
+		       rec->names->in_function(rec->names->arg, rec, addr,
+					       (uint32_t)range->function);
 	return addr >= range->start && addr < range->end;
 }
 

@@ -14,12 +14,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct tacho_rec;
+
 /* An address range with a name: a function. */
 struct tacho_symbol {
 	const char *name;	/* borrowed until the next call */
 	const char *module;	/* "ext4", or NULL */
 	uint64_t start;
 	uint64_t end;		/* first address behind it; start: not known */
+	/*
+	 * Of find_symbol(): not 0 where a function has other addresses in each
+	 * process; in_function() is asked for each event then.
+	 */
+	uint32_t function;
 };
 
 struct tacho_names {
@@ -31,6 +38,13 @@ struct tacho_names {
 	/* The function called name, of this event's address space. */
 	bool (*find_symbol)(void *arg, const char *name,
 			    struct tacho_symbol *sym);
+
+	/*
+	 * (*) Whether addr of an event lies in a function that find_symbol() gave
+	 * this number.
+	 */
+	bool (*in_function)(void *arg, const struct tacho_rec *rec, uint64_t addr,
+			    uint32_t function);
 
 	/* (*) The name of a thread: at most 15 bytes and a NUL to comm. */
 	bool (*comm)(void *arg, int32_t pid, char comm[16]);

@@ -38,6 +38,11 @@ struct tacho_print_env {
 	 * then the address is printed.  A module's symbol may be "name [module]".
 	 */
 	const char *(*symbol)(void *arg, uint64_t addr, uint64_t *start);
+	/*
+	 * One return address of a stack as text, in place of its symbol; false: it
+	 * is printed as any other.
+	 */
+	bool (*frame)(void *arg, uint64_t addr, struct tacho_buf *out);
 	/* The size of the symbol at start, the "/0x40" of %pS; 0: not known. */
 	uint64_t (*symbol_size)(void *arg, uint64_t start);
 	/*

@@ -259,6 +259,8 @@ static void put_caller(struct run *run, uint64_t addr)
 		tacho_buf_puts(run->out, "[FTRACE TRAMPOLINE]");
 		return;
 	}
+	if (env && env->frame && env->frame(env->arg, addr, run->out))
+		return;
 	if (env && env->symbol)
 		name = env->symbol(env->arg, addr, &start);
 	if (name) {

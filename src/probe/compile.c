@@ -131,11 +131,12 @@ static void find_targets(struct tacho_compile *c, struct probe_trigger *t,
 	}
 }
 
-/* A stack more often than enough: a field may be called so. */
+/* More often than enough: a field may be called so. */
 static void note_needs(struct probe_program *p, const struct tacho_hist_spec *h)
 {
 	p->needs_time |= tacho_hist_uses_time(h);
 	p->needs_stack |= strstr(h->text, "stacktrace") != NULL;
+	p->tells |= p->needs_stack || strstr(h->text, ".sym");
 }
 
 /* One trigger; false when it cannot be on events of this type. */
@@ -181,6 +182,7 @@ static bool make_trigger(struct tacho_compile *c, struct probe_program *p,
 		break;
 	}
 	p->post |= is_post(spec->cmd);
+	p->tells |= spec->cmd == TACHO_TRIGGER_STACKTRACE;
 	return true;
 }
 
@@ -254,6 +256,7 @@ static struct probe_program *make_program(struct tacho_compile *c,
 
 		p->needs_time |= of && of->needs_time;
 		p->needs_stack |= of && of->needs_stack;
+		p->tells |= of && of->tells;
 	}
 	return p;
 }

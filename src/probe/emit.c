@@ -14,6 +14,14 @@
 __thread struct probe_self tacho_self
 	__attribute__((tls_model("initial-exec")));
 
+/* Whether a type has a field that is a pointer: "\tfield:void * fn;". */
+static TACHO_COLD bool has_pointer(const char *text, uint32_t len)
+{
+	const char *end = memmem(text, len, "\nprint fmt:", 11);
+
+	return memchr(text, '*', end ? (size_t)(end - text) : len);
+}
+
 /* The id of an event's type in a session; 0 when it cannot be had. */
 static TACHO_COLD uint16_t learn_id(struct probe_session *s, uint32_t index)
 {
@@ -23,6 +31,9 @@ static TACHO_COLD uint16_t learn_id(struct probe_session *s, uint32_t index)
 
 	if (id <= 0)
 		return 0;
+	/* before a record that has an address */
+	if (has_pointer(text, len) && !tacho_load_relaxed(&s->tells))
+		(void)tacho_objects_tell(s);
 	tacho_store_relaxed(&s->ids[index], (uint16_t)id);
 	return (uint16_t)id;
 }

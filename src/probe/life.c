@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "probe/probe.h"
+#include "probe/program.h"
 #include "session/session.h"
 
 struct probe tacho_probe = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -148,6 +148,7 @@ static void after_fork_child(void)
 	tacho_emit_fork();
 	if (tacho_probe.proc) {
 		tacho_probe.pid = getpid();
+		tacho_objects_fork(parent);
 		for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
 			struct probe_session *s = tacho_attach_live(bit);
 

@@ -6,7 +6,7 @@
 
 #include "base/atomic.h"
 #include "base/buf.h"
-#include "probe/probe.h"
+#include "probe/program.h"
 
 /* Longest type text: far more than any format needs. */
 #define TEXT_MAX	(1u << 20)
@@ -150,6 +150,8 @@ TACHO_EXPORT int tacho_object_register(struct tacho_object *object)
 			err = err ? err : one;
 		}
 		tacho_buf_release(&b);
+		tacho_objects_loaded();
+		tacho_program_loaded();
 	}
 	pthread_mutex_unlock(&tacho_probe.lock);
 	errno = saved;

@@ -7,6 +7,7 @@
  *	attach.c	sessions this process records into; ids of types
  *	emit.c		one hit of a tracepoint
  *	program.h	filters and triggers: program.c, compile.c, stack.c
+ *	maps.h		files mapped here: maps.c, objects.c, symbols.c
  *	life.c		constructor, fork, exit, the boot option
  *
  * The rules of this folder
@@ -40,6 +41,7 @@
 #include "tacho/abi/site.h"
 
 #define PROBE_MAPS_MAX	512	/* histograms of one session, mapped here */
+#define PROBE_TOLD	256u	/* objects of stacks, remembered; a power of two */
 
 struct probe_program;
 
@@ -53,6 +55,12 @@ struct probe_session {
 	struct probe_program *program[TACHO_EVENTS_MAX + 1];	/* or NULL */
 	uint64_t ns_whole, ns_part;	/* of a tick: whole ns, and 2^-64ths */
 	uint32_t stack_id;		/* type of call stacks; 0: not known yet */
+
+	/* objects.c */
+	uint32_t tells;			/* was told which code lies where */
+	uint32_t telling;		/* somebody is at it */
+	uint64_t last_told;		/* what stands for the last block; 0: none */
+	uint64_t told[PROBE_TOLD];	/* what stands for objects; 0: free */
 
 	/* whoever makes programs, program.h section 2 */
 	uint32_t compiling;
@@ -71,6 +79,7 @@ struct probe {
 	int32_t pid;
 	int seccomp;			/* PR_GET_SECCOMP when we began */
 	bool begun;			/* life.c tried to start */
+	uint32_t functions;		/* filters name some: programs depend on what is loaded */
 	char dir[TACHO_PATH_MAX];
 	char file[TACHO_PATH_MAX + 48];	/* path of the process's file */
 };
@@ -123,6 +132,9 @@ struct probe_session *tacho_attach_live(uint32_t bit);
 
 /* Forgets a session that has died. */
 void tacho_attach_drop(uint32_t bit, struct probe_session *s);
+
+/* An object was loaded: programs that name functions are made anew. */
+void tacho_program_loaded(void);
 
 /*
  * Sets the bits of events [first, last] as the rules of all sessions say

@@ -35,6 +35,9 @@ const struct probe_program *tacho_program_renew(struct probe_session *s,
 		return old;
 	}
 	p = tacho_program_compile(s, index);
+	/* before the first hit that may need it */
+	if (p && p->tells && !tacho_load_relaxed(&s->tells))
+		(void)tacho_objects_tell(s);
 	TACHO_INJECT(program_compiled);
 	if (p)
 		tacho_store_release(&s->program[index], p);	/* [W9] */
@@ -48,6 +51,26 @@ void tacho_program_prepare(struct probe_session *s, uint32_t first,
 	for (uint32_t i = first; i <= last; i++)
 		if (tacho_load_relaxed(&tacho_procmap_state(i)->program) & s->mask)
 			(void)tacho_program_get(s, i);
+}
+
+/* All that are there are made again, whatever they were made of. */
+static void renew_all(struct probe_session *s)
+{
+	uint32_t n = tacho_load_relaxed(&tacho_probe.proc->nr_events);
+
+	for (uint32_t i = 1; i <= n; i++)
+		if (tacho_load_relaxed(&s->program[i]))
+			(void)tacho_program_renew(s, i);
+}
+
+void tacho_program_loaded(void)
+{
+	for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
+		struct probe_session *s = tacho_load_acquire(&tacho_probe.session[bit]);
+
+		if (s && tacho_load_relaxed(&tacho_probe.functions))
+			renew_all(s);
+	}
 }
 
 /* ---- a hit ---- */
@@ -122,8 +145,7 @@ static const char stack_type[] =
 	STACK_TYPE("unsigned char common_preempt_count", 3, 1) "0;\n"
 	STACK_TYPE("int common_pid", 4, 4) "1;\n\n"
 	STACK_TYPE("__data_loc unsigned long[] caller", 8, 4) "0;\n\n"
-	"print fmt: \"%s\", __print_array(__get_dynamic_array(caller), "
-	"__get_dynamic_array_len(caller) / 8, 8)\n";
+	"print fmt: \"<user stack trace>\\n%s\", __get_stacktrace(caller)\n";
 
 static TACHO_NOINLINE void write_stack(struct probe_session *s,
 				       const struct probe_place *place)
@@ -132,6 +154,8 @@ static TACHO_NOINLINE void write_stack(struct probe_session *s,
 	uint32_t n = place ? tacho_stack_walk(place, raw + 2, PROBE_STACK_MAX) : 0;
 	int id = (int)tacho_load_relaxed(&s->stack_id);
 
+	if (n)
+		tacho_objects_check(s, raw + 2, n);
 	if (n && !id) {
 		id = tacho_types_add(&s->view, stack_type, sizeof(stack_type) - 1);
 		if (id > 0)
@@ -226,6 +250,7 @@ static TACHO_NOINLINE int run_hit_stack(struct hit *h, const uint64_t *raw)
 	h->rec.stack = stack;
 	h->rec.nr_stack = h->place ?
 			  tacho_stack_walk(h->place, stack, TACHO_HIST_STACK) : 0;
+	tacho_objects_check(h->s, stack, h->rec.nr_stack);
 	return run_hit(h, raw);
 }
 

@@ -87,6 +87,7 @@ struct probe_program {
 	/* some histogram asks for them, or one of a synthetic event it makes */
 	bool needs_time;
 	bool needs_stack;
+	bool tells;		/* some command asks for stacks or functions */
 	uint32_t nr_triggers;
 	struct probe_trigger *trigger;
 };
@@ -156,6 +157,34 @@ void tacho_program_snapshot(void *arg, const struct tacho_rec *cause);
  */
 uint32_t tacho_stack_walk(const struct probe_place *place, uint64_t *addr,
 			  uint32_t max);
+
+/*
+ * Copies up to size bytes at addr of our own memory, not beyond its page.  The
+ * number of bytes; 0 when there is no memory.
+ */
+size_t tacho_memory_copy(uint64_t addr, void *to, size_t size);
+
+/* ---- objects.c ---- */
+
+/*
+ * Tells a session which code is mapped here now (session/objects.h).  False when
+ * another thread is at it; what cannot be told is counted.  Any context.
+ */
+bool tacho_objects_tell(struct probe_session *s);
+
+/*
+ * Before a stack of n addresses is written: tells the session, if one is in an
+ * object that it has not been told of.  Any context; a system call for each library
+ * that the stack goes through.
+ */
+void tacho_objects_check(struct probe_session *s, const uint64_t *addr,
+			 uint32_t n);
+
+/* An object was loaded: all sessions that were told before are told. */
+void tacho_objects_loaded(void);
+
+/* After fork, in the child: what was told of the parent is true of it. */
+void tacho_objects_fork(int32_t parent);
 
 /* What the engine asks about this process. */
 extern const struct tacho_names tacho_probe_names;

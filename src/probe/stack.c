@@ -7,17 +7,14 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "probe/maps.h"
 #include "probe/program.h"
 
 /* Frames are mostly small: one system call finds several. */
 #define WINDOW	512u
 #define PAGE	4096u
 
-/*
- * Copies up to size bytes at addr of our own memory, not beyond its page.  The
- * number of bytes; 0 when there is no memory.
- */
-static size_t copy_memory(uint64_t addr, void *to, size_t size)
+size_t tacho_memory_copy(uint64_t addr, void *to, size_t size)
 {
 	size_t page = PAGE - (addr & (PAGE - 1));
 	struct iovec local = { to, size < page ? size : page };
@@ -42,7 +39,8 @@ static bool read_frame(struct window *w, uint64_t fp, uint64_t frame[2])
 
 		if (at < w->from || at - w->from >= w->len) {
 			w->from = at;
-			w->len = copy_memory(at, w->word, sizeof(w->word)) & ~(size_t)7;
+			w->len = tacho_memory_copy(at, w->word, sizeof(w->word)) &
+				 ~(size_t)7;
 		}
 		if (!w->len)
 			return false;
@@ -93,7 +91,7 @@ static long read_string(uint64_t addr, char *to, size_t size)
 	size_t at = 0;
 
 	while (at < size) {
-		size_t n = copy_memory(addr + at, to + at, size - at);
+		size_t n = tacho_memory_copy(addr + at, to + at, size - at);
 		const char *end = n ? memchr(to + at, '\0', n) : NULL;
 
 		if (!n)
@@ -129,7 +127,33 @@ static long pointer_string(void *unused, uint64_t addr, char *to, size_t size)
 	return own_string(addr, to, size);
 }
 
+/*
+ * A function that this process has not got has no address: nothing lies in it.  An
+ * object that is loaded later may have it.
+ */
+static bool own_function(void *unused, const char *name, struct tacho_symbol *sym)
+{
+	(void)unused;
+	*sym = (struct tacho_symbol){ .name = name };
+	tacho_store_relaxed(&tacho_probe.functions, 1);
+	if (!tacho_function_find(name, &sym->start, &sym->end))
+		sym->start = sym->end = UINT64_MAX;
+	return true;
+}
+
+static bool own_symbol(void *unused, uint64_t addr, struct tacho_symbol *sym)
+{
+	(void)unused;
+	*sym = (struct tacho_symbol){ .name = "" };
+	tacho_store_relaxed(&tacho_probe.functions, 1);
+	if (!tacho_function_at(addr, &sym->start, &sym->end))
+		sym->start = sym->end = UINT64_MAX;
+	return true;
+}
+
 const struct tacho_names tacho_probe_names = {
+	.symbol = own_symbol,
+	.find_symbol = own_function,
 	.comm = own_comm,
 	.user_string = user_string,
 	.kernel_string = pointer_string,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What a number means in a recording: its symbols, system calls and threads. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "query/query_priv.h"
@@ -20,14 +21,41 @@ static void fill(const struct tacho_facts *f, const char *name, uint64_t start,
 	};
 }
 
+/* Which library it is in is worth saying; a program's own functions speak for it. */
+static const char *library(const struct tacho_frame *f)
+{
+	const char *base = tacho_frame_base(f->object);
+
+	return strstr(base, ".so") ? base : NULL;
+}
+
+bool tacho_query_user_symbol(struct tacho_resolver *r, uint64_t addr,
+			     struct tacho_symbol *sym)
+{
+	struct tacho_frame f;
+
+	/* of the record that is looked at, or, when a table is printed, of any */
+	if (!r || !tacho_resolver_any(r, addr, false, &f) || !f.function)
+		return false;
+	*sym = (struct tacho_symbol){
+		.name = f.function, .module = library(&f),
+		.start = addr - f.offset, .end = addr - f.offset + f.size,
+	};
+	return true;
+}
+
 static bool names_symbol(void *arg, uint64_t addr, struct tacho_symbol *sym)
 {
-	struct tacho_source *source = tables(arg);
+	const struct tacho_query *q = arg;
+	struct tacho_source *source = tables(q);
 	const struct tacho_facts *f;
 	const char *name;
 	uint64_t start;
 
-	if (!source)
+	if (tacho_query_user_symbol(q->resolver, addr, sym))
+		return true;
+	/* the kernel's are in the upper half */
+	if (!source || !(addr >> 63))
 		return false;
 	f = tacho_source_symbols(source);
 	name = tacho_facts_symbol(f, addr, &start);
@@ -36,12 +64,57 @@ static bool names_symbol(void *arg, uint64_t addr, struct tacho_symbol *sym)
 	return name;
 }
 
+/* A number for the name of a function of programs; 0: no memory. */
+static uint32_t number_function(struct tacho_query *q, const char *name)
+{
+	const char **list;
+
+	for (uint32_t i = 0; i < q->nr_functions; i++)
+		if (!strcmp(q->function[i], name))
+			return i + 1;
+	list = reallocarray(q->function, q->nr_functions + 1, sizeof(*list));
+	if (!list)
+		return 0;
+	q->function = list;
+	list[q->nr_functions] = tacho_arena_strndup(&q->arena, name, strlen(name));
+	return list[q->nr_functions] ? ++q->nr_functions : 0;
+}
+
+/* In each process it is elsewhere; a live one's may come yet. */
+static bool find_user(struct tacho_query *q, const char *name,
+		      struct tacho_symbol *sym)
+{
+	struct tacho_source *source = tables(q);
+
+	if (!q->resolver || !source ||
+	    (!source->ops->live && !tacho_resolver_knows(q->resolver, name)))
+		return false;
+	*sym = (struct tacho_symbol){
+		.name = name, .function = number_function(q, name),
+	};
+	return sym->function;
+}
+
+static bool names_in_function(void *arg, const struct tacho_rec *rec,
+			      uint64_t addr, uint32_t function)
+{
+	const struct tacho_query *q = arg;
+
+	(void)rec;
+	return q->now && q->resolver && function <= q->nr_functions &&
+	       tacho_resolver_lies_in(q->resolver, q->now, addr,
+				      q->function[function - 1]);
+}
+
 static bool names_find(void *arg, const char *name, struct tacho_symbol *sym)
 {
-	struct tacho_source *source = tables(arg);
+	struct tacho_query *q = arg;
+	struct tacho_source *source = tables(q);
 	const struct tacho_facts *f;
 	uint64_t start;
 
+	if (q->program)
+		return find_user(q, name, sym);
 	if (!source)
 		return false;
 	f = tacho_source_symbols(source);
@@ -89,6 +162,7 @@ void tacho_query_names_init(struct tacho_query *q)
 		.arg = q,
 		.symbol = names_symbol,
 		.find_symbol = names_find,
+		.in_function = names_in_function,
 		.comm = names_comm,
 		.syscall = names_syscall,
 	};

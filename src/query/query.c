@@ -64,6 +64,7 @@ int tacho_query_new(struct tacho_query **query, struct tacho_stream *stream)
 	q->host = (struct tacho_engine_host){
 		.arg = q, .emit = host_emit, .snapshot = query_snapshot_take,
 	};
+	q->resolver = tacho_resolver_of(stream);
 	q->engine = tacho_engine_new(&q->host, &q->names);
 	if (!q->engine) {
 		tacho_query_free(q);
@@ -82,6 +83,7 @@ void tacho_query_free(struct tacho_query *q)
 	tacho_engine_free(q->engine);
 	run_queue_free(q->run_queue);
 	tacho_arena_release(&q->arena);
+	free(q->function);
 	for (uint32_t i = 0; i < QUERY_MADE_MAX; i++)
 		free(q->made[i].raw);
 	free(q);
@@ -206,11 +208,28 @@ static int look_for_stacks(struct tacho_query *q, struct tacho_cmd_error *e)
 	return err;
 }
 
+/* Whether the type is one of the stream's programs. */
+static bool is_program(const struct tacho_query *q, const struct tacho_type *type)
+{
+	const struct tacho_source *source;
+
+	for (uint32_t i = 0; (source = tacho_stream_source(q->stream, i)); i++) {
+		const struct tacho_type_table *t =
+			&source->table[TACHO_STREAM_PROGRAM];
+
+		for (uint32_t id = 0; id < t->nr; id++)
+			if (t->type[id] == type)
+				return true;
+	}
+	return false;
+}
+
 /* One command on one event. */
 static int apply(struct tacho_query *q, const struct query_command *c,
 		 struct tacho_engine_event *event, struct tacho_cmd_error *e)
 {
 	memset(q->slot, 0, sizeof(q->slot));
+	q->program = is_program(q, event->type);
 	/* what the stream has was recorded: its events are on */
 	if (!event->synth)
 		tacho_engine_enable(q->engine, event, true);

@@ -20,9 +20,9 @@
  * globs are applied to them then.
  *
  * What a record is to the engine: time in ns since 1970 would be useless as
- * common_timestamp, so it is the clock's own value in ns.  Kernel addresses,
+ * common_timestamp, so it is the clock's own value in ns.  Addresses,
  * system calls and names of threads are the recording's, not this
- * machine's.  User memory is not there: `.ustring` matches nothing, and neither does a
+ * machine's: of programs, if the stream has a resolver (resolve/resolve.h).  User memory is not there: `.ustring` matches nothing, and neither does a
  * `char *` into the kernel.
  *
  * Call stacks.  A key, variable or parameter common_stacktrace of an event of a stream is the
@@ -138,6 +138,14 @@ const struct tacho_record *tacho_query_made(struct tacho_query *query);
 
 /* What a number means in this recording. */
 const struct tacho_names *tacho_query_names(const struct tacho_query *query);
+
+/*
+ * The function of programs that addr lies in, as struct tacho_names asks for it; false:
+ * not known, or not the same in all processes.
+ */
+struct tacho_resolver;
+bool tacho_query_user_symbol(struct tacho_resolver *r, uint64_t addr,
+			     struct tacho_symbol *sym);
 
 /* Whether any trigger is a histogram. */
 bool tacho_query_has_hist(const struct tacho_query *query);

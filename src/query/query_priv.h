@@ -7,6 +7,7 @@
 #include "kernel/syscalls.h"
 #include "query/query.h"
 #include "query/run_queue.h"
+#include "resolve/resolve.h"
 #include "stream/window.h"
 
 /* A command, kept for types that a live stream learns later. */
@@ -67,6 +68,10 @@ struct tacho_query {
 	struct tacho_engine *engine;
 	struct tacho_engine_host host;
 	struct tacho_names names;
+	struct tacho_resolver *resolver;	/* the stream's, or NULL */
+	bool program;		/* a command for a program's event is compiled */
+	const char **function;	/* those that filters of programs name */
+	uint32_t nr_functions;
 	struct tacho_arena arena;
 	struct tacho_syscalls syscalls;
 	bool syscalls_tried;

@@ -19,10 +19,13 @@
 #include "kernel/syscalls.h"
 #include "kernel/tracefs.h"
 #include "ring/read.h"
+#include "session/objects.h"
 #include "sys/clock.h"
 
 /* With a kernel to poll, writers of programs are looked after this often. */
 #define MIXED_WAIT_MS	10
+/* How often a recorder that may be killed looks what programs have loaded. */
+#define OBJECTS_NS	UINT64_C(1000000000)
 /* New threads looked up in /proc per step. */
 #define LOOK_PER_STEP	64
 
@@ -43,6 +46,8 @@ struct tacho_recorder {
 	uint32_t first_chunk;	/* oldest that is kept */
 	uint64_t chunk_began;	/* CLOCK_MONOTONIC, ns */
 	uint32_t nr_types;	/* program types announced */
+	uint64_t objects;	/* bytes of the session's objects copied */
+	uint64_t objects_next;	/* when they are looked at again */
 	struct lane *lane;
 	uint32_t nr_lanes;
 	struct tacho_ktypes ktypes;
@@ -171,6 +176,32 @@ static int write_printk_formats(struct tacho_recorder *rec, struct tacho_diag *d
 	      tacho_ctf_writer_text(rec->w, "printk_formats", b.data, b.len, d);
 	tacho_buf_release(&b);
 	tacho_tracefs_close(&fs);
+	return err;
+}
+
+/*
+ * What programs told of their objects, when there is more of it than before: what
+ * was told before a record was written is there before its packet.
+ */
+static int write_objects(struct tacho_recorder *rec, struct tacho_diag *d)
+{
+	char path[TACHO_PATH_MAX + 16];
+	struct tacho_buf b;
+	struct stat st;
+	int err = 0;
+
+	(void)snprintf(path, sizeof(path), "%s/" TACHO_OBJECTS,
+		       rec->cfg.session->path);
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    (uint64_t)st.st_size == rec->objects)
+		return 0;
+	tacho_buf_init(&b, TACHO_OBJECTS_MAX + 4096);
+	/* names are no reason to stop recording */
+	if (!tacho_buf_read_file(&b, path))
+		err = tacho_ctf_writer_text(rec->w, TACHO_OBJECTS, b.data, b.len, d);
+	if (!err)
+		rec->objects = b.len;
+	tacho_buf_release(&b);
 	return err;
 }
 
@@ -488,6 +519,8 @@ static int rotate(struct tacho_recorder *rec, struct tacho_diag *d)
 	int err;
 
 	err = write_tasks(rec, d);
+	if (!err && rec->cfg.session)
+		err = write_objects(rec, d);
 	if (err)
 		return err;
 	chunk_path(rec, rec->nr_chunk + 1, next, sizeof(next));
@@ -657,6 +690,13 @@ int tacho_recorder_step(struct tacho_recorder *rec, int timeout_ms,
 		return tacho_diag(d, err, 0, "cannot record: %s", strerror(-err));
 	}
 	tacho_ktasks_look(&rec->tasks, LOOK_PER_STEP);
+	if (rec->cfg.session && now_ns() >= rec->objects_next) {
+		int err = write_objects(rec, d);
+
+		if (err)
+			return err;
+		rec->objects_next = now_ns() + OBJECTS_NS;
+	}
 	if (rotates(rec)) {
 		int err = rotate_if_due(rec, d);
 
@@ -719,6 +759,8 @@ int tacho_recorder_finish(struct tacho_recorder *rec,
 	err = err ? err : one;
 	if (rec->cfg.session) {
 		one = write_types(rec, d);
+		err = err ? err : one;
+		one = write_objects(rec, d);
 		err = err ? err : one;
 	}
 	one = tacho_ctf_writer_pair(rec->w, end.ticks, end.realtime, d);

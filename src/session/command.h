@@ -38,7 +38,8 @@
  *	A command is compiled for every matching event that is known.  It is taken
  *	when it compiles for one of them; else e has the error of the first one, with
  *	its column.  Where none is known only the text is checked.
- *	Of the rest of a program, functions (`field.function`) have no names here.
+ *	Functions (`field.function == name`) are found by each program in itself: in
+ *	one that has none of that name nothing lies in it.
  *
  * All calls return 0 or a negative errno with e filled in:
  *	-EINVAL	the text or the event's name

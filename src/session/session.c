@@ -17,6 +17,7 @@
 #include "ring/read.h"
 #include "ring/write.h"
 #include "session/edit.h"
+#include "session/objects.h"
 #include "sys/clock.h"
 #include "sys/cpu.h"
 #include "sys/mapping.h"
@@ -74,7 +75,8 @@ static void remove_files(const char *path)
 		return;
 	while ((e = readdir(list)))
 		if (!strcmp(e->d_name, "control") || !strcmp(e->d_name, "types") ||
-		    !strcmp(e->d_name, "commands") || is_data_file(e->d_name) ||
+		    !strcmp(e->d_name, "commands") ||
+		    !strcmp(e->d_name, TACHO_OBJECTS) || is_data_file(e->d_name) ||
 		    !strncmp(e->d_name, "tmp.", 4))
 			(void)unlinkat(dirfd(list), e->d_name, 0);
 	closedir(list);

@@ -2,11 +2,14 @@
 #include "stream/live.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/atomic.h"
 #include "ring/read.h"
+#include "session/objects.h"
 #include "session/session.h"
 #include "sys/clock.h"
 
@@ -173,12 +176,27 @@ static int live_info(struct tacho_source *source, struct tacho_stream_info *info
 	return 0;
 }
 
+/* With the moment up to which it is good: what is recorded later may have more. */
+static int objects_text(const struct live *live, struct tacho_buf *out)
+{
+	char path[TACHO_PATH_MAX + 16];
+
+	tacho_buf_printf(out, "now %" PRIu64 "\n",
+			 tacho_clock_read_ordered(live->session.view.ctl->clock));
+	(void)snprintf(path, sizeof(path), "%s/" TACHO_OBJECTS, live->session.path);
+	/* no program was asked for stacks so far */
+	(void)tacho_buf_read_file(out, path);
+	return tacho_buf_error(out);
+}
+
 static int live_text(struct tacho_source *source, const char *name,
 		     struct tacho_buf *out)
 {
 	struct live *live = live_of(source);
 	struct tacho_task t;
 
+	if (!strcmp(name, TACHO_OBJECTS))
+		return objects_text(live, out);
 	if (strcmp(name, "cmdlines"))
 		return -ENOENT;
 	for (uint32_t i = 0; i < TACHO_TASKS_MAX; i++)

@@ -121,8 +121,8 @@ struct tacho_source_ops {
 
 	/*
 	 * Appends the text of one of the recording's tables: "kallsyms",
-	 * "cmdlines", "syscalls", "printk_formats".  0 or -ENOENT; NULL: it
-	 * has none.
+	 * "cmdlines", "syscalls", "printk_formats", "objects".  0 or -ENOENT;
+	 * NULL: it has none.
 	 */
 	int (*text)(struct tacho_source *source, const char *name,
 		    struct tacho_buf *out);

@@ -38,6 +38,7 @@ struct tacho_stream {
 	uint32_t nr_slots;
 	uint32_t turn;			/* UNORDERED: the slot that is read */
 	struct tacho_part *held;	/* its record was handed out */
+	const struct tacho_frames *frames;	/* or NULL */
 	uint64_t from;			/* ns: earlier records are passed over */
 	struct type_list *types;
 	struct tacho_buf text;		/* of tacho_record_text() */
@@ -692,14 +693,52 @@ const struct tacho_facts *tacho_source_symbols(struct tacho_source *source)
 	return &source->facts;
 }
 
+/* What a record's text is made with. */
+struct print {
+	struct tacho_stream *stream;
+	struct tacho_source *source;
+	const struct tacho_record *record;
+};
+
 static const char *source_symbol(void *arg, uint64_t addr, uint64_t *start)
 {
-	return tacho_facts_symbol(tacho_source_symbols(arg), addr, start);
+	const struct print *p = arg;
+
+	return tacho_facts_symbol(tacho_source_symbols(p->source), addr, start);
+}
+
+static bool program_frame(void *arg, uint64_t addr, struct tacho_buf *out)
+{
+	const struct print *p = arg;
+	struct tacho_frame frame;
+
+	tacho_stream_frame(p->stream, p->record, addr, &frame);
+	tacho_frame_put(&frame, addr, out);
+	return true;
+}
+
+void tacho_stream_set_frames(struct tacho_stream *s, const struct tacho_frames *f)
+{
+	s->frames = f;
+}
+
+const struct tacho_frames *tacho_stream_frames(const struct tacho_stream *s)
+{
+	return s->frames;
+}
+
+void tacho_stream_frame(struct tacho_stream *s, const struct tacho_record *r,
+			uint64_t addr, struct tacho_frame *frame)
+{
+	*frame = (struct tacho_frame){ .function = NULL };
+	if (s->frames && r->source == TACHO_STREAM_PROGRAM)
+		(void)s->frames->frame(s->frames->arg, r, addr, frame);
 }
 
 static const char *source_string(void *arg, uint64_t addr)
 {
-	struct tacho_source *source = arg;
+	const struct print *p = arg;
+	struct tacho_source *source = p->source;
 
 	if (!source->strings_tried) {
 		struct tacho_buf text;
@@ -724,11 +763,13 @@ struct tacho_source *tacho_stream_current(const struct tacho_stream *s)
 void tacho_stream_print(struct tacho_stream *s, const struct tacho_record *r,
 			struct tacho_buf *out)
 {
-	struct tacho_print_env env = { .symbol = source_symbol,
+	struct print p = { s, tacho_stream_current(s), r };
+	struct tacho_print_env env = { .arg = &p, .symbol = source_symbol,
 				       .string = source_string };
 
-	env.arg = tacho_stream_current(s);
-	tacho_print_run(r->type, r->raw, r->len, env.arg ? &env : NULL, out);
+	if (r->source == TACHO_STREAM_PROGRAM)
+		env.frame = program_frame;
+	tacho_print_run(r->type, r->raw, r->len, p.source ? &env : NULL, out);
 }
 
 size_t tacho_record_text(struct tacho_stream *s, const struct tacho_record *r,

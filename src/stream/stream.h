@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "event/print.h"
+#include "stream/frame.h"
 #include "stream/source.h"
 #include "tacho/stream.h"
 
@@ -28,6 +29,25 @@ int tacho_stream_add_take(struct tacho_stream *stream,
  */
 void tacho_stream_print(struct tacho_stream *stream,
 			const struct tacho_record *r, struct tacho_buf *out);
+
+/*
+ * From now on the stacks of programs are printed with what f says; NULL: as
+ * numbers.  f is borrowed until it is replaced or the stream is closed.
+ */
+void tacho_stream_set_frames(struct tacho_stream *stream,
+			     const struct tacho_frames *f);
+
+/* What was set so, or NULL. */
+const struct tacho_frames *tacho_stream_frames(const struct tacho_stream *stream);
+
+/*
+ * What lies at a return address of a stack that a program's record has; all NULL
+ * when nobody says.  r is the record that next() gave last.  Borrowed until the
+ * next call.
+ */
+void tacho_stream_frame(struct tacho_stream *stream,
+			const struct tacho_record *r, uint64_t addr,
+			struct tacho_frame *frame);
 
 struct tacho_type_count {
 	const struct tacho_type *type;
@@ -52,7 +72,8 @@ int tacho_stream_count(struct tacho_stream *stream,
 
 /*
  * Appends a table of the recording as text: "kallsyms", "cmdlines" ("pid tgid
- * comm" lines), "syscalls", "printk_formats".  0 or -ENOENT.
+ * comm" lines), "syscalls", "printk_formats", "objects" (session/objects.h).  0 or
+ * -ENOENT.
  */
 int tacho_stream_text(struct tacho_stream *stream, const char *name,
 		      struct tacho_buf *out);

@@ -132,7 +132,7 @@ struct tacho_proc {
 	uint64_t lost_events;	/* registrations refused: too many, or no memory */
 	uint64_t lost_map;	/* sessions that could not be mapped */
 	uint64_t lost_program;	/* commands that could not be compiled here */
-	uint64_t lost_stack;	/* call stacks that could not be taken or written */
+	uint64_t lost_stack;	/* call stacks that could not be taken or written, or told of */
 };
 
 #define TACHO_PROC_STATE_OFF	4096u

@@ -8,7 +8,7 @@
  *	DIR/tacho/info		"key: value" lines, first "tacho-trace: 1"
  *	DIR/tacho/types.program	event types, appended as they appear
  *	DIR/tacho/types.kernel
- *	DIR/tacho/kallsyms, cmdlines, syscalls, printk_formats
+ *	DIR/tacho/kallsyms, cmdlines, syscalls, printk_formats, objects
  *
  * docs/trace-format.md describes all of it.  The points that code on both
  * sides depends on:

@@ -486,7 +486,7 @@ int tacho_ctf_writer_text(struct tacho_ctf_writer *w, const char *name,
 			  const char *text, size_t len, struct tacho_diag *d)
 {
 	static const char *const names[] = { "kallsyms", "cmdlines", "syscalls",
-					     "printk_formats" };
+					     "printk_formats", "objects" };
 	struct iovec part = { .iov_len = len };
 	int err;
 
@@ -548,6 +548,7 @@ int tacho_ctf_writer_rotate(struct tacho_ctf_writer *w, const char *dir,
 	carry_text(w->extras, extras, "cmdlines");
 	carry_text(w->extras, extras, "syscalls");
 	carry_text(w->extras, extras, "printk_formats");
+	carry_text(w->extras, extras, "objects");
 	close_files(w);
 	free(w->dir);
 	w->dir = name;

@@ -87,7 +87,7 @@ int tacho_ctf_writer_packet(struct tacho_ctf_writer *w,
 /*
  * Sets one of the tables, replacing it: "kallsyms" (as in /proc), "cmdlines"
  * ("pid tgid comm" lines), "syscalls" ("nr name" lines), "printk_formats" (as in
- * tracefs).
+ * tracefs), "objects" (session/objects.h).
  */
 int tacho_ctf_writer_text(struct tacho_ctf_writer *w, const char *name,
 			  const char *text, size_t len, struct tacho_diag *d);

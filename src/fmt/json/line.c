@@ -3,10 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/json.h"
 #include "event/print_text.h"
 #include "event/value.h"
 #include "fmt/text/line_priv.h"
+#include "stream/stream.h"
 
 static uint32_t task_text(const struct tacho_line *l, int32_t pid,
 			  const char *comm, char *text, size_t size)
@@ -102,6 +104,20 @@ static void put_other(const struct tacho_field *f, const struct tacho_record *r,
 	tacho_buf_putc(out, '"');
 }
 
+/* A call stack of a program. */
+static bool is_stack(const struct tacho_record *r)
+{
+	return r->source == TACHO_STREAM_PROGRAM &&
+	       !strcmp(r->type->name, "user_stack") &&
+	       !strcmp(r->type->system, "tacho");
+}
+
+/* Its addresses, which by their type could be a set of CPUs. */
+static bool is_caller(const struct tacho_field *f, const struct tacho_record *r)
+{
+	return f->elem_size == 8 && is_stack(r) && !strcmp(f->name, "caller");
+}
+
 static void put_value(const struct tacho_field *f, const struct tacho_record *r,
 		      struct tacho_buf *out)
 {
@@ -114,7 +130,7 @@ static void put_value(const struct tacho_field *f, const struct tacho_record *r,
 		put_number(f, p, out);
 	} else if (f->flags & TACHO_FIELD_STRING) {
 		put_string(out, (const char *)p, strnlen((const char *)p, size));
-	} else if (line_number_array(f)) {
+	} else if (line_number_array(f) || is_caller(f, r)) {
 		tacho_buf_putc(out, '[');
 		for (size_t i = 0; i < size / f->elem_size; i++) {
 			if (i)
@@ -167,6 +183,52 @@ static void put_buffer(const char *name, struct tacho_buf *out)
 	put_string(out, name, strlen(name));
 }
 
+/* ---- call stacks of programs ---- */
+
+/* {"address":1,"function":"f","offset":2,...}: what is known of it. */
+static void put_frame(struct tacho_json *j, const struct tacho_frame *f,
+		      uint64_t addr)
+{
+	tacho_json_open(j, '{');
+	tacho_json_pair_u64(j, "address", addr);
+	if (f->function) {
+		tacho_json_pair_str(j, "function", f->function);
+		tacho_json_pair_u64(j, "offset", f->offset);
+	}
+	if (f->file) {
+		tacho_json_pair_str(j, "file", f->file);
+		tacho_json_pair_u64(j, "line", f->line);
+	}
+	if (f->object) {
+		tacho_json_pair_str(j, "object", f->object);
+		tacho_json_pair_u64(j, "object_offset", f->object_offset);
+	}
+	tacho_json_close(j, '}');
+}
+
+static void put_stack(struct tacho_line *l, const struct tacho_record *r,
+		      struct tacho_buf *out)
+{
+	const struct tacho_field *caller = tacho_type_field(r->type, "caller");
+	const unsigned char *p;
+	struct tacho_frame frame;
+	struct tacho_json j;
+	size_t size = 0;
+
+	p = caller ? tacho_field_data(caller, r->raw, r->len, &size) : NULL;
+	tacho_json_init(&j, out);
+	j.comma = true;
+	tacho_json_key(&j, "stack");
+	tacho_json_open(&j, '[');
+	for (size_t i = 0; p && i + 8 <= size; i += 8) {
+		uint64_t addr = tacho_load_u64(p + i);
+
+		tacho_stream_frame(l->stream, r, addr, &frame);
+		put_frame(&j, &frame, addr);
+	}
+	tacho_json_close(&j, ']');
+}
+
 static void put(struct tacho_line *l, const struct tacho_record *r,
 		const struct line_type *type, const struct line_task *task,
 		struct tacho_buf *out)
@@ -189,6 +251,8 @@ static void put(struct tacho_line *l, const struct tacho_record *r,
 	}
 	tacho_buf_putc(out, '}');
 	put_buffer(tacho_stream_buffer(l->stream), out);
+	if (tacho_unlikely(is_stack(r)))
+		put_stack(l, r, out);
 	tacho_buf_put(out, "}\n", 2);
 }
 

@@ -150,7 +150,9 @@ static void put(struct tacho_line *l, const struct tacho_record *r,
 	o = tacho_chars(o, type->head, type->head_len);
 	tacho_buf_commit(out, (size_t)(o - from));
 	tacho_line_text(l, r, type, out);
-	tacho_buf_putc(out, '\n');
+	/* a stack's last frame has its end already */
+	if (!out->len || out->data[out->len - 1] != '\n')
+		tacho_buf_putc(out, '\n');
 }
 
 static void lost(struct tacho_line *l, const struct tacho_record *r,

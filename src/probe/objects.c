@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: MIT
+/* Tells sessions which code lies where in this process: session/objects.h. */
+#include "session/objects.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/text.h"
+#include "probe/maps.h"
+#include "probe/program.h"
+#include "sys/clock.h"
+#include "sys/mapping.h"
+
+#define TEXT_MAX	((size_t)2 << 20)	/* of one block; pages that it fills */
+#define PATH_SIZE	4096u
+#define LINE_SIZE	(PATH_SIZE + 256u)
+#define HEADERS_MAX	64u
+#define NOTES_MAX	4096u
+#define ID_MAX		64u
+
+/* ---- one block ---- */
+
+/* In memory of its own: a signal handler's stack may be small. */
+struct block {
+	size_t len;
+	uint32_t nr;
+	/* the file of the mapping before: its head has the build id */
+	struct probe_map head;
+	char id[2 * ID_MAX + 64];
+	char path[PATH_SIZE];
+	unsigned char notes[NOTES_MAX];
+	char text[TEXT_MAX];
+};
+
+static void put(struct block *b, const char *s, size_t len)
+{
+	memcpy(b->text + b->len, s, len);
+	b->len += len;
+}
+
+static void put_hex(struct block *b, uint64_t v)
+{
+	int shift = v ? (63 - __builtin_clzll(v)) / 4 * 4 : 0;
+
+	for (; shift >= 0; shift -= 4)
+		b->text[b->len++] = "0123456789abcdef"[v >> shift & 15];
+	b->text[b->len++] = ' ';
+}
+
+static void put_decimal(struct block *b, uint64_t v, char after)
+{
+	b->len = (size_t)(tacho_put_decimal(b->text + b->len, v) - b->text);
+	b->text[b->len++] = after;
+}
+
+/* ---- which file it is ---- */
+
+/* The build id among notes, as "b:HEX"; false: it is not there. */
+static bool id_of_notes(const unsigned char *p, size_t len, size_t align, char *id)
+{
+	size_t at = 0;
+
+	while (len - at >= sizeof(Elf64_Nhdr)) {
+		size_t name, desc;
+		Elf64_Nhdr n;
+
+		memcpy(&n, p + at, sizeof(n));
+		name = at + sizeof(n);
+		desc = name + TACHO_ALIGN_UP((size_t)n.n_namesz, align);
+		if (desc > len || n.n_descsz > len - desc)
+			return false;
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
+		    !memcmp(p + name, "GNU", 4) && n.n_descsz &&
+		    n.n_descsz <= ID_MAX) {
+			memcpy(id, "b:", 2);
+			for (size_t i = 0; i < n.n_descsz; i++) {
+				id[2 + 2 * i] = "0123456789abcdef"[p[desc + i] >> 4];
+				id[3 + 2 * i] = "0123456789abcdef"[p[desc + i] & 15];
+			}
+			id[2 + 2 * (size_t)n.n_descsz] = '\0';
+			return true;
+		}
+		at = desc + TACHO_ALIGN_UP((size_t)n.n_descsz, align);
+		if (at > len)
+			return false;
+	}
+	return false;
+}
+
+/* Reads the notes that the head of a mapped file names. */
+static bool id_of_memory(struct block *b, const struct probe_map *m)
+{
+	uint64_t size = m->end - m->start;
+	Elf64_Ehdr head;
+	Elf64_Phdr ph;
+
+	if (m->offset || !tacho_memory_read(m->start, &head, sizeof(head)) ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    head.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    head.e_phentsize != sizeof(ph) || head.e_phnum > HEADERS_MAX)
+		return false;
+	for (uint32_t i = 0; i < head.e_phnum; i++) {
+		uint64_t at = head.e_phoff + i * sizeof(ph);
+
+		if (at > size || size - at < sizeof(ph) ||
+		    !tacho_memory_read(m->start + at, &ph, sizeof(ph)))
+			return false;
+		if (ph.p_type == PT_NOTE && ph.p_filesz <= NOTES_MAX &&
+		    ph.p_offset <= size && ph.p_filesz <= size - ph.p_offset &&
+		    tacho_memory_read(m->start + ph.p_offset, b->notes, ph.p_filesz) &&
+		    id_of_notes(b->notes, ph.p_filesz, ph.p_align == 8 ? 8 : 4, b->id))
+			return true;
+	}
+	return false;
+}
+
+/* Without a build id: what tells a file from the one that comes in its place. */
+static void id_of_file(struct block *b, const struct probe_map *m)
+{
+	char *p = b->id;
+	struct stat st;
+
+	memcpy(p, "-", 2);
+	if (m->deleted || m->path_len >= PATH_SIZE)
+		return;
+	memcpy(b->path, m->path, m->path_len);
+	b->path[m->path_len] = '\0';
+	if (stat(b->path, &st) || (uint64_t)st.st_ino != m->inode)
+		return;
+	memcpy(p, "f:", 2);
+	p = tacho_put_decimal(p + 2, (uint64_t)st.st_size);
+	*p++ = ':';
+	p = tacho_put_decimal(p, (uint64_t)st.st_mtim.tv_sec);
+	*p++ = '.';
+	p = tacho_put_decimal(p, (uint64_t)st.st_mtim.tv_nsec);
+	*p = '\0';
+}
+
+static bool same_file(const struct probe_map *a, const struct probe_map *b)
+{
+	return a->inode == b->inode && a->dev_major == b->dev_major &&
+	       a->dev_minor == b->dev_minor;
+}
+
+static bool put_map(const struct probe_map *m, void *arg)
+{
+	struct block *b = arg;
+
+	/* its first page comes before its code, or is its code */
+	if (!m->offset || !same_file(&b->head, m)) {
+		b->head = *m;
+		if (!id_of_memory(b, m))
+			id_of_file(b, m);
+	}
+	if (!m->code)
+		return true;
+	if (m->path_len >= PATH_SIZE)
+		return true;
+	if (TEXT_MAX - b->len < 2 * LINE_SIZE)
+		return false;
+	put(b, "object ", 7);
+	put_hex(b, m->start);
+	put_hex(b, m->end);
+	put_hex(b, m->offset);
+	put(b, b->id, strlen(b->id));
+	put(b, " ", 1);
+	put(b, m->path, m->path_len);
+	put(b, "\n", 1);
+	b->nr++;
+	return true;
+}
+
+/* *what stands for the mappings, whenever they are told. */
+static int make_block(struct block *b, uint64_t ticks, uint64_t *what)
+{
+	size_t from;
+	int err;
+
+	/* a line of its own, whatever a full file system cut off before it */
+	put(b, "\nprocess ", 9);
+	put_decimal(b, (uint64_t)tacho_probe.pid, ' ');
+	put_decimal(b, ticks, '\n');
+	from = b->len;
+	err = tacho_maps_each(put_map, b);
+	*what = tacho_hash(b->text + from, b->len - from, 0) | 1;
+	put(b, "end ", 4);
+	put_decimal(b, b->nr, '\n');
+	return err;
+}
+
+/* ---- the session's file ---- */
+
+static int append(const struct probe_session *s, const char *text, size_t len)
+{
+	char path[TACHO_PATH_MAX + 16];
+	size_t n = strnlen(s->view.ring.path, TACHO_PATH_MAX);
+	struct stat st;
+	ssize_t done;
+	int fd, err = 0;
+
+	memcpy(path, s->view.ring.path, n);
+	memcpy(path + n, "/" TACHO_OBJECTS, sizeof("/" TACHO_OBJECTS));
+	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW |
+		  O_NONBLOCK, 0600);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	    (uint64_t)st.st_size + len > TACHO_OBJECTS_MAX)
+		err = -EFBIG;
+	if (!err) {
+		done = write(fd, text, len);
+		err = done == (ssize_t)len ? 0 : done < 0 ? -errno : -ENOSPC;
+	}
+	close(fd);
+	return err;
+}
+
+static int tell(struct probe_session *s)
+{
+	struct block *b = tacho_shm_private(sizeof(*b));
+	uint64_t what;
+	int err;
+
+	if (!b)
+		return -ENOMEM;
+	err = make_block(b, tacho_clock_read(s->view.ring.clock), &what);
+	if (!err && what != s->last_told) {
+		/* what was told before may be gone, and come again */
+		for (uint32_t i = 0; i < PROBE_TOLD; i++)
+			tacho_store_relaxed(&s->told[i], 0);
+		err = append(s, b->text, b->len);
+	}
+	s->last_told = err ? 0 : what;
+	tacho_shm_unmap(b, sizeof(*b));
+	return err;
+}
+
+bool tacho_objects_tell(struct probe_session *s)
+{
+	int saved = errno;
+	uint32_t idle = 0;
+
+	tacho_store_relaxed(&s->tells, 1);
+	if (!tacho_cas_acq_rel(&s->telling, &idle, 1))
+		return false;
+	if (!tacho_attach_may_map() || tell(s))
+		(void)tacho_add_relaxed(&tacho_probe.proc->lost_stack, 1);
+	tacho_store_release(&s->telling, 0);
+	errno = saved;
+	return true;
+}
+
+void tacho_objects_loaded(void)
+{
+	for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
+		struct probe_session *s = tacho_load_acquire(&tacho_probe.session[bit]);
+
+		if (s && tacho_load_relaxed(&s->tells))
+			(void)tacho_objects_tell(s);
+	}
+}
+
+/* ---- stacks ---- */
+
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+/*
+ * Its ELF header, its segments and, most often, its build id: another library may be
+ * loaded to where one was, and the linker's own data then lie where its lay.  It is
+ * asked of the kernel, as a broken chain of frames may lead to one that is just
+ * being unloaded.
+ */
+static uint64_t head_key(uint64_t start)
+{
+	uint64_t head[128];
+	size_t n = tacho_memory_copy(start, head, sizeof(head));
+
+	return tacho_hash(head, n, start);
+}
+
+/* What stands for the object that addr lies in; 0: in none. *end: of it. */
+static uint64_t object_key(uint64_t addr, uint64_t *start, uint64_t *end)
+{
+	struct dl_find_object o;
+
+	/* the linker keeps a table for those that unwind, to be asked anywhere */
+	if (_dl_find_object((void *)(uintptr_t)addr, &o))
+		return 0;
+	*start = (uint64_t)(uintptr_t)o.dlfo_map_start;
+	*end = (uint64_t)(uintptr_t)o.dlfo_map_end;
+	/* the first in the list is the program, which stays */
+	if (o.dlfo_link_map == _r_debug.r_map)
+		return 1;
+	return head_key(*start) | 1;
+}
+#else
+static uint64_t object_key(uint64_t addr, uint64_t *start, uint64_t *end)
+{
+	(void)addr;
+	(void)start;
+	(void)end;
+	return 0;
+}
+#endif
+
+static uint64_t *told_slot(struct probe_session *s, uint64_t key)
+{
+	return &s->told[key >> 32 & (PROBE_TOLD - 1)];
+}
+
+/* Whether an address is in an object that was not told; notes those that are. */
+static bool look_at(struct probe_session *s, const uint64_t *addr, uint32_t n,
+		    bool note)
+{
+	uint64_t start = 0, end = 0, key;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (addr[i] >= start && addr[i] < end)
+			continue;
+		key = object_key(addr[i], &start, &end);
+		if (!key || tacho_load_relaxed(told_slot(s, key)) == key)
+			continue;
+		if (!note)
+			return true;
+		tacho_store_relaxed(told_slot(s, key), key);
+	}
+	return false;
+}
+
+void tacho_objects_check(struct probe_session *s, const uint64_t *addr, uint32_t n)
+{
+	if (tacho_likely(!look_at(s, addr, n, false)))
+		return;
+	/* what could not be told is not tried again at each hit */
+	if (tacho_objects_tell(s))
+		(void)look_at(s, addr, n, true);
+}
+
+/* "child PID PARENT TICKS": all is where it was in the parent. */
+static int tell_child(const struct probe_session *s, int32_t parent)
+{
+	char text[96] = "\nchild ", *p = text + 7;
+
+	p = tacho_put_decimal(p, (uint64_t)tacho_probe.pid);
+	*p++ = ' ';
+	p = tacho_put_decimal(p, (uint64_t)parent);
+	*p++ = ' ';
+	p = tacho_put_decimal(p, tacho_clock_read(s->view.ring.clock));
+	*p++ = '\n';
+	return append(s, text, (size_t)(p - text));
+}
+
+void tacho_objects_fork(int32_t parent)
+{
+	for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
+		struct probe_session *s = tacho_probe.session[bit];
+
+		if (!s)
+			continue;
+		tacho_store_relaxed(&s->telling, 0);
+		/* else its first stack tells */
+		if (!s->tells || (tacho_attach_may_map() && !tell_child(s, parent)))
+			continue;
+		s->last_told = 0;
+		memset(s->told, 0, sizeof(s->told));
+	}
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Where a function lies in this process, for filters on addresses: asked when a
+ * filter is compiled.  A file may be large, so its tables are read in pieces: first
+ * the text of all names, for the places where the one wanted stands; then the symbols,
+ * for one that is called by such a place.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "probe/maps.h"
+#include "sys/mapping.h"
+
+#define PIECE		(UINT64_C(64) << 10)
+#define PATH_SIZE	4096u
+#define HEADERS_MAX	64u
+#define PLACES_MAX	32u	/* where one name stands; "y" ends "by", too */
+#define NAME_MAX_LEN	4096u
+
+struct search {
+	const char *name;	/* NULL: by address */
+	size_t name_len;	/* with its NUL */
+	uint64_t addr;
+	uint64_t start, end;	/* found */
+	bool found;
+	unsigned char *piece;	/* and behind it room for a path */
+
+	/* the file that is looked at */
+	int fd;
+	uint64_t bias;
+	Elf64_Shdr symbols, strings;
+	uint32_t place[PLACES_MAX], nr_places;
+};
+
+static bool read_at(int fd, uint64_t offset, void *to, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = pread(fd, to, size, (off_t)offset);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)size;
+}
+
+/* Where the loader put the file, by the segment that the mapping is of. */
+static bool find_bias(struct search *s, const Elf64_Ehdr *head,
+		      const struct probe_map *m)
+{
+	Elf64_Phdr ph;
+
+	if (head->e_phentsize != sizeof(ph) || head->e_phnum > HEADERS_MAX)
+		return false;
+	for (uint32_t i = 0; i < head->e_phnum; i++) {
+		if (!read_at(s->fd, head->e_phoff + i * sizeof(ph), &ph, sizeof(ph)))
+			return false;
+		if (ph.p_type != PT_LOAD || !(ph.p_flags & PF_X) ||
+		    ph.p_offset + ph.p_filesz <= m->offset ||
+		    ph.p_offset >= m->offset + (m->end - m->start))
+			continue;
+		s->bias = m->start - m->offset + ph.p_offset - ph.p_vaddr;
+		return true;
+	}
+	return false;
+}
+
+/* The full table has all that the dynamic one has. */
+static bool find_tables(struct search *s, const Elf64_Ehdr *head)
+{
+	uint32_t n = head->e_shnum;
+	bool found = false;
+	Elf64_Shdr sh;
+
+	if (head->e_shentsize != sizeof(sh))
+		return false;
+	for (uint32_t i = 1; i < n; i++) {
+		if (!read_at(s->fd, head->e_shoff + i * sizeof(sh), &sh, sizeof(sh)))
+			return false;
+		if ((sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM) ||
+		    sh.sh_entsize != sizeof(Elf64_Sym) || sh.sh_link >= n)
+			continue;
+		s->symbols = sh;
+		found = true;
+		if (sh.sh_type == SHT_SYMTAB)
+			break;
+	}
+	return found && read_at(s->fd, head->e_shoff + s->symbols.sh_link * sizeof(sh),
+				&s->strings, sizeof(sh)) &&
+	       s->strings.sh_type == SHT_STRTAB;
+}
+
+/* Where the name stands in one piece of the names. */
+static void find_in_piece(struct search *s, size_t len, uint64_t base)
+{
+	const unsigned char *p = s->piece, *end = p + len;
+
+	while (s->nr_places < PLACES_MAX &&
+	       (p = memmem(p, (size_t)(end - p), s->name, s->name_len))) {
+		s->place[s->nr_places++] = (uint32_t)(base + (uint64_t)(p - s->piece));
+		p++;
+	}
+}
+
+static bool find_places(struct search *s)
+{
+	uint64_t at = 0, size = s->strings.sh_size;
+
+	s->nr_places = 0;
+	/* pieces overlap, so that each place is whole in one of them */
+	while (at < size && size <= UINT32_MAX) {
+		uint64_t n = size - at < PIECE ? size - at : PIECE;
+
+		if (!read_at(s->fd, s->strings.sh_offset + at, s->piece, n))
+			return false;
+		find_in_piece(s, n, at);
+		if (n < PIECE)
+			break;
+		at += PIECE - (s->name_len - 1);
+	}
+	return s->nr_places;
+}
+
+static bool is_place(const struct search *s, uint32_t name)
+{
+	for (uint32_t i = 0; i < s->nr_places; i++)
+		if (s->place[i] == name)
+			return true;
+	return false;
+}
+
+static bool is_wanted(const struct search *s, const Elf64_Sym *sym)
+{
+	uint32_t type = ELF64_ST_TYPE(sym->st_info);
+	uint64_t start = sym->st_value + s->bias;
+
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC) ||
+	    sym->st_shndx == SHN_UNDEF || !sym->st_value)
+		return false;
+	if (s->name)
+		return is_place(s, sym->st_name);
+	return s->addr >= start && s->addr - start < sym->st_size;
+}
+
+static void find_symbol(struct search *s)
+{
+	uint64_t at = 0, size = s->symbols.sh_size;
+	const uint64_t most = PIECE / sizeof(Elf64_Sym) * sizeof(Elf64_Sym);
+
+	while (!s->found && size - at >= sizeof(Elf64_Sym)) {
+		uint64_t n = size - at < most ? size - at : most;
+
+		n -= n % sizeof(Elf64_Sym);
+		if (!read_at(s->fd, s->symbols.sh_offset + at, s->piece, n))
+			return;
+		for (uint64_t i = 0; !s->found && i < n; i += sizeof(Elf64_Sym)) {
+			Elf64_Sym sym;
+
+			memcpy(&sym, s->piece + i, sizeof(sym));
+			if (!is_wanted(s, &sym))
+				continue;
+			s->start = sym.st_value + s->bias;
+			s->end = s->start + sym.st_size;
+			s->found = true;
+		}
+		at += n;
+	}
+}
+
+static void search_file(struct search *s, const struct probe_map *m)
+{
+	Elf64_Ehdr head;
+
+	if (!read_at(s->fd, 0, &head, sizeof(head)) ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    head.e_ident[EI_CLASS] != ELFCLASS64)
+		return;
+	if (find_bias(s, &head, m) && find_tables(s, &head) &&
+	    (!s->name || find_places(s)))
+		find_symbol(s);
+}
+
+/* Only the file that is mapped, not one that has come in its place. */
+static bool search_map(const struct probe_map *m, void *arg)
+{
+	struct search *s = arg;
+	char *path = (char *)s->piece + PIECE;
+	struct stat st;
+
+	if (!m->code || m->deleted || m->path_len >= PATH_SIZE ||
+	    (!s->name && (s->addr < m->start || s->addr >= m->end)))
+		return true;
+	memcpy(path, m->path, m->path_len);
+	path[m->path_len] = '\0';
+	s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (s->fd < 0)
+		return true;
+	if (!fstat(s->fd, &st) && S_ISREG(st.st_mode) &&
+	    (uint64_t)st.st_ino == m->inode)
+		search_file(s, m);
+	close(s->fd);
+	return !s->found;
+}
+
+static bool search(struct search *s, uint64_t *start, uint64_t *end)
+{
+	int saved = errno;
+
+	s->piece = tacho_shm_private(PIECE + PATH_SIZE);
+	if (s->piece) {
+		(void)tacho_maps_each(search_map, s);
+		tacho_shm_unmap(s->piece, PIECE + PATH_SIZE);
+	}
+	errno = saved;
+	*start = s->start;
+	*end = s->end;
+	return s->found;
+}
+
+bool tacho_function_find(const char *name, uint64_t *start, uint64_t *end)
+{
+	struct search s = { .name = name, .name_len = strlen(name) + 1 };
+
+	return s.name_len > 1 && s.name_len <= NAME_MAX_LEN &&
+	       search(&s, start, end);
+}
+
+bool tacho_function_at(uint64_t addr, uint64_t *start, uint64_t *end)
+{
+	struct search s = { .addr = addr };
+
+	return search(&s, start, end);
+}
