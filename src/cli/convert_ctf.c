@@ -10,6 +10,7 @@
 #include "event/type.h"
 #include "fmt/ctf/layout.h"
 #include "fmt/ctf/write.h"
+#include "session/objects.h"
 
 /* Packets of all lanes together are held in about this much memory. */
 #define LANES_BYTES	((size_t)24 << 20)
@@ -318,6 +319,28 @@ static int copy_text(struct ctf_out *o, const char *name)
 	return err;
 }
 
+/* What the programs of all sources had mapped: text that can be put together. */
+static int copy_objects(struct ctf_out *o)
+{
+	struct tacho_source *s;
+	struct tacho_buf text;
+	int err = 0;
+
+	tacho_buf_init(&text, 4 * TACHO_OBJECTS_MAX);
+	for (uint32_t i = 0; (s = tacho_stream_source(o->c->trace.stream, i)); i++) {
+		size_t before = text.len;
+
+		if (s->ops->text && s->ops->text(s, TACHO_OBJECTS, &text))
+			text.len = before;
+		tacho_buf_putc(&text, '\n');
+	}
+	if (!tacho_buf_error(&text) && memmem(text.data, text.len, "\nprocess ", 9))
+		err = tacho_ctf_writer_text(o->w, TACHO_OBJECTS, text.data, text.len,
+					    &o->d);
+	tacho_buf_release(&text);
+	return err;
+}
+
 /* ---- all --------------------------------------------------------------------- */
 
 /* What a part lost behind its last record is told by a packet without any. */
@@ -394,6 +417,8 @@ static int fill(struct ctf_out *o)
 		err = copy_tasks(o);
 	if (!err)
 		err = copy_text(o, "kallsyms");
+	if (!err)
+		err = copy_objects(o);
 	if (!err)
 		err = copy_text(o, "syscalls");
 	if (!err)

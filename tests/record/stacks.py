@@ -302,6 +302,8 @@ def test_record():
     assert len(got) == n and all("outer" in names(s) for s in got)
     # one piece by itself
     assert all("outer" in names(s) for s in stacks("t/0002"))
+    tacho("convert", "t", "-o", "u")
+    assert stacks("u") == got
     shutil.rmtree("t")
     p = recorder("-o", "t", "--trigger", "stk:step/stacktrace", "-e", "stk:*")
     run_stacked("outer")
