@@ -228,6 +228,22 @@ def test_hist():
     assert re.search(r"\] lib_enter \[libstacklib.so\] +\}", text), text
 
 
+def test_hist_trace():
+    """stacks that were recorded behind their events, as keys over the trace"""
+    create(("stk:step", "stacktrace"))
+    run_stacked("outer", "second", "second")
+    run_stacked("outer")
+    recover()
+    h = json.loads(tacho("hist", "t", "--json", "-e", "stk:step",
+                         "keys=stacktrace").out)
+    by = {"outer": 0, "second": 0}
+    for e in h["entries"]:
+        got = [f.get("name") for f in e["key"]["common_stacktrace"]]
+        assert "inner" in got and "main" in got, got
+        by["second" if "second" in got else "outer"] += e["hitcount"]
+    assert by == {"outer": 2, "second": 2}, by
+
+
 def calls(evs):
     return [e["fields"]["n"] for e in evs if e["event"] == "call"]
 
