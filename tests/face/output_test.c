@@ -58,7 +58,8 @@ static struct tacho_output_config config_of(const char *text)
 	struct tacho_output_config config = {
 		.options = TACHO_OUTPUT_DEFAULTS,
 		.names = { .comm = comm },
-		.env = { (void *)(uintptr_t)text, symbol, symbol_size, string, 0, NULL },
+		.env = { .arg = (void *)(uintptr_t)text, .symbol = symbol,
+			 .symbol_size = symbol_size, .string = string },
 		.in_ns = true,
 		.hash_key = { 1, 2 },
 	};

@@ -495,7 +495,8 @@ static struct tacho_output_config config_of(struct capture *c, char *options)
 	struct tacho_output_config config = {
 		.options = TACHO_OUTPUT_DEFAULTS,
 		.names = { c, comm_of, tgid_of, object_of, probed_by },
-		.env = { c, symbol_of, symbol_size, string_at, 0, NULL },
+		.env = { .arg = c, .symbol = symbol_of, .symbol_size = symbol_size,
+			 .string = string_at },
 		.in_ns = in_ns(c),
 		.time_start = c->time_start,
 		.overrun = c->overruns,
