@@ -321,6 +321,36 @@ def test_lost():
         ok(s['lost'] == 42 and s['events'] == len(what), f'and counted, {order}', s)
 
 
+def test_strings():
+    for order in '<>':
+        m = datfile.Machine(order)
+        f = datfile.File(m)
+        f.systems = {'rcu': [fmt('points', 305, [('const char * s', 8, 0)], '"%s", REC->s')]}
+        f.printk = b'0xffffffff82000000 : "a text"\n0xffffffff82000010 : "and \\"more\\""\n'
+        f.buffers = {'': {0: m.pages([(1000 + i, common(m, 305, 7) +
+                                       m.pack('Q', 0xffffffff82000000 + 16 * i))
+                                      for i in range(2)])}}
+        for data in (f.v6(), f.v7()):
+            code, out, err = run(TACHO, 'report', '--no-pager', save('x.dat', data))
+            ok([x.split('points: ')[-1] for x in out.splitlines()] ==
+               ['a text', 'and "more"'], f'printk strings, {order}', out, err)
+
+
+def test_symbols():
+    m = datfile.Machine()
+    f = datfile.File(m)
+    f.systems = {'fault': [fmt('at', 306, [('u64 ip', 8, 0)], '"%ps", (void *)REC->ip')]}
+    f.kallsyms = b'0000000000000000 A fixed_percpu_data\n000000000003b000 A __per_cpu_end\n' \
+        b'ffffffff81000000 T _stext\nffffffff81000100 t helper\n'
+    f.buffers = {'': {0: m.pages([(1000 + i, common(m, 306, 7) + m.pack('Q', v)) for i, v in
+                                  enumerate((0xffffffff81000100, 0x55f3e5b6b768))])}}
+    for data in (f.v6(), f.v7()):
+        code, out, err = run(TACHO, 'report', '--no-pager', save('x.dat', data))
+        got = [x.split(' at: ')[-1] for x in out.splitlines()]
+        ok(len(got) == 2 and got[0] == 'helper' and got[1].endswith('55f3e5b6b768'),
+           'symbols, and none for a user\'s address', out, err)
+
+
 def one_sentence(err):
     return len(err.splitlines()) == 1 and err.startswith('tacho: ') and len(err) < 400
 
@@ -442,6 +472,8 @@ def main():
         test_facts()
         test_times()
         test_lost()
+        test_strings()
+        test_symbols()
         good6, good7 = test_refused()
         f, _ = sample(datfile.Machine())
         test_cut_off([('v6', good6), ('v7', good7)] +

@@ -126,6 +126,33 @@ static int cmdlines(struct tacho_source *source, struct tacho_buf *out)
 	return tacho_buf_error(out);
 }
 
+/*
+ * kallsyms has the per-CPU variables, too, by their offsets; a user's address would
+ * seem to lie behind the last of them.  Lines below 16 MiB are left out.
+ */
+static int kallsyms(struct tacho_dat_source *s, struct tacho_buf *out)
+{
+	static const char low[] = "0000000000";
+	size_t to = out->len, at = out->len;
+	int err = tacho_dat_meta_text(&s->meta, &s->file, false, out);
+
+	if (err || s->meta.layout.commit_size != 8)
+		return err;
+	while (at < out->len) {
+		const char *line = out->data + at;
+		const char *nl = memchr(line, '\n', out->len - at);
+		size_t n = nl ? (size_t)(nl + 1 - line) : out->len - at;
+
+		if (n < sizeof(low) || memcmp(line, low, sizeof(low) - 1)) {
+			memmove(out->data + to, line, n);
+			to += n;
+		}
+		at += n;
+	}
+	out->len = to;
+	return 0;
+}
+
 static int dat_text(struct tacho_source *source, const char *name,
 		    struct tacho_buf *out)
 {
@@ -136,7 +163,7 @@ static int dat_text(struct tacho_source *source, const char *name,
 	if (!strcmp(name, "syscalls"))
 		return syscalls(source, out);
 	if (!strcmp(name, "kallsyms"))
-		return tacho_dat_meta_text(&s->meta, &s->file, false, out);
+		return kallsyms(s, out);
 	if (!strcmp(name, "printk_formats"))
 		return tacho_dat_meta_text(&s->meta, &s->file, true, out);
 	return -ENOENT;
