@@ -2,8 +2,8 @@
 /*
  * ring.h - bytes across processes: the rings of one session.
  *
- * This essay is the protocol.  tests/model/ring.pml is its model, tests/ring/
- * its hammer.
+ * This essay is the protocol.  tests/model/ring.pml is its model (plain.pml of
+ * section 6, until.pml of section 7), tests/ring/ its hammer.
  *
  * 1. The picture
  *
@@ -100,9 +100,9 @@
  *	`until` is one word per lane that sends writers the slow way, where
  *	the session's state is looked at.  It is 0 while the session is stopped, else
  *	the end of an epoch of 2^46 ticks.  A writer whose clock is beyond it
- *	begins a new packet and then moves `until` on by compare-and-swap (never
- *	from 0), so that a packet never spans more than 2^47 ticks and
- *	48-bit time stamps stay unambiguous.  From 0 it goes to the end of the open
+ *	begins a new packet and, if it was he who did, moves `until` on by
+ *	compare-and-swap (never from 0), so that a packet never spans more than
+ *	2^47 ticks and 48-bit time stamps stay unambiguous.  From 0 it goes to the end of the open
  *	packet's epoch if that is now's, else to the past.
  *
  *	Tools, and triggers in any traced process at any time, let go and stop.  The

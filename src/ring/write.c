@@ -128,8 +128,8 @@ static void wake_readers(struct tacho_control *ctl)
 
 /*
  * S1..S3: goes from cursor c to the next sub-buffer of buffer `id`, which may be
- * another buffer than c's.  Returns 0 when the lane has moved on or c is
- * stale (look again), -ENOBUFS or -ENOENT.
+ * another buffer than c's.  Returns 1 when that was done, 0 when c is stale or
+ * somebody came in between (look again), -ENOBUFS or -ENOENT.
  */
 static int advance(const struct lane_ref *ref, uint64_t c, uint32_t id)
 {
@@ -174,11 +174,11 @@ static int advance(const struct lane_ref *ref, uint64_t c, uint32_t id)
 	};
 
 	TACHO_INJECT(ring_before_advance);
-	if (!commit_pieces(ref, c, pieces, TACHO_ARRAY_SIZE(pieces), next)) {
-		TACHO_INJECT(ring_advanced);
-		wake_readers(r->ctl);
-	}
-	return 0;
+	if (commit_pieces(ref, c, pieces, TACHO_ARRAY_SIZE(pieces), next))
+		return 0;
+	TACHO_INJECT(ring_advanced);
+	wake_readers(r->ctl);
+	return 1;
 }
 
 static void count_loss(struct tacho_lane *l, enum tacho_ring_loss why)
@@ -227,11 +227,15 @@ static int write_once(const struct lane_ref *ref, const uint64_t *raw,
 	if (tacho_cursor_words(c) + total > r->sub_words ||	/* W3 */
 	    now >= until) {
 		err = advance(ref, c, tacho_cursor_id(c));
-		/* never from 0: a stop that came meanwhile stays */
-		if (!err && now >= until)
+		/*
+		 * Only who has begun the packet: an older one would be written on
+		 * in an epoch that is not its own.  Never from 0: a stop that came
+		 * meanwhile stays.
+		 */
+		if (err > 0 && now >= until)
 			(void)tacho_cas_acq_rel(&ref->lane->until, &until,
 						tacho_epoch_end(now));
-		return err ? err : -EAGAIN;
+		return err < 0 ? err : -EAGAIN;
 	}
 	head = tacho_record_word(now, total * 8);
 
@@ -529,7 +533,7 @@ static int shift_step(const struct lane_ref *ref, uint32_t id)
 	if (tacho_cursor_id(c) == id)
 		return (int)id;
 	err = advance(ref, c, id);
-	if (err)
+	if (err < 0)
 		return err;
 	c = tacho_load_relaxed(&ref->lane->cursor);
 	return tacho_cursor_id(c) == id ? 0 : -EAGAIN;

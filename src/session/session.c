@@ -703,6 +703,11 @@ int tacho_session_run(struct tacho_session *s, bool recording)
 
 	if (err)
 		return err;
+	/* what another tool has destroyed stays so: its memory is gone */
+	if (tacho_load_seq_cst(&s->view.ctl->state) == TACHO_STATE_DEAD) {
+		tacho_dir_unlock(s->dir);
+		return -ENOENT;
+	}
 	if (recording)
 		(void)tacho_and_seq_cst(&s->view.ctl->flags,
 					~(uint32_t)TACHO_SESSION_ENDED);

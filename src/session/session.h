@@ -90,7 +90,10 @@ int tacho_session_rule(struct tacho_session *s, bool enable, const char *glob,
 int tacho_session_pids(struct tacho_session *s, const int32_t *pids, uint32_t n,
 		       bool follow, struct tacho_diag *d);
 
-/* Lets writers in or keeps them out; events stay enabled.  0 or -errno. */
+/*
+ * Lets writers in or keeps them out; events stay enabled.  0 or -errno; -ENOENT when
+ * another tool has destroyed the session.
+ */
 int tacho_session_run(struct tacho_session *s, bool recording);
 
 /*
