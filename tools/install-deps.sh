@@ -9,7 +9,7 @@ test="clang llvm libclang-rt-14-dev python3 babeltrace2 libtraceevent-dev
 libtracefs-dev spin lttng-tools liblttng-ust-dev binutils gdb man-db
 bash-completion zsh util-linux procps gcc-aarch64-linux-gnu
 libc6-dev-arm64-cross qemu-user-static trace-cmd"
-bench="lttng-tools liblttng-ust-dev linux-perf babeltrace2"
+bench="lttng-tools liblttng-ust-dev linux-perf babeltrace2 bpftrace util-linux"
 
 want=
 for set in "$@"; do

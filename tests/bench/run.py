@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """make bench: tacho beside its peers, in the same run on the same machine.
 
-    run.py BUILD [--events N] [--rounds N] [--only write,kernel,read,dat]
+    run.py BUILD [--events N] [--rounds N] [--only write,uprobe,kernel,pump,read,dat]
 
 Prints a table, writes it to docs/benchmarks.md and appends the figures as one JSON
 line to BUILD/bench.jsonl.  A peer that is not installed or refuses to run is named
@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from live import Live
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -64,7 +66,7 @@ def median(values):
     return statistics.median(values)
 
 
-class Bench:
+class Bench(Live):
     def __init__(self, build, events, rounds):
         self.build = build
         self.tacho = os.path.join(build, 'tacho')
@@ -430,6 +432,7 @@ class Bench:
                 f"* LTTng: {first_line('lttng', '--version')}",
                 f"* babeltrace2: {first_line('babeltrace2', '--version')}",
                 f"* perf: {first_line('perf', '--version')}",
+                f"* bpftrace: {first_line('bpftrace', '--version')}",
                 f'* {self.events} hits a loop, median of {self.rounds} rounds', '',
                 '| what | tacho | peer | ratio | bar |', '|---|---|---|---|---|']
         text += [f'| {a} | {b} | {c} | {d} | {e} |' for a, b, c, d, e in self.rows]
@@ -453,7 +456,7 @@ def main():
     opts = dict(zip(args[::2], args[1::2]))
     b = Bench(build, int(opts.get('--events', 5000000)),
               int(opts.get('--rounds', 5)))
-    only = opts.get('--only', 'write,kernel,read,dat').split(',')
+    only = opts.get('--only', 'write,uprobe,kernel,pump,read,dat').split(',')
     try:
         for part in only:
             getattr(b, part)()

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Something for others to trace.
+ *
+ *	load calls SECONDS [RATE]	system calls: RATE a second, or as many as
+ *					there can be
+ *	load hits N			N calls of bench_hit(), for a uprobe
+ *
+ * Prints one line of JSON: how many, and ns for each.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROUND	100
+
+void bench_hit(uint64_t key, uint64_t value);
+
+/* Not inlined, and not known to do nothing. */
+__attribute__((noinline)) void bench_hit(uint64_t key, uint64_t value)
+{
+	__asm__ volatile("" : : "r"(key), "r"(value) : "memory");
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/*
+ * What was not on time is not made up for: then there are fewer, at the rate at most.
+ */
+static unsigned long calls(double from, double seconds, double rate)
+{
+	double step = rate > 0 ? ROUND * 1e9 / rate : 0, next = from;
+	unsigned long n = 0;
+
+	do {
+		for (int i = 0; i < ROUND; i++)
+			(void)syscall(SYS_getppid);
+		n += ROUND;
+		next += step;
+		if (next < now())
+			next = now();
+		while (now() < next)
+			;
+	} while (now() - from < seconds * 1e9);
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long n;
+	double from;
+
+	if (argc < 3 || argc > 4 || (strcmp(argv[1], "calls") && strcmp(argv[1], "hits"))) {
+		fprintf(stderr, "usage: load calls SECONDS [RATE] | load hits N\n");
+		return 2;
+	}
+	from = now();
+	if (!strcmp(argv[1], "calls")) {
+		n = calls(from, strtod(argv[2], NULL),
+			  argc > 3 ? strtod(argv[3], NULL) : 0);
+	} else {
+		n = strtoul(argv[2], NULL, 10);
+		for (unsigned long i = 0; i < n; i++)
+			bench_hit(i % 64, i);
+	}
+	printf("{\"n\": %lu, \"ns\": %.2f}\n", n, (now() - from) / (double)(n ? n : 1));
+	return 0;
+}
