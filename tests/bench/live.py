@@ -182,10 +182,15 @@ class Live:
         inside, reader = self.told(hist, alone)
         rate = hist['events'] / SECONDS
         goal = self.pump_tacho('keys=id', GOAL / 2)     # two events a call
-        self.row('live kernel, a million events/s of one CPU: lost',
-                 f"{goal['lost']}", '-', '', '0')
-        self.note(f"live kernel: {goal['events'] / SECONDS / 1e6:.2f} million events/s "
-                  f"were made where a million were asked for")
+        if goal:
+            self.row('live kernel, a million events/s asked for: lost',
+                     f"{goal['lost']}", '-', '', '0')
+            made = goal['events'] / SECONDS
+            self.note(f'live kernel: {made / 1e6:.2f} million events/s were made where '
+                      'a million were asked for' +
+                      ('' if made > 0.95 * GOAL else
+                       ': CPU 0 is not ours alone, and the row above says less'))
+            self.figures.update(live_goal_events_s=made, live_goal_lost=goal['lost'])
         self.row('live kernel, as many events/s as there can be, millions',
                  f'{rate / 1e6:.2f}', '-', '', f'>= {GOAL / 1e6:.0f}')
         self.row('... and their share that was lost',

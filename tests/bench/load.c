@@ -6,7 +6,7 @@
  *					there can be
  *	load hits N			N calls of bench_hit(), for a uprobe
  *
- * Prints one line of JSON: how many, and ns for each.
+ * Prints one line of JSON: how many, and ns of CPU time for each.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -26,12 +26,17 @@ __attribute__((noinline)) void bench_hit(uint64_t key, uint64_t value)
 	__asm__ volatile("" : : "r"(key), "r"(value) : "memory");
 }
 
-static double now(void)
+static double read_clock(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static double now(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
 }
 
 /*
@@ -64,15 +69,16 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: load calls SECONDS [RATE] | load hits N\n");
 		return 2;
 	}
-	from = now();
+	from = read_clock(CLOCK_PROCESS_CPUTIME_ID);
 	if (!strcmp(argv[1], "calls")) {
-		n = calls(from, strtod(argv[2], NULL),
+		n = calls(now(), strtod(argv[2], NULL),
 			  argc > 3 ? strtod(argv[3], NULL) : 0);
 	} else {
 		n = strtoul(argv[2], NULL, 10);
 		for (unsigned long i = 0; i < n; i++)
 			bench_hit(i % 64, i);
 	}
-	printf("{\"n\": %lu, \"ns\": %.2f}\n", n, (now() - from) / (double)(n ? n : 1));
+	printf("{\"n\": %lu, \"ns\": %.2f}\n", n,
+	       (read_clock(CLOCK_PROCESS_CPUTIME_ID) - from) / (double)(n ? n : 1));
 	return 0;
 }
