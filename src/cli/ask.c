@@ -167,6 +167,7 @@ static int set_commands(struct run *r)
 		if (err)
 			return cli_fail_command(&e, r->text[i]);
 	}
+	(void)tacho_query_hand_over(r->query);
 	return CLI_OK;
 }
 

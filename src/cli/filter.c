@@ -311,6 +311,8 @@ static int open_exprs(struct cli_filter *f)
 		return no_memory();
 	for (uint32_t i = 0; ret == CLI_OK && i < f->nr_exprs; i++)
 		ret = add_expr(f, f->exprs[i]);
+	if (ret == CLI_OK)
+		(void)tacho_query_hand_over(f->query);
 	return ret;
 }
 

@@ -10,6 +10,7 @@
 
 #define ARENA_MAX	((size_t)16 << 20)
 #define PREPARED	TACHO_SYNTH_RAW_MAX
+#define FILTER_MAX	((size_t)1 << 20)
 
 /* ---- the engine's host ---- */
 
@@ -339,6 +340,74 @@ int tacho_query_synth(struct tacho_query *q, const char *text,
 	return tacho_engine_synth(q->engine, text, e);
 }
 
+/* ---- what the maker of the records can do ---- */
+
+static int source_filter(struct tacho_query *q, const struct tacho_type *type,
+			 const char *text)
+{
+	struct tacho_source *source;
+	int err = -EOPNOTSUPP;
+
+	for (uint32_t i = 0; err && (source = tacho_stream_source(q->stream, i)); i++)
+		if (source->ops->filter)
+			err = source->ops->filter(source, type, text);
+	return err;
+}
+
+/* Its filter is the kernel's alone: here all that comes passes. */
+static int leave_to_kernel(struct tacho_query *q, struct tacho_engine_event *event)
+{
+	struct query_handed *h = tacho_arena_alloc(&q->arena, sizeof(*h));
+
+	if (!h)
+		return -ENOMEM;
+	h->type = event->type;
+	h->next = q->handed;
+	q->handed = h;
+	return tacho_engine_filter(q->engine, event, "0", NULL);
+}
+
+uint32_t tacho_query_hand_over(struct tacho_query *q)
+{
+	const struct tacho_type *type;
+	struct tacho_buf text;
+	uint32_t n = 0;
+
+	/* a snapshot is of all records; a stack comes behind events that do not */
+	if (q->window || q->pairing)
+		return 0;
+	tacho_buf_init(&text, FILTER_MAX);
+	for (uint32_t i = 0; (type = tacho_stream_type(q->stream, i)); i++) {
+		struct tacho_engine_event *event =
+			tacho_engine_find(q->engine, type->system, type->name);
+		enum tacho_filter_kin kin;
+
+		tacho_buf_reset(&text);
+		/* of these every one counts */
+		if (q->run_queue && run_queue_kind(type) != RUN_QUEUE_NONE)
+			continue;
+		kin = event ? tacho_engine_kin(q->engine, event, &text) :
+			      TACHO_FILTER_OURS;
+		if (kin == TACHO_FILTER_OURS ||
+		    source_filter(q, type, tacho_buf_str(&text)))
+			continue;
+		n++;
+		if (kin == TACHO_FILTER_ITS && leave_to_kernel(q, event))
+			(void)source_filter(q, type, "0");
+	}
+	memset(q->slot, 0, sizeof(q->slot));
+	tacho_buf_release(&text);
+	return n;
+}
+
+static bool is_handed(const struct tacho_query *q, const struct tacho_type *type)
+{
+	for (const struct query_handed *h = q->handed; h; h = h->next)
+		if (h->type == type)
+			return true;
+	return false;
+}
+
 /* ---- records ---- */
 
 /* A command on an event that was not known when it was given; a glob need not fit all. */
@@ -383,6 +452,7 @@ static void meet(struct tacho_query *q, struct query_slot *slot,
 		.active = event && (event->soft ||
 				    tacho_engine_has_filter(event)),
 		.kind = q->run_queue ? run_queue_kind(type) : RUN_QUEUE_NONE,
+		.passes = !q->filtered || is_handed(q, type),
 	};
 	slot->needs_stack = needs_stack(q, event, slot->kind);
 }
@@ -446,7 +516,7 @@ bool tacho_query_hit(struct tacho_query *q, const struct tacho_record *r)
 	if (tacho_unlikely(slot->type != r->type))
 		meet(q, slot, r->type);
 	if (!slot->active && !slot->kind && !q->pairing && !q->window)
-		return !q->filtered;
+		return slot->passes;
 	run = (struct query_run){
 		.record = r, .source = tacho_stream_current(q->stream),
 		.event = slot->active ? slot->event : NULL,

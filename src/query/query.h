@@ -92,6 +92,18 @@ const char *tacho_query_late(const struct tacho_query *query,
 			     struct tacho_cmd_error *e);
 
 /*
+ * tacho_query_hand_over - give the maker of the records what it can filter itself.
+ *
+ * After the last command and before the first record is read.  A live kernel then
+ * sends fewer records, those for which no filter, or trigger, would do anything being
+ * left out; what it does not take, or would answer otherwise (tacho_filter_kin()),
+ * stays here, and everything when a command takes snapshots or wants call stacks.  Only
+ * for who looks at nothing but hits: events without commands are as before.  Returns
+ * for how many events it was done.
+ */
+uint32_t tacho_query_hand_over(struct tacho_query *query);
+
+/*
  * One record: runs what is set on its event.  Whether it passes: no filter was
  * set on any event, or one on this event that it passes.  Of a query with
  * triggers that need call stacks it says true of all: they may run later.

@@ -25,6 +25,12 @@ struct query_made {
 	uint32_t room;
 };
 
+/* A type whose filter the kernel runs alone. */
+struct query_handed {
+	struct query_handed *next;
+	const struct tacho_type *type;
+};
+
 /* What is known of a type: a cache by its address. */
 struct query_slot {
 	const struct tacho_type *type;
@@ -33,6 +39,7 @@ struct query_slot {
 	bool active;		/* the engine has something to do for it */
 	enum run_queue_kind kind;
 	bool needs_stack;
+	bool passes;		/* what comes of it has passed its filter */
 };
 
 /* A record that waits for its stack, or behind one that does. */
@@ -81,6 +88,7 @@ struct tacho_query {
 	struct tacho_cmd_error late;	/* of the first command that failed in meet() */
 	const char *late_text;
 	struct query_command *commands, **last;
+	struct query_handed *handed;
 	struct query_slot slot[QUERY_SLOTS];
 	const struct tacho_record *now;	/* the hit that runs */
 	struct query_made made[QUERY_MADE_MAX];

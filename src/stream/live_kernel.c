@@ -17,6 +17,7 @@
 #define SLACK_NS	UINT64_C(200000)	/* an event in the making is older by this at most */
 #define LOOK_PER_FILL	64			/* new threads looked up at a time */
 #define GLOBS_MAX	256
+#define EVENT_MAX	256	/* "system:event" */
 
 /* Records of one CPU that nobody read yet. */
 struct batch {
@@ -235,6 +236,28 @@ static int stacks(struct tacho_source *source, const struct tacho_type *type,
 	return err ? err : tacho_kernel_start(lk->kernel, d);
 }
 
+/* What was recorded without the filter goes: reading begins now. */
+static int filter(struct tacho_source *source, const struct tacho_type *type,
+		  const char *expr)
+{
+	struct live_kernel *lk = of(source);
+	char event[EVENT_MAX];
+	int err = tacho_kernel_stop(lk->kernel, NULL), start;
+
+	if (err)
+		return err;
+	if (snprintf(event, sizeof(event), "%s:%s", type->system, type->name) >=
+	    EVENT_MAX)
+		err = -ENAMETOOLONG;
+	else
+		err = tacho_kernel_control_enabled(lk->kernel, TACHO_KERNEL_FILTER,
+						   event, expr, NULL, NULL);
+	if (!err)
+		err = forget_recorded(lk, NULL);
+	start = tacho_kernel_start(lk->kernel, NULL);
+	return err ? err : start;
+}
+
 static const struct tacho_source_ops live_kernel_ops = {
 	.format = "kernel",
 	.live = true,
@@ -243,6 +266,7 @@ static const struct tacho_source_ops live_kernel_ops = {
 	.info = info,
 	.stacks = stacks,
 	.text = text,
+	.filter = filter,
 };
 
 static int add_cpus(struct live_kernel *lk)

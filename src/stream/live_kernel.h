@@ -13,6 +13,7 @@
  *
  * Call stacks are recorded on demand, behind those events whose stacks are asked for
  * (tacho_source_ops.stacks): the kernel's own trigger `stacktrace` does it.
+ * Filters go to the kernel, too, if it takes them (.filter).
  */
 #ifndef TACHO_STREAM_LIVE_KERNEL_H
 #define TACHO_STREAM_LIVE_KERNEL_H

@@ -120,6 +120,14 @@ struct tacho_source_ops {
 		      const struct tacho_type *type, struct tacho_diag *d);
 
 	/*
+	 * Has whoever makes the records keep those of a type that a filter does
+	 * not let pass ("0": none).  Before any record is read: what was made by
+	 * then is dropped.  0 or -errno (it cannot, and all come); NULL: it never can.
+	 */
+	int (*filter)(struct tacho_source *source, const struct tacho_type *type,
+		      const char *text);
+
+	/*
 	 * Appends the text of one of the recording's tables: "kallsyms",
 	 * "cmdlines", "syscalls", "printk_formats", "objects".  0 or -ENOENT;
 	 * NULL: it has none.

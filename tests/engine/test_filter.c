@@ -359,8 +359,23 @@ static void check_match(const struct tacho_type *type, const struct lines *l,
 	tacho_arena_release(&a);
 }
 
+/*
+ * What may be handed to a kernel: never a filter to which it answers otherwise, nor one that
+ * it does not take.  Whether it may.
+ */
+static bool check_kin(const struct tacho_type *type, const struct entries *ours,
+		      const struct entry *kernel)
+{
+	bool ok = tacho_filter_kin(type, kernel->filter, NULL) != TACHO_FILTER_OURS;
+
+	test_check(!ok || !entry_find(ours, kernel), __FILE__, __LINE__,
+		   "'%s' is not the same to a kernel", kernel->filter);
+	return ok;
+}
+
 static void test_match(void)
 {
+	uint32_t same = 0;
 	const struct tacho_type *type = NULL;
 	uint32_t from = 0, to = 0, at = 0;
 	struct entries kernel, ours;
@@ -380,10 +395,13 @@ static void test_match(void)
 		} else if (*l.line[i] == '=') {
 			check_match(type, &l, from, to, &kernel.at[at],
 				    expected(&ours, &kernel.at[at]));
+			same += check_kin(type, &ours, &kernel.at[at]);
 			at++;
 		}
 	}
 	CHECK(at > 300 && at == kernel.nr);
+	/* most can */
+	CHECK(same > 100);
 	all_used(&ours);
 	tacho_arena_release(&a);
 }

@@ -352,6 +352,50 @@ static void test_verify(void)
 	CHECK(!tacho_filter_verify(copy, size));
 }
 
+/* Which filters a kernel may run for us. */
+static void test_kin(void)
+{
+	static const struct {
+		const char *text;
+		enum tacho_filter_kin kin;
+	} table[] = {
+		{ "u8 == 1", TACHO_FILTER_SAME },
+		{ "s32 >= -1 && !(u64 & 0x10)", TACHO_FILTER_SAME },
+		{ "u32 == SOFT_IRQ", TACHO_FILTER_SAME },
+		{ "yes == true", TACHO_FILTER_SAME },
+		{ "cpu == 3 || cpu & CPUS{0-3}", TACHO_FILTER_SAME },
+		{ "ip.function == vfs_read", TACHO_FILTER_SAME },
+		{ "fix == swapper", TACHO_FILTER_SAME },
+		{ "fix ~ \"swap*\"", TACHO_FILTER_SAME },
+		{ "dyn ~ \"*a*\" && rel ~ \"a*b\"", TACHO_FILTER_SAME },
+		{ "ustr.ustring == \"/tmp\"", TACHO_FILTER_ITS },
+		{ "kstr == \"x\" && u8 == 1", TACHO_FILTER_ITS },
+		{ "comm == bash", TACHO_FILTER_ITS },
+		{ "comm ~ \"ba*\"", TACHO_FILTER_ITS },
+		/* what the kernel answers otherwise */
+		{ "fix ~ \"*0\"", TACHO_FILTER_OURS },
+		{ "comm ~ \"*sh\"", TACHO_FILTER_OURS },
+		{ "comm ~ \"*sh*\"", TACHO_FILTER_OURS },
+		{ "dyn ~ \"1*\"", TACHO_FILTER_OURS },
+		{ "dyn ~ \"a[!b]\"", TACHO_FILTER_OURS },
+		{ "u64 & CPUS{0-1}", TACHO_FILTER_OURS },
+		{ "u8 == 1 || s32 != CPUS{0-1}", TACHO_FILTER_OURS },
+		{ "mask == CPUS{3}", TACHO_FILTER_OURS },
+		{ "mask & 3", TACHO_FILTER_OURS },
+		{ "rest == tail", TACHO_FILTER_OURS },
+		/* one of it, and one of ours */
+		{ "comm == bash && s32 & CPUS{1}", TACHO_FILTER_OURS },
+		{ "s32 & CPUS{1} || comm == bash", TACHO_FILTER_OURS },
+		{ "nope == 1", TACHO_FILTER_OURS },
+		{ "u8 ==", TACHO_FILTER_OURS },
+		{ "0", TACHO_FILTER_OURS },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		test_check(tacho_filter_kin(type, table[i].text, &names) ==
+			   table[i].kin, __FILE__, __LINE__, "%s", table[i].text);
+}
+
 int main(void)
 {
 	struct tacho_diag d = { .err = 0 };
@@ -365,6 +409,7 @@ int main(void)
 	test_errors();
 	test_nothing();
 	test_normal();
+	test_kin();
 	test_many();
 	test_deep();
 	test_memory();

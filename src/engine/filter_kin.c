@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a kernel would say to the same filter.  docs/language.md, "Filters", lists where
+ * it differs; what is not known to be the same counts as different.
+ */
+#include "engine/filter_ast.h"
+
+#include <string.h>
+
+#define KIN_ARENA	((size_t)64 << 20)
+
+/* What the kernel and we take for the same glob, on a string that ends with a NUL. */
+static bool plain_glob(const struct filter_pred *pred, bool to_its_end)
+{
+	const char *s = pred->text;
+
+	if (!pred->text_len || (*s >= '0' && *s <= '9'))
+		return false;
+	for (uint32_t i = 0; i < pred->text_len; i++) {
+		if (strchr("?[]\\!", s[i]))
+			return false;
+		/* the kernel looks behind the NUL for what follows a '*' */
+		if (s[i] == '*' && to_its_end && i + 1 < pred->text_len)
+			return false;
+	}
+	return true;
+}
+
+static enum tacho_filter_kin text_kin(const struct filter_pred *pred)
+{
+	bool array = pred->subject == FILTER_FIX || pred->subject == FILTER_COMM;
+
+	if (!pred->text_len ||
+	    (pred->cmp == FILTER_CMP_GLOB && !plain_glob(pred, array)))
+		return TACHO_FILTER_OURS;
+	if (pred->ustring || pred->subject == FILTER_POINTER ||
+	    pred->subject == FILTER_COMM)
+		return TACHO_FILTER_ITS;
+	return pred->subject == FILTER_FLEX ? TACHO_FILTER_OURS : TACHO_FILTER_SAME;
+}
+
+static enum tacho_filter_kin pred_kin(const struct filter_pred *pred)
+{
+	bool same;
+
+	switch (pred->operand) {
+	case FILTER_OPERAND_TEXT:
+		return text_kin(pred);
+	case FILTER_OPERAND_CPUS:
+		/* numbers beyond the machine's CPUs are in no set of its */
+		same = pred->subject == FILTER_CPU;
+		break;
+	case FILTER_OPERAND_INT:
+		same = pred->subject == FILTER_NUMBER || pred->subject == FILTER_CPU;
+		break;
+	case FILTER_OPERAND_FUNCTION:
+	default:
+		same = true;
+		break;
+	}
+	return same ? TACHO_FILTER_SAME : TACHO_FILTER_OURS;
+}
+
+static enum tacho_filter_kin tree_kin(const struct filter_tree *t)
+{
+	enum tacho_filter_kin kin = TACHO_FILTER_SAME;
+
+	for (uint32_t i = 0; i < t->nr_preds && kin != TACHO_FILTER_OURS; i++) {
+		enum tacho_filter_kin one = pred_kin(&t->preds[i]);
+
+		if (one != TACHO_FILTER_SAME)
+			kin = one;
+	}
+	return t->nr_preds ? kin : TACHO_FILTER_OURS;
+}
+
+enum tacho_filter_kin tacho_filter_kin(const struct tacho_type *type,
+				       const char *text,
+				       const struct tacho_names *names)
+{
+	enum tacho_filter_kin kin = TACHO_FILTER_OURS;
+	struct tacho_cmd_error e = { 0 };
+	struct tacho_arena a;
+	struct filter_parser p = { .arena = &a, .type = type, .names = names,
+				   .e = &e, .text = text };
+	struct filter_tree tree;
+
+	tacho_arena_init(&a, KIN_ARENA);
+	if (!filter_parse(&p, &tree))
+		kin = tree_kin(&tree);
+	tacho_arena_release(&a);
+	return kin;
+}
