@@ -27,7 +27,8 @@ struct cli_ask_command {
 };
 
 struct cli_ask {
-	const char *session;	/* print what its programs count; no command then */
+	/* print what its programs count, and the kernel (trace "kernel": it alone) */
+	const char *session;	/* no command then */
 	const char *only;	/* of it: only these events, or NULL */
 	const char *trace;	/* a directory, session:NAME or "kernel"; NULL: the newest */
 	const char *synth[CLI_ASK_MAX];
@@ -64,7 +65,7 @@ bool cli_ask_fits(const struct cli_ask *ask, const struct tacho_hist *hist,
 int cli_ask_put(const struct cli_ask *ask, const struct tacho_hist *hist,
 		const struct tacho_names *names, struct tacho_buf *out);
 
-/* The histograms of a session's own programs: see cli_ask.session. */
+/* The histograms of a session's own programs and of the kernel: see cli_ask.session. */
 int cli_ask_session(const struct cli_ask *ask);
 
 /* Whether Ctrl-C was pressed; the first call begins to watch for it. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The histograms that the programs of a session fill by themselves. */
+/* The histograms that the programs of a session, and the kernel, fill by themselves. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,9 @@
 
 #include "cli/ask.h"
 #include "cli/cli.h"
+#include "cli/kernel.h"
 #include "cli/screen.h"
+#include "cli/session.h"
 #include "engine/hist_print.h"
 #include "kernel/syscalls.h"
 #include "query/query.h"
@@ -22,8 +24,10 @@
 
 struct session_run {
 	const struct cli_ask *ask;
+	bool has_session, has_kernel;
 	struct tacho_dir dir;
 	struct tacho_session session;
+	struct cli_kernel kernel;
 	struct tacho_names names;
 	struct tacho_resolver *resolver;
 	struct tacho_buf out;
@@ -93,6 +97,45 @@ static int put_one(const struct tacho_command_hist *h, void *arg)
 	return cli_ask_put(r->ask, h->hist, &r->names, &r->out);
 }
 
+/* The kernel's hist file, as it is. */
+static int put_kernel(const struct tacho_kernel_event *ev, const char *text, void *arg)
+{
+	struct session_run *r = arg;
+	char event[CLI_EVENT_MAX];
+	struct tacho_json j;
+
+	r->found++;
+	r->fit++;	/* its text is all there is */
+	(void)snprintf(event, sizeof(event), "%s:%s", ev->system, ev->name);
+	if (r->ask->form != CLI_ASK_JSON) {
+		tacho_buf_printf(&r->out, "%s# event: %s\n%s", r->out.len ? "\n" : "",
+				 event, text);
+		return 0;
+	}
+	tacho_json_init(&j, &r->out);
+	tacho_json_open(&j, '{');
+	tacho_json_pair_str(&j, "event", event);
+	tacho_json_pair_str(&j, "text", text);
+	tacho_json_close(&j, '}');
+	tacho_buf_putc(&r->out, '\n');
+	return 0;
+}
+
+static int put_both(struct session_run *r)
+{
+	struct tacho_diag d = { 0 };
+
+	if (r->has_session &&
+	    (learn_objects(r) ||
+	     tacho_command_hists(&r->session, r->ask->only, put_one, r)))
+		return cli_fail("out of memory");
+	if (r->has_kernel &&
+	    tacho_kernel_controls(&r->kernel.tracefs, r->kernel.instance,
+				  TACHO_KERNEL_HIST, r->ask->only, put_kernel, r, &d))
+		return cli_fail_diag(&d);
+	return tacho_buf_error(&r->out) ? cli_fail("out of memory") : CLI_OK;
+}
+
 /* last: in full, below what was on the terminal before. */
 static int print(struct session_run *r, bool last)
 {
@@ -100,13 +143,10 @@ static int print(struct session_run *r, bool last)
 
 	r->found = r->fit = 0;
 	tacho_buf_init(&r->out, OUT_MAX);
-	if (learn_objects(r) ||
-	    tacho_command_hists(&r->session, r->ask->only, put_one, r) ||
-	    tacho_buf_error(&r->out))
-		ret = cli_fail("out of memory");
-	else if (r->found && !r->fit)
+	ret = put_both(r);
+	if (ret == CLI_OK && r->found && !r->fit)
 		ret = cli_fail_diag(&r->why);
-	else
+	else if (ret == CLI_OK)
 		ret = last ? cli_screen_last(&r->out) : cli_screen_show(&r->out);
 	tacho_buf_release(&r->out);
 	return ret;
@@ -144,6 +184,25 @@ static int watch(struct session_run *r)
 	return ret;
 }
 
+/* What there is by that name: a session, an instance, or both. */
+static int open_both(struct session_run *r)
+{
+	const char *name = r->ask->session;
+	int ret = CLI_OK;
+
+	if (r->ask->trace) {
+		ret = cli_kernel_open(&r->kernel, name);
+		r->has_kernel = ret == CLI_OK;
+		return ret;
+	}
+	r->has_kernel = cli_kernel_try(&r->kernel, name);
+	r->has_session = cli_session_try(&r->dir, &r->session, name);
+	/* again, for its sentence */
+	if (!r->has_session && !r->has_kernel)
+		ret = cli_session_open(&r->dir, &r->session, name);
+	return ret;
+}
+
 int cli_ask_session(const struct cli_ask *a)
 {
 	struct session_run r = {
@@ -152,29 +211,23 @@ int cli_ask_session(const struct cli_ask *a)
 			   .symbol = names_symbol },
 		.resolver = tacho_resolver_new(NULL),
 	};
-	struct tacho_diag d = { 0 };
-	int ret;
+	int ret = open_both(&r);
 
-	if (!r.resolver)
-		return cli_fail("out of memory");
-	r.names.arg = &r;
-	if (tacho_dir_open(&r.dir, false, &d)) {
-		tacho_resolver_free(r.resolver);
-		return cli_fail_diag(&d);
+	if (r.resolver && ret == CLI_OK) {
+		r.names.arg = &r;
+		ret = a->watch_ns ? watch(&r) : CLI_OK;
+	} else if (ret == CLI_OK) {
+		ret = cli_fail("out of memory");
 	}
-	if (tacho_session_open(&r.session, &r.dir, a->session, &d)) {
-		tacho_dir_close(&r.dir);
-		tacho_resolver_free(r.resolver);
-		return cli_fail_diag(&d);
-	}
-	ret = a->watch_ns ? watch(&r) : CLI_OK;
 	if (ret == CLI_OK)
 		ret = print(&r, true);
 	if (ret == CLI_OK && !r.found)
-		cli_note("no program of session '%s' has counted anything; 'tacho "
+		cli_note("nothing of session '%s' has counted anything; 'tacho "
 			 "trigger -s %s' lists what is set", a->session, a->session);
-	tacho_session_close(&r.session);
-	tacho_dir_close(&r.dir);
+	if (r.has_session)
+		cli_session_close(&r.dir, &r.session);
+	if (r.has_kernel)
+		cli_kernel_close(&r.kernel);
 	tacho_resolver_free(r.resolver);
 	return ret;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* filter trigger synth: what a session does with its events, besides recording. */
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,8 +7,11 @@
 
 #include "cli/ask.h"
 #include "cli/cli.h"
-#include "kernel/control.h"
+#include "cli/kernel.h"
+#include "cli/session.h"
 #include "session/command.h"
+
+#define LIST_MAX	((size_t)16 << 20)
 
 static const struct option options[] = {
 	CLI_COMMON_OPTIONS,
@@ -49,25 +51,6 @@ static int parse(struct change *c, int argc, char **argv)
 	return -1;
 }
 
-static int open_session(struct change *c)
-{
-	struct tacho_diag d = { 0 };
-
-	if (tacho_dir_open(&c->dir, false, &d))
-		return cli_fail_diag(&d);
-	if (tacho_session_open(&c->session, &c->dir, c->name, &d)) {
-		tacho_dir_close(&c->dir);
-		return cli_fail_diag(&d);
-	}
-	return CLI_OK;
-}
-
-static void close_session(struct change *c)
-{
-	tacho_session_close(&c->session);
-	tacho_dir_close(&c->dir);
-}
-
 /* ---- the kernel's side ----------------------------------------------------- */
 
 static enum tacho_kernel_control control_of(const struct change *c)
@@ -76,56 +59,65 @@ static enum tacho_kernel_control control_of(const struct change *c)
 						 TACHO_KERNEL_TRIGGER;
 }
 
-/* The session's tracing instance; CLI_OK, or a message was printed. */
-static int open_kernel(const struct change *c, struct tacho_tracefs *t,
-		       char *instance, size_t size)
-{
-	const struct tacho_control *ctl = c->session.view.ctl;
-	struct tacho_diag d = { 0 };
+struct kernel_listing {
+	bool json;
+	struct tacho_buf *out;
+	struct tacho_json j;
+};
 
-	(void)snprintf(instance, size, "%.*s", (int)sizeof(ctl->kernel_instance),
-		       ctl->kernel_instance);
-	if (!instance[0])
-		return cli_fail("session '%s' records nothing of the kernel", c->name);
-	return tacho_tracefs_open(t, 0, &d) ? cli_fail_diag(&d) : CLI_OK;
+static int list_kernel_one(const struct tacho_kernel_event *ev, const char *text,
+			   void *arg)
+{
+	struct kernel_listing *l = arg;
+	char event[CLI_EVENT_MAX];
+
+	(void)snprintf(event, sizeof(event), "%s:%s", ev->system, ev->name);
+	if (l->json) {
+		tacho_json_open(&l->j, '{');
+		tacho_json_pair_str(&l->j, "event", event);
+		tacho_json_pair_str(&l->j, "text", text);
+		tacho_json_close(&l->j, '}');
+	} else {
+		tacho_buf_printf(l->out, "%s\t%s\n", event, text);
+	}
+	return 0;
 }
 
-static int kernel_set(const struct change *c, const char *event, const char *text,
-		      uint32_t *matched)
+static int kernel_list(const struct change *c, const struct cli_kernel *k,
+		       const char *event)
 {
-	struct tacho_cmd_error e = { 0 };
+	struct kernel_listing l = { .json = c->json };
 	struct tacho_diag d = { 0 };
-	struct tacho_tracefs t;
-	char instance[128];
-	int err, ret = open_kernel(c, &t, instance, sizeof(instance));
+	struct tacho_buf out;
+	int ret;
+
+	l.out = &out;
+	tacho_buf_init(&out, LIST_MAX);
+	tacho_json_init(&l.j, &out);
+	if (c->json)
+		tacho_json_open(&l.j, '[');
+	ret = tacho_kernel_controls(&k->tracefs, k->instance, control_of(c), event,
+				    list_kernel_one, &l, &d) ? cli_fail_diag(&d) : CLI_OK;
+	if (c->json)
+		tacho_json_close(&l.j, ']');
+	if (ret == CLI_OK)
+		ret = c->json ? cli_write_json(&out) : cli_write(&out);
+	tacho_buf_release(&out);
+	return ret;
+}
+
+/* event NULL: list all; text NULL: list. */
+static int kernel_run(const struct change *c, const char *event, const char *text)
+{
+	struct cli_kernel k;
+	int ret = cli_kernel_open(&k, c->name);
 
 	if (ret != CLI_OK)
 		return ret;
-	err = tacho_kernel_control(&t, instance, control_of(c), event, text,
-				   matched, &d);
-	tacho_tracefs_close(&t);
-	if (!err)
-		return CLI_OK;
-	if (err != -EINVAL)
-		return cli_fail_diag(&d);
-	e.err = err;
-	e.column = (uint32_t)d.offset;
-	(void)snprintf(e.text, sizeof(e.text), "%.*s", (int)sizeof(e.text) - 1, d.text);
-	return cli_fail_command(&e, text);
-}
-
-static int kernel_list(const struct change *c, struct tacho_buf *out)
-{
-	struct tacho_diag d = { 0 };
-	struct tacho_tracefs t;
-	char instance[128];
-	int err, ret = open_kernel(c, &t, instance, sizeof(instance));
-
-	if (ret != CLI_OK)
-		return ret;
-	err = tacho_kernel_controls(&t, instance, control_of(c), out, &d);
-	tacho_tracefs_close(&t);
-	return err ? cli_fail_diag(&d) : CLI_OK;
+	ret = text ? cli_kernel_set(&k, control_of(c), event, text) :
+		     kernel_list(c, &k, event);
+	cli_kernel_close(&k);
+	return ret;
 }
 
 /* ---- the programs' side ---------------------------------------------------- */
@@ -169,20 +161,16 @@ static int list(const struct change *c, const char *event)
 	struct listing l = { .change = c, .event = event, .out = &out };
 	int ret = CLI_OK;
 
-	tacho_buf_init(&out, 16u << 20);
-	if (c->kernel) {
-		ret = kernel_list(c, &out);
-	} else {
-		tacho_json_init(&l.json, &out);
-		if (c->json)
-			tacho_json_open(&l.json, '[');
-		if (tacho_commands_each(&c->session, list_one, &l))
-			ret = cli_fail("out of memory");
-		if (c->json)
-			tacho_json_close(&l.json, ']');
-	}
+	tacho_buf_init(&out, LIST_MAX);
+	tacho_json_init(&l.json, &out);
+	if (c->json)
+		tacho_json_open(&l.json, '[');
+	if (tacho_commands_each(&c->session, list_one, &l))
+		ret = cli_fail("out of memory");
+	if (c->json)
+		tacho_json_close(&l.json, ']');
 	if (ret == CLI_OK)
-		ret = c->json && !c->kernel ? cli_write_json(&out) : cli_write(&out);
+		ret = c->json ? cli_write_json(&out) : cli_write(&out);
 	tacho_buf_release(&out);
 	return ret;
 }
@@ -193,8 +181,6 @@ static int set(struct change *c, const char *event, const char *text)
 	uint32_t matched = 1;
 	int err;
 
-	if (c->kernel)
-		return kernel_set(c, event, text, &matched);
 	switch (c->kind) {
 	case TACHO_COMMAND_FILTER:
 		err = tacho_command_filter(&c->session, event, text, &matched, &e);
@@ -215,6 +201,8 @@ static int set(struct change *c, const char *event, const char *text)
 	return CLI_OK;
 }
 
+/* ---- both ------------------------------------------------------------------ */
+
 static int run(enum tacho_command_kind kind, int argc, char **argv)
 {
 	struct change c = { .kind = kind };
@@ -227,14 +215,16 @@ static int run(enum tacho_command_kind kind, int argc, char **argv)
 	n = argc - optind;
 	if (n > most)
 		return cli_usage("'%s' is too much; put the text in quotes", argv[most]);
-	ret = open_session(&c);
+	if (c.kernel)
+		return kernel_run(&c, n ? argv[0] : NULL, n > 1 ? argv[1] : NULL);
+	ret = cli_session_open(&c.dir, &c.session, c.name);
 	if (ret != CLI_OK)
 		return ret;
 	if (n < most)
 		ret = list(&c, n ? argv[0] : NULL);
 	else
 		ret = set(&c, argv[0], argv[most - 1]);
-	close_session(&c);
+	cli_session_close(&c.dir, &c.session);
 	return ret;
 }
 
@@ -263,7 +253,7 @@ const struct cli_verb cli_filter_verb = {
 		 "EVENT is SYSTEM:EVENT or a glob; a word without ':' names a system or an event.\n"
 		 "The language is that of the kernel's filter files.\n\n"
 		 "  -s, --session NAME   the session\n"
-		 "  -k, --kernel         events of the kernel that the session records\n"
+		 "  -k, --kernel         events of the kernel, in the recording NAME\n"
 		 "  -q, --quiet          no remarks on stderr\n"
 		 "      --json           the list as JSON\n"
 		 "  -h, --help           this text\n",
@@ -283,7 +273,7 @@ const struct cli_verb cli_trigger = {
 		 "  disable_event:S:E    and not any more\n"
 		 "  hist:keys=...        count and add up; 'tacho hist -s NAME' prints it\n\n"
 		 "  -s, --session NAME   the session\n"
-		 "  -k, --kernel         events of the kernel that the session records\n"
+		 "  -k, --kernel         events of the kernel, in the recording NAME\n"
 		 "  -q, --quiet          no remarks on stderr\n"
 		 "      --json           the list as JSON\n"
 		 "  -h, --help           this text\n",

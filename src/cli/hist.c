@@ -43,7 +43,7 @@ static const struct option options[] = {
 
 static const char usage[] =
 	"usage: tacho hist [OPTIONS] [TRACE] -e EVENT TRIGGER [-e EVENT TRIGGER]...\n"
-	"       tacho hist [OPTIONS] -s NAME [EVENT]\n\n"
+	"       tacho hist [OPTIONS] -s NAME [-k] [EVENT]\n\n"
 	"Counts and adds up events by keys, in the kernel's own language of histogram\n"
 	"triggers, over a recorded trace, a session, or the running kernel:\n\n"
 	"  tacho hist -e sched:sched_switch 'keys=next_comm:sort=hitcount.descending'\n\n"
@@ -51,12 +51,13 @@ static const char usage[] =
 	"without it, the newest tacho-trace in this directory.  TRIGGER is the text of a\n"
 	"trigger file; 'hist:' may be left out.  With several, variables and synthetic\n"
 	"events connect them, and the last one is printed.\n\n"
-	"With -s, prints what the programs of a session count by themselves: the hists\n"
-	"that 'tacho trigger' put on their events.\n\n"
+	"With -s, prints what the programs of a session count by themselves, and the\n"
+	"kernel in its instance: the hists that 'tacho trigger' put on their events.\n\n"
 	"  -s, --session NAME   the histograms of this session's triggers\n"
 	"  -e, --event EVENT    SYSTEM:EVENT or a glob, for the TRIGGER behind it\n"
 	"      --synth TEXT     define a synthetic event: 'latency u64 lat; pid_t pid'\n"
-	"  -k, --kernel         the running kernel, as TRACE 'kernel'\n"
+	"  -k, --kernel         the running kernel, as TRACE 'kernel'; with -s, what the\n"
+	"                       kernel counts, and nothing of programs\n"
 	"      --duration TIME  live: end after 10s, 5m; else with Ctrl-C\n"
 	"  -w, --watch[=TIME]   live: print every second, or every TIME\n"
 	"      --all            print the histograms of all triggers\n"
@@ -112,7 +113,7 @@ static int size_arg(const char *arg, uint64_t *size)
 /* What is no option: a trigger behind its event, or the trace. */
 static int plain_arg(struct cli_ask *a, const char *event, const char *arg)
 {
-	if (a->session) {
+	if (a->session && !event) {
 		if (a->only)
 			return cli_usage("one EVENT at a time: '%s' is too much", arg);
 		a->only = arg;
@@ -203,7 +204,7 @@ static int parse(struct cli_ask *a, int argc, char **argv)
 	}
 	if (event)
 		return cli_usage("-e %s has no TRIGGER behind it", event);
-	if (a->session && (a->nr_commands || a->trace))
+	if (a->session && (a->nr_commands || (a->trace && strcmp(a->trace, "kernel"))))
 		return cli_usage("-s NAME takes neither a TRACE nor -e");
 	if (!a->nr_commands && !a->session)
 		return cli_usage("what is to be counted?  -e EVENT TRIGGER is missing");

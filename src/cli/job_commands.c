@@ -1,49 +1,90 @@
 // SPDX-License-Identifier: MIT
 /* record's --filter, --trigger and --synth: who takes them. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/job.h"
-#include "kernel/control.h"
+#include "cli/kernel.h"
 #include "session/command.h"
 
-static int fail_kernel(const struct tacho_diag *d, int err, const char *text)
+static int to_programs(struct job *job, enum tacho_kernel_control what,
+		       const char *event, const char *text, struct tacho_cmd_error *e)
 {
-	struct tacho_cmd_error e = { .err = err, .column = (uint32_t)d->offset };
+	if (what == TACHO_KERNEL_FILTER)
+		return tacho_command_filter(&job->session, event, text, NULL, e);
+	return tacho_command_trigger(&job->session, event, text, NULL, e);
+}
 
-	if (err != -EINVAL)
-		return cli_fail_diag(d);
-	(void)snprintf(e.text, sizeof(e.text), "%.*s", (int)sizeof(e.text) - 1,
-		       d->text);
-	return cli_fail_command(&e, text);
+/* An event that a trigger switches on must be known when it comes. */
+static int expect(struct job *job, char *target)
+{
+	char *colon = strchr(target, ':');
+	struct tacho_diag d = { 0 };
+
+	if (!colon)
+		return CLI_OK;
+	*colon = '\0';
+	return tacho_kernel_expect(job->kernel, target, colon + 1, &d) ?
+	       cli_fail_diag(&d) : CLI_OK;
+}
+
+static bool kernel_has(const struct job *job, const char *event)
+{
+	const struct tacho_kernel_event *ev;
+
+	for (size_t i = 0; (ev = tacho_kernel_enabled(job->kernel, i)); i++)
+		if (tacho_event_glob(event, ev->system, ev->name))
+			return true;
+	return false;
+}
+
+/*
+ * CLI_OK: the kernel has it; -1: it has no such event, or a glob means programs'
+ * events too, and this text is not for the kernel's; else an exit status.
+ */
+static int to_kernel(struct job *job, enum tacho_kernel_control what,
+		     const char *event, const char *text)
+{
+	struct tacho_diag d = { 0 };
+	char target[CLI_EVENT_MAX] = "";
+	int err;
+
+	if (!kernel_has(job, event))
+		return -1;
+	if (what == TACHO_KERNEL_TRIGGER &&
+	    cli_kernel_check_trigger(event, text, target, sizeof(target)))
+		return CLI_FAILED;
+	err = tacho_kernel_control_enabled(job->kernel, what, event, text, NULL, &d);
+	if (err == -EINVAL && job->has_session && strpbrk(event, "*?[")) {
+		cli_note("no event of the kernel takes '%s': %s", text, d.text);
+		return -1;
+	}
+	return err ? cli_kernel_fail(err, &d, what, event, text) : expect(job, target);
 }
 
 /*
  * To the programs, of which there may be none yet, and to the kernel.  An event
- * that the kernel does not have may be a program's.
+ * that the kernel does not have may be a program's; a text for the kernel's fields
+ * need not be one for the programs'.
  */
 static int give(struct job *job, enum tacho_kernel_control what,
 		const char *event, const char *text)
 {
 	struct tacho_cmd_error e = { 0 };
-	struct tacho_diag d = { 0 };
-	int err = 0;
+	int err = 0, ret = -1;
 
-	if (job->has_session && what == TACHO_KERNEL_FILTER)
-		err = tacho_command_filter(&job->session, event, text, NULL, &e);
-	else if (job->has_session)
-		err = tacho_command_trigger(&job->session, event, text, NULL, &e);
-	if (err)
-		return cli_fail_command(&e, text);
-	if (!job->kernel)
-		return CLI_OK;
-	err = tacho_kernel_control_enabled(job->kernel, what, event, text, NULL, &d);
-	if (!err || (err == -ENOENT && job->has_session))
-		return CLI_OK;
-	return fail_kernel(&d, err, text);
+	if (job->has_session)
+		err = to_programs(job, what, event, text, &e);
+	if (job->kernel)
+		ret = to_kernel(job, what, event, text);
+	if (ret >= 0)
+		return ret;
+	if (job->has_session)
+		return err ? cli_fail_command(&e, text) : CLI_OK;
+	return cli_fail("no event that is recorded matches '%s'", event);
 }
 
 static int set_filter(struct job *job, const char *arg)

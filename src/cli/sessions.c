@@ -12,33 +12,13 @@
 #include "cli/cli.h"
 #include "cli/list_arg.h"
 #include "cli/output.h"
+#include "cli/session.h"
 #include "record/recorder.h"
 #include "session/session.h"
 #include "sys/clock.h"
 
 /* Most time that a flight recorder gets to write a snapshot. */
 #define SNAPSHOT_WAIT_NS	UINT64_C(60000000000)
-
-/* Opens a session by name; CLI_OK, or a message was printed. */
-static int open_session(struct tacho_dir *dir, struct tacho_session *s,
-			const char *name)
-{
-	struct tacho_diag d = { 0 };
-
-	if (tacho_dir_open(dir, false, &d))
-		return cli_fail_diag(&d);
-	if (tacho_session_open(s, dir, name, &d)) {
-		tacho_dir_close(dir);
-		return cli_fail_diag(&d);
-	}
-	return CLI_OK;
-}
-
-static void close_session(struct tacho_dir *dir, struct tacho_session *s)
-{
-	tacho_session_close(s);
-	tacho_dir_close(dir);
-}
 
 /* {"session": NAME, KEY: value} for those who asked. */
 static void say_json(const char *name, const char *key, uint64_t value)
@@ -180,7 +160,7 @@ static int create_run(int argc, char **argv)
 		(void)tacho_session_destroy(&s, NULL);
 	else if (c.json)
 		say_json(c.cfg.name, "bit", s.bit);
-	close_session(&dir, &s);
+	cli_session_close(&dir, &s);
 	return ret;
 }
 
@@ -243,11 +223,11 @@ static int for_each_name(int argc, char **argv,
 	for (int i = optind; i < argc; i++) {
 		struct tacho_session s;
 		struct tacho_dir dir;
-		int one = open_session(&dir, &s, argv[i]);
+		int one = cli_session_open(&dir, &s, argv[i]);
 
 		if (!one) {
 			one = fn(&s, json);
-			close_session(&dir, &s);
+			cli_session_close(&dir, &s);
 		}
 		ret = ret ? ret : one;
 	}
@@ -358,7 +338,7 @@ static int rule_run(int argc, char **argv, bool enable)
 	}
 	if (!name || optind == argc)
 		return cli_usage("name a session (-s NAME) and events (SYS:EV)");
-	ret = open_session(&dir, &s, name);
+	ret = cli_session_open(&dir, &s, name);
 	if (ret)
 		return ret;
 	for (int i = optind; !ret && i < argc; i++) {
@@ -373,7 +353,7 @@ static int rule_run(int argc, char **argv, bool enable)
 	}
 	if (!ret && json)
 		say_json(name, "matched", sum);
-	close_session(&dir, &s);
+	cli_session_close(&dir, &s);
 	return ret;
 }
 
@@ -485,7 +465,7 @@ static int snapshot_run(int argc, char **argv)
 	}
 	if (optind + 1 != argc)
 		return cli_usage("name one session");
-	ret = open_session(&dir, &s, argv[optind]);
+	ret = cli_session_open(&dir, &s, argv[optind]);
 	if (ret)
 		return ret;
 	if (owner_lives(s.view.ctl))
@@ -494,7 +474,7 @@ static int snapshot_run(int argc, char **argv)
 		ret = cli_output_ready(output, given);
 	if (!ret && !owner_lives(s.view.ctl))
 		ret = snapshot_here(&s, output, json);
-	close_session(&dir, &s);
+	cli_session_close(&dir, &s);
 	return ret;
 }
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 
 #define TEXT_MAX	((size_t)1 << 20)
+#define HIST_MAX	((size_t)256 << 20)
 #define ARENA_MAX	((size_t)16 << 20)
 #define PATH_ROOM	512
 /* What the error log writes before a command, and so before its caret. */
@@ -15,7 +16,13 @@
 
 static const char *file_name(enum tacho_kernel_control what)
 {
-	return what == TACHO_KERNEL_FILTER ? "filter" : "trigger";
+	static const char *const names[] = {
+		[TACHO_KERNEL_FILTER] = "filter",
+		[TACHO_KERNEL_TRIGGER] = "trigger",
+		[TACHO_KERNEL_HIST] = "hist",
+	};
+
+	return names[what];
 }
 
 static void event_path(char *to, const char *instance,
@@ -35,11 +42,15 @@ static int check_instance(const char *instance, struct tacho_diag *d)
 			  instance);
 }
 
-/* The last entry of an error log: sentence and column. */
-static bool last_error(const char *log, struct tacho_diag *d)
+/*
+ * The last entry of an error log, of a command that is all of text or a part of it (the
+ * filter of a trigger): sentence, and column in text.
+ */
+static bool last_error(const char *log, const char *text, struct tacho_diag *d)
 {
 	const char *entry = NULL, *command, *caret;
 	static const char mark[] = "error: ";
+	char own[PATH_ROOM];
 
 	for (const char *p = log; (p = strstr(p, mark)); p++)
 		entry = p + strlen(mark);
@@ -50,26 +61,51 @@ static bool last_error(const char *log, struct tacho_diag *d)
 	d->offset = 0;
 	if (caret) {
 		size_t n = strspn(caret + 1, " ");
+		const char *at;
 
+		command += 1 + strlen(COMMAND_PREFIX);
+		(void)snprintf(own, sizeof(own), "%.*s", (int)(caret - command), command);
+		at = strstr(text, own);
 		if (caret[1 + n] == '^' && n >= strlen(COMMAND_PREFIX))
-			d->offset = n - strlen(COMMAND_PREFIX);
+			d->offset = n - strlen(COMMAND_PREFIX) +
+				    (at ? (size_t)(at - text) : 0);
 	}
 	(void)snprintf(d->text, sizeof(d->text), "%.*s",
 		       (int)strcspn(entry, "\n"), entry);
 	return true;
 }
 
-/* Puts the kernel's own sentence into d, when its log got one more entry. */
-static void ask_kernel(const struct tacho_tracefs *t, const char *instance,
-		       struct tacho_diag *d)
+struct writing {
+	const struct tacho_tracefs *t;
+	const char *instance;
+	enum tacho_kernel_control what;
+	const char *event, *text;
+	uint32_t matched, done;
+	int err;
+	struct tacho_diag refusal;
+};
+
+/* Puts the kernel's own sentence into d, or ours when its log has none. */
+static void ask_kernel(const struct writing *w, const struct tacho_kernel_event *ev,
+		       int err, struct tacho_diag *d)
 {
 	char path[PATH_ROOM];
 	struct tacho_buf log;
 
-	(void)snprintf(path, sizeof(path), "instances/%s/error_log", instance);
+	(void)snprintf(path, sizeof(path), "instances/%s/error_log", w->instance);
 	tacho_buf_init(&log, TEXT_MAX);
-	if (!tacho_tracefs_read(t->dirfd, path, &log, NULL))
-		(void)last_error(tacho_buf_str(&log), d);
+	if (tacho_tracefs_read(w->t->dirfd, path, &log, NULL) ||
+	    !last_error(tacho_buf_str(&log), w->text, d)) {
+		d->offset = TACHO_KERNEL_NO_PLACE;
+		if (err == -EINVAL || err == -EEXIST)
+			d->err = 0;	/* a better sentence */
+		if (err == -EINVAL)
+			(void)tacho_diag(d, err, d->offset, "the kernel does not take "
+					 "this for %s:%s", ev->system, ev->name);
+		else if (err == -EEXIST)
+			(void)tacho_diag(d, err, d->offset, "%s:%s has such a trigger "
+					 "already", ev->system, ev->name);
+	}
 	tacho_buf_release(&log);
 }
 
@@ -109,35 +145,43 @@ static bool knows_trigger(const struct tacho_tracefs *t, const char *text)
 	return known;
 }
 
-struct writing {
-	const struct tacho_tracefs *t;
-	const char *instance;
-	enum tacho_kernel_control what;
-	const char *event, *text;
-	uint32_t matched, done;
-	int err;
-	struct tacho_diag refusal;
-};
+/* A wrong filter takes the place of the one before it; that comes back. */
+static void restore_filter(const struct writing *w, const char *path, const char *old)
+{
+	bool none = !strncmp(old, "none\n", 5) || strstr(old, "\nparse_error: ");
+
+	(void)tacho_tracefs_write(w->t->dirfd, path, none ? "0" : old, true, NULL);
+}
 
 /* On one event, if it matches; the first refusal is kept. */
 static void write_one(struct writing *w, const struct tacho_kernel_event *ev)
 {
+	bool is_filter = w->what == TACHO_KERNEL_FILTER;
 	struct tacho_diag one = { 0 };
 	char path[PATH_ROOM];
+	struct tacho_buf old;
 	int err;
 
 	if (!tacho_event_glob(w->event, ev->system, ev->name))
 		return;
 	w->matched++;
 	event_path(path, w->instance, ev, w->what);
+	tacho_buf_init(&old, TEXT_MAX);
+	if (is_filter)
+		(void)tacho_tracefs_read(w->t->dirfd, path, &old, NULL);
 	err = tacho_tracefs_write(w->t->dirfd, path, w->text, true, &one);
 	if (!err) {
 		w->done++;
-	} else if (!w->err) {
-		w->err = err;
-		ask_kernel(w->t, w->instance, &one);
-		w->refusal = one;
+	} else {
+		if (!w->err) {
+			w->err = err;
+			ask_kernel(w, ev, err, &one);
+			w->refusal = one;
+		}
+		if (is_filter && old.len)
+			restore_filter(w, path, tacho_buf_str(&old));
 	}
+	tacho_buf_release(&old);
 }
 
 static int written(const struct writing *w, struct tacho_diag *d)
@@ -168,7 +212,8 @@ int tacho_kernel_control(const struct tacho_tracefs *t, const char *instance,
 	if (what == TACHO_KERNEL_TRIGGER && !knows_trigger(t, text))
 		return tacho_diag(d, -EOPNOTSUPP, 0,
 				  "this kernel has no trigger '%.*s'",
-				  (int)strcspn(text, ": "), text);
+				  (int)strcspn(text + (*text == '!'), ": "),
+				  text + (*text == '!'));
 	forget_errors(t, instance);
 	tacho_arena_init(&arena, ARENA_MAX);
 	err = tacho_tracefs_events(t, &arena, &list, &nr, d);
@@ -195,7 +240,8 @@ int tacho_kernel_control_enabled(const struct tacho_kernel *k,
 	if (what == TACHO_KERNEL_TRIGGER && !knows_trigger(w.t, text))
 		return tacho_diag(d, -EOPNOTSUPP, 0,
 				  "this kernel has no trigger '%.*s'",
-				  (int)strcspn(text, ": "), text);
+				  (int)strcspn(text + (*text == '!'), ": "),
+				  text + (*text == '!'));
 	forget_errors(w.t, w.instance);
 	for (size_t i = 0; (ev = tacho_kernel_enabled(k, i)); i++)
 		write_one(&w, ev);
@@ -204,45 +250,82 @@ int tacho_kernel_control_enabled(const struct tacho_kernel *k,
 	return written(&w, d);
 }
 
-/* "none" is a filter that is not set; lines with '#' are the kernel's help. */
-static void put_lines(const struct tacho_kernel_event *ev, const char *text,
-		      struct tacho_buf *out)
-{
-	while (*text) {
-		size_t n = strcspn(text, "\n");
+struct listing {
+	enum tacho_kernel_control what;
+	int (*fn)(const struct tacho_kernel_event *ev, const char *text, void *arg);
+	void *arg;
+};
 
-		if (n && *text != '#' && strncmp(text, "none\n", 5) != 0)
-			tacho_buf_printf(out, "%s:%s\t%.*s\n", ev->system, ev->name,
-					 (int)n, text);
-		text += n + (text[n] == '\n');
+/* "none" is a filter that is not set; lines with '#' are the kernel's help. */
+static int tell_lines(const struct listing *l, const struct tacho_kernel_event *ev,
+		      char *text)
+{
+	char *save = NULL;
+	int ret = 0;
+
+	for (char *line = strtok_r(text, "\n", &save); line && !ret;
+	     line = strtok_r(NULL, "\n", &save))
+		if (*line != '#' && strcmp(line, "none") != 0)
+			ret = l->fn(ev, line, l->arg);
+	return ret;
+}
+
+/* What one file says; an event, or the file, may be gone, or never have been. */
+static int tell_one(const struct listing *l, const struct tacho_tracefs *t,
+		    const char *instance, const struct tacho_kernel_event *ev)
+{
+	char path[PATH_ROOM];
+	struct tacho_buf text;
+	int ret = 0;
+
+	event_path(path, instance, ev, l->what);
+	tacho_buf_init(&text, HIST_MAX);
+	if (!tacho_tracefs_read(t->dirfd, path, &text, NULL) && text.len) {
+		if (l->what == TACHO_KERNEL_HIST)
+			ret = l->fn(ev, tacho_buf_str(&text), l->arg);
+		else if (tacho_buf_str(&text))
+			ret = tell_lines(l, ev, text.data);
 	}
+	tacho_buf_release(&text);
+	return ret;
 }
 
 int tacho_kernel_controls(const struct tacho_tracefs *t, const char *instance,
-			  enum tacho_kernel_control what, struct tacho_buf *out,
-			  struct tacho_diag *d)
+			  enum tacho_kernel_control what, const char *event,
+			  int (*fn)(const struct tacho_kernel_event *ev,
+				    const char *text, void *arg),
+			  void *arg, struct tacho_diag *d)
 {
+	const struct listing l = { .what = what, .fn = fn, .arg = arg };
 	struct tacho_kernel_event *list;
 	struct tacho_arena arena;
-	struct tacho_buf text;
 	size_t nr = 0;
 	int err = check_instance(instance, d);
 
 	if (err)
 		return err;
 	tacho_arena_init(&arena, ARENA_MAX);
-	tacho_buf_init(&text, TEXT_MAX);
 	err = tacho_tracefs_events(t, &arena, &list, &nr, d);
-	for (size_t i = 0; !err && i < nr; i++) {
-		char path[PATH_ROOM];
-
-		event_path(path, instance, &list[i], what);
-		tacho_buf_reset(&text);
-		/* an event may go while we look */
-		if (!tacho_tracefs_read(t->dirfd, path, &text, NULL))
-			put_lines(&list[i], tacho_buf_str(&text), out);
-	}
-	tacho_buf_release(&text);
+	for (size_t i = 0; !err && i < nr; i++)
+		if (!event || tacho_event_glob(event, list[i].system, list[i].name))
+			err = tell_one(&l, t, instance, &list[i]);
 	tacho_arena_release(&arena);
-	return err ? err : tacho_buf_error(out);
+	return err;
+}
+
+bool tacho_kernel_records(const struct tacho_tracefs *t, const char *instance,
+			  const char *system, const char *event)
+{
+	char path[PATH_ROOM];
+	struct tacho_buf text;
+	bool records;
+
+	(void)snprintf(path, sizeof(path), "instances/%s/events/%s/%s/enable",
+		       instance, system, event);
+	tacho_buf_init(&text, TEXT_MAX);
+	/* "0", "1"; with a '*': in soft mode */
+	records = !tacho_tracefs_read(t->dirfd, path, &text, NULL) &&
+		  strpbrk(tacho_buf_str(&text), "1*");
+	tacho_buf_release(&text);
+	return records;
 }

@@ -10,6 +10,7 @@
 #ifndef TACHO_KERNEL_CONTROL_H
 #define TACHO_KERNEL_CONTROL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
@@ -17,11 +18,15 @@
 #include "kernel/instance.h"
 #include "kernel/tracefs.h"
 
-/* What is written: the file's name below an event. */
+/* The file's name below an event. */
 enum tacho_kernel_control {
 	TACHO_KERNEL_FILTER,
 	TACHO_KERNEL_TRIGGER,
+	TACHO_KERNEL_HIST,	/* read only */
 };
+
+/* diag's offset when the kernel points at no place in the text. */
+#define TACHO_KERNEL_NO_PLACE	SIZE_MAX
 
 /*
  * tacho_kernel_control - write a filter or a trigger to all events that match.
@@ -31,9 +36,10 @@ enum tacho_kernel_control {
  * done (may be NULL) receives how many events took it.
  *
  * Returns 0 when one event took it, or a negative errno with d filled in, d->offset being
- * the column in text that the kernel points at:
+ * the column in text that the kernel points at, or TACHO_KERNEL_NO_PLACE:
  *	-ENOENT		no such instance, or no event matches
- *	-EINVAL		no event took it; d has the kernel's sentence
+ *	-EINVAL		no event took it; d has the kernel's sentence, if it has one
+ *	-EEXIST		an event has such a trigger
  *	-EOPNOTSUPP	this kernel does not know the trigger (hist, snapshot): the
  *			engine does it on the stream
  *	or what the kernel said.
@@ -52,11 +58,19 @@ int tacho_kernel_control_enabled(const struct tacho_kernel *k,
 				 uint32_t *done, struct tacho_diag *d);
 
 /*
- * Appends "SYSTEM:EVENT\tTEXT" lines for every event of the instance that has a
- * filter, or trigger.  0 or a negative errno.
+ * Calls fn for every filter, or trigger, that the instance has on events which the glob
+ * `event` (NULL: all) means, one line of text each; for TACHO_KERNEL_HIST once for
+ * each event with histograms, with all of its hist file.  Until fn returns not 0;
+ * returns that, or a negative errno with d filled in.
  */
 int tacho_kernel_controls(const struct tacho_tracefs *t, const char *instance,
-			  enum tacho_kernel_control what, struct tacho_buf *out,
-			  struct tacho_diag *d);
+			  enum tacho_kernel_control what, const char *event,
+			  int (*fn)(const struct tacho_kernel_event *ev,
+				    const char *text, void *arg),
+			  void *arg, struct tacho_diag *d);
+
+/* Whether an event is on in an instance, or waits there for a trigger to enable it. */
+bool tacho_kernel_records(const struct tacho_tracefs *t, const char *instance,
+			  const char *system, const char *event);
 
 #endif

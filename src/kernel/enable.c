@@ -31,16 +31,6 @@ static void full_name(const struct tacho_kernel_event *ev, char *to)
 	snprintf(to, EVENT_MAX, "%s:%s", ev->system, ev->name);
 }
 
-static bool matches(const struct tacho_kernel_event *ev, const char *system,
-		    const char *name)
-{
-	if (system)
-		return tacho_glob_match(system, ev->system) &&
-		       tacho_glob_match(name, ev->name);
-	return tacho_glob_match(name, ev->name) ||
-	       tacho_glob_match(name, ev->system);
-}
-
 /* How many single-character changes lead from a to b; at most 32 of b count. */
 static unsigned int distance(const char *a, const char *b)
 {
@@ -84,17 +74,19 @@ static unsigned int farness(const struct tacho_kernel_event *ev,
 }
 
 static int nothing_matches(const struct choice *c, const char *glob,
-			   const char *system, const char *name,
 			   struct tacho_diag *d)
 {
-	size_t best[NEAR_MAX], n = 0, i, j;
+	const char *colon = strchr(glob, ':'), *name = colon ? colon + 1 : glob;
+	size_t best[NEAR_MAX], n = 0, i, j, len = (size_t)(name - glob);
 	unsigned int far[NEAR_MAX], f;
-	char text[EVENT_MAX];
+	char text[EVENT_MAX], system[GLOB_MAX];
 	struct tacho_buf near;
 	int ret;
 
+	memcpy(system, glob, len);
+	system[len ? len - 1 : 0] = '\0';
 	for (i = 0; i < c->nr; i++) {
-		f = farness(&c->ev[i], system, name);
+		f = farness(&c->ev[i], len > 1 ? system : NULL, name);
 		if (f > 7 || (n == NEAR_MAX && f >= far[n - 1]))
 			continue;
 		if (n < NEAR_MAX)
@@ -122,31 +114,19 @@ static int nothing_matches(const struct choice *c, const char *glob,
 static int choose(const struct choice *c, const char *glob,
 		  struct tacho_diag *d)
 {
-	bool on = glob[0] != '!', any = false;
-	char copy[GLOB_MAX], *system = NULL, *name = copy;
-	size_t len, i;
+	const char *text = glob + (*glob == '!');
+	bool any = false;
 
-	len = strlen(glob + !on);
-	if (!len || len >= sizeof(copy))
+	if (!*text || strlen(text) >= GLOB_MAX)
 		return tacho_diag(d, -EINVAL, 0, "'%.100s' names no event",
 				  glob);
-	memcpy(copy, glob + !on, len + 1);
-	name = strchr(copy, ':');
-	if (name) {
-		*name++ = '\0';
-		system = copy[0] ? copy : NULL;
-		if (!*name)
-			name = memcpy(copy + GLOB_MAX - 2, "*", 2);
-	} else {
-		name = copy;
-	}
-	for (i = 0; i < c->nr; i++) {
-		if (!matches(&c->ev[i], system, name))
+	for (size_t i = 0; i < c->nr; i++) {
+		if (!tacho_event_glob(text, c->ev[i].system, c->ev[i].name))
 			continue;
-		c->on[i] = on;
+		c->on[i] = text == glob;
 		any = true;
 	}
-	return any ? 0 : nothing_matches(c, glob, system, name, d);
+	return any ? 0 : nothing_matches(c, text, d);
 }
 
 /* The end of the run of events whose system is that of `from`. */
@@ -254,12 +234,12 @@ static int remember(struct tacho_kernel *k, const struct choice *c)
 	return 0;
 }
 
-int tacho_kernel_enable(struct tacho_kernel *k, const char *const *globs,
-			size_t n, struct tacho_diag *d)
+/* What the globs mean is noted, and (on) switched on. */
+static int enable(struct tacho_kernel *k, const char *const *globs, size_t n,
+		  bool on, struct tacho_diag *d)
 {
 	struct tacho_arena arena;
 	struct choice c = { 0 };
-	size_t i;
 	int ret;
 
 	tacho_arena_init(&arena, (size_t)64 << 20);
@@ -271,12 +251,10 @@ int tacho_kernel_enable(struct tacho_kernel *k, const char *const *globs,
 		ret = tacho_diag(d, -ENOMEM, 0, "no memory");
 		goto out;
 	}
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; !ret && i < n; i++)
 		ret = choose(&c, globs[i], d);
-		if (ret < 0)
-			goto out;
-	}
-	ret = switch_all(k, &c, d);
+	if (!ret && on)
+		ret = switch_all(k, &c, d);
 	if (ret < 0)
 		goto out;
 	ret = remember(k, &c);
@@ -285,4 +263,21 @@ int tacho_kernel_enable(struct tacho_kernel *k, const char *const *globs,
 out:
 	tacho_arena_release(&arena);
 	return ret;
+}
+
+int tacho_kernel_enable(struct tacho_kernel *k, const char *const *globs,
+			size_t n, struct tacho_diag *d)
+{
+	return enable(k, globs, n, true, d);
+}
+
+int tacho_kernel_expect(struct tacho_kernel *k, const char *system,
+			const char *event, struct tacho_diag *d)
+{
+	char text[EVENT_MAX];
+	const char *glob = text;
+
+	if (snprintf(text, sizeof(text), "%s:%s", system, event) >= EVENT_MAX)
+		return tacho_diag(d, -ENOENT, 0, "no kernel event has so long a name");
+	return enable(k, &glob, 1, false, d);
 }

@@ -110,25 +110,75 @@ int tacho_kernel_sweep(const struct tacho_tracefs *t, struct tacho_diag *d)
 	return n;
 }
 
+/* ---- find ------------------------------------------------------------------ */
+
+/* What an instance's name has of a session's. */
+static void show_name(const char *name, char shown[NAME_SHOWN + 1])
+{
+	size_t len = strlen(name);
+
+	if (len <= NAME_SHOWN)
+		memcpy(shown, name, len + 1);
+	else
+		snprintf(shown, NAME_SHOWN + 1, "%.15s.%08x", name,
+			 (unsigned int)tacho_hash(name, len, 0));
+}
+
+/* Whether an instance's directory is that of a living recorder called `shown`. */
+static bool is_named(const char *dir, const char *shown)
+{
+	size_t len = strlen(PREFIX) + strlen(shown);
+	const char *end = dir + strlen(dir);
+	uint64_t pid, start;
+
+	return !strncmp(dir, PREFIX, strlen(PREFIX)) &&
+	       !strncmp(dir + strlen(PREFIX), shown, strlen(shown)) &&
+	       number_before(dir, &end, &start) && number_before(dir, &end, &pid) &&
+	       end == dir + len && !is_orphan(dir);
+}
+
+int tacho_kernel_find(const struct tacho_tracefs *t, const char *name,
+		      char instance[TACHO_KERNEL_INSTANCE_MAX])
+{
+	char shown[NAME_SHOWN + 1];
+	struct dirent *e;
+	int fd, ret = -ENOENT;
+	DIR *dir;
+
+	fd = openat(t->dirfd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		ret = -errno;
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	show_name(name, shown);
+	while (ret != -EEXIST && (e = readdir(dir))) {
+		if (strlen(e->d_name) >= TACHO_KERNEL_INSTANCE_MAX ||
+		    !is_named(e->d_name, shown))
+			continue;
+		memcpy(instance, e->d_name, strlen(e->d_name) + 1);
+		ret = ret == -ENOENT ? 0 : -EEXIST;
+	}
+	closedir(dir);
+	return ret;
+}
+
 /* ---- create ------------------------------------------------------------------ */
 
 static int make_name(struct tacho_kernel *k, const char *name,
 		     struct tacho_diag *d)
 {
-	size_t len = name ? strlen(name) : 0;
 	char shown[NAME_SHOWN + 1];
 	uint64_t start;
 	int ret;
 
-	if (!len || strchr(name, '/') || strchr(name, '\n'))
+	if (!name || !*name || strchr(name, '/') || strchr(name, '\n'))
 		return tacho_diag(d, -EINVAL, 0,
 				  "'%s' cannot be the name of an instance",
 				  name ? name : "");
-	if (len <= NAME_SHOWN)
-		memcpy(shown, name, len + 1);
-	else
-		snprintf(shown, sizeof(shown), "%.15s.%08x", name,
-			 (unsigned int)tacho_hash(name, len, 0));
+	show_name(name, shown);
 	ret = start_time((long)getpid(), &start);
 	if (ret < 0)
 		return tacho_diag(d, ret, 0, "cannot read '/proc/self/stat'");

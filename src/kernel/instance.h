@@ -47,9 +47,11 @@ struct tacho_kernel_config {
 	bool overwrite;		/* full: the oldest go; else the newest are lost */
 };
 
+#define TACHO_KERNEL_INSTANCE_MAX	64
+
 /* What the kernel made of it. */
 struct tacho_kernel_info {
-	char instance[64];	/* directory below instances/ */
+	char instance[TACHO_KERNEL_INSTANCE_MAX];	/* directory below instances/ */
 	char clock[16];		/* "x86-tsc" or "mono" */
 	bool clock_is_tsc;	/* ticks are TSC cycles; else ns of CLOCK_MONOTONIC */
 	bool overwrite;
@@ -104,6 +106,13 @@ const struct tacho_tracefs *tacho_kernel_tracefs(const struct tacho_kernel *k);
 int tacho_kernel_enable(struct tacho_kernel *k, const char *const *globs,
 			size_t n, struct tacho_diag *d);
 
+/*
+ * Counts an event, which is off, among the enabled ones: a trigger of the instance will
+ * switch it on, and its type must be known by then.  -ENOENT: there is none.
+ */
+int tacho_kernel_expect(struct tacho_kernel *k, const char *system,
+			const char *event, struct tacho_diag *d);
+
 /* The i-th event that is enabled, or NULL beyond the last.  Borrowed. */
 const struct tacho_kernel_event *tacho_kernel_enabled(const struct tacho_kernel *k,
 						      size_t i);
@@ -131,6 +140,17 @@ int tacho_kernel_set_option(struct tacho_kernel *k, const char *name, bool on,
 /* Recording on or off: one write. */
 int tacho_kernel_start(struct tacho_kernel *k, struct tacho_diag *d);
 int tacho_kernel_stop(struct tacho_kernel *k, struct tacho_diag *d);
+
+/*
+ * tacho_kernel_find - the instance of the recording that is called name.
+ *
+ * For who has no session to ask: kernel events alone are recorded without one.
+ *
+ * Returns 0 and instance, or -ENOENT (no process that lives made one), -EEXIST
+ * (several did), or what the system said.
+ */
+int tacho_kernel_find(const struct tacho_tracefs *t, const char *name,
+		      char instance[TACHO_KERNEL_INSTANCE_MAX]);
 
 /*
  * tacho_kernel_sweep - remove the instances of recorders that are gone.
