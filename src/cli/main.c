@@ -16,6 +16,7 @@ static const struct cli_verb *const verbs[] = {
 	&cli_create, &cli_start, &cli_stop, &cli_enable, &cli_disable, &cli_filter_verb, &cli_trigger,
 	&cli_synth,
 	&cli_snapshot, &cli_destroy, &cli_recover, &cli_convert, &cli_check,
+	&cli_mount, &cli_umount,
 };
 
 const struct cli_verb *cli_verb;

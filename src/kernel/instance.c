@@ -14,6 +14,7 @@
 #include "kernel/instance_priv.h"
 
 #define PREFIX		"tacho-"
+#define KEPT		"tacho."
 #define NAME_SHOWN	24	/* longer session names are cut and hashed */
 #define SMALL_FILE	((size_t)64 << 10)
 
@@ -124,13 +125,15 @@ static void show_name(const char *name, char shown[NAME_SHOWN + 1])
 			 (unsigned int)tacho_hash(name, len, 0));
 }
 
-/* Whether an instance's directory is that of a living recorder called `shown`. */
+/* Whether an instance's directory is kept for `shown`, or a living recorder's of it. */
 static bool is_named(const char *dir, const char *shown)
 {
 	size_t len = strlen(PREFIX) + strlen(shown);
 	const char *end = dir + strlen(dir);
 	uint64_t pid, start;
 
+	if (!strncmp(dir, KEPT, strlen(KEPT)))
+		return !strcmp(dir + strlen(KEPT), shown);
 	return !strncmp(dir, PREFIX, strlen(PREFIX)) &&
 	       !strncmp(dir + strlen(PREFIX), shown, strlen(shown)) &&
 	       number_before(dir, &end, &start) && number_before(dir, &end, &pid) &&
@@ -167,18 +170,31 @@ int tacho_kernel_find(const struct tacho_tracefs *t, const char *name,
 
 /* ---- create ------------------------------------------------------------------ */
 
-static int make_name(struct tacho_kernel *k, const char *name,
+/* What of a session's name is in the instance's; 0 or -EINVAL. */
+static int shown_name(const char *name, char shown[NAME_SHOWN + 1])
+{
+	if (!name || !*name || strchr(name, '/') || strchr(name, '\n'))
+		return -EINVAL;
+	show_name(name, shown);
+	return 0;
+}
+
+static int make_name(struct tacho_kernel *k, const struct tacho_kernel_config *c,
 		     struct tacho_diag *d)
 {
 	char shown[NAME_SHOWN + 1];
 	uint64_t start;
 	int ret;
 
-	if (!name || !*name || strchr(name, '/') || strchr(name, '\n'))
+	if (shown_name(c->name, shown))
 		return tacho_diag(d, -EINVAL, 0,
 				  "'%s' cannot be the name of an instance",
-				  name ? name : "");
-	show_name(name, shown);
+				  c->name ? c->name : "");
+	if (c->keep) {
+		snprintf(k->info.instance, sizeof(k->info.instance), KEPT "%s",
+			 shown);
+		return 0;
+	}
 	ret = start_time((long)getpid(), &start);
 	if (ret < 0)
 		return tacho_diag(d, ret, 0, "cannot read '/proc/self/stat'");
@@ -188,13 +204,17 @@ static int make_name(struct tacho_kernel *k, const char *name,
 	return 0;
 }
 
-static int make_directory(struct tacho_kernel *k, struct tacho_diag *d)
+static int make_directory(struct tacho_kernel *k, bool keep, struct tacho_diag *d)
 {
 	char path[96];
 	int fd;
 
 	snprintf(path, sizeof(path), "instances/%s", k->info.instance);
-	if (mkdirat(k->tracefs.dirfd, path, 0700) < 0) {
+	if (mkdirat(k->tracefs.dirfd, path, 0700) == 0) {
+		k->made = true;
+	} else if (keep && errno == EEXIST) {
+		k->info.found = true;
+	} else {
 		if (errno == EACCES || errno == EPERM)
 			return tacho_diag(d, -errno, 0,
 				"cannot make an instance in '%s': run as root",
@@ -203,7 +223,6 @@ static int make_directory(struct tacho_kernel *k, struct tacho_diag *d)
 				  "cannot make '%s' in tracefs: %s", path,
 				  strerror(errno));
 	}
-	k->made = true;
 	fd = openat(k->tracefs.dirfd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return tacho_diag(d, -errno, 0, "cannot open '%s': %s", path,
@@ -231,6 +250,15 @@ static bool offers(const char *text, const char *wish)
 	return false;
 }
 
+/* Whether "[word]" is in text: setting a clock empties the buffers. */
+static bool chosen(const char *text, const char *word)
+{
+	const char *at = strchr(text, '[');
+	size_t len = strlen(word);
+
+	return at && !strncmp(at + 1, word, len) && at[1 + len] == ']';
+}
+
 static int set_clock(struct tacho_kernel *k, struct tacho_diag *d)
 {
 	const char *clock = "mono";
@@ -241,10 +269,9 @@ static int set_clock(struct tacho_kernel *k, struct tacho_diag *d)
 	ret = tacho_tracefs_read(k->dirfd, "trace_clock", &text, d);
 	if (!ret && offers(tacho_buf_str(&text), "x86-tsc"))
 		clock = "x86-tsc";
+	if (!ret && !chosen(tacho_buf_str(&text), clock))
+		ret = tacho_tracefs_write(k->dirfd, "trace_clock", clock, false, d);
 	tacho_buf_release(&text);
-	if (ret < 0)
-		return ret;
-	ret = tacho_tracefs_write(k->dirfd, "trace_clock", clock, false, d);
 	if (ret < 0)
 		return ret;
 	snprintf(k->info.clock, sizeof(k->info.clock), "%s", clock);
@@ -337,24 +364,47 @@ static int count_cpus(struct tacho_kernel *k, struct tacho_diag *d)
 				  "'per_cpu' in tracefs has no buffers");
 }
 
+static int prepare(struct tacho_kernel *k, const struct tacho_kernel_config *c,
+		   struct tacho_diag *d)
+{
+	int ret = tacho_kernel_stop(k, d);
+
+	if (!ret)
+		ret = set_clock(k, d);
+	return ret ? ret : set_buffer(k, c, d);
+}
+
+/* One that was there stays as it is. */
+static int adopt(struct tacho_kernel *k, const struct tacho_kernel_config *c,
+		 struct tacho_diag *d)
+{
+	uint64_t kb = 0, on = 0;
+	int ret = set_clock(k, d);
+
+	if (ret)
+		return ret;
+	k->info.subbuf_size = (uint32_t)sysconf(_SC_PAGESIZE);
+	if (!read_number(k->dirfd, "buffer_subbuf_size_kb", &kb) && kb && kb <= 1024)
+		k->info.subbuf_size = (uint32_t)kb << 10;
+	if (!read_number(k->dirfd, "per_cpu/cpu0/buffer_size_kb", &kb))
+		k->info.buffer_size = kb << 10;
+	k->info.overwrite = c->overwrite;
+	k->on = !read_number(k->dirfd, "tracing_on", &on) && on;
+	return 0;
+}
+
 static int set_up(struct tacho_kernel *k, const struct tacho_kernel_config *c,
 		  struct tacho_diag *d)
 {
 	int ret;
 
-	ret = make_name(k, c->name, d);
+	ret = make_name(k, c, d);
 	if (ret < 0)
 		return ret;
-	ret = make_directory(k, d);
+	ret = make_directory(k, c->keep, d);
 	if (ret < 0)
 		return ret;
-	ret = tacho_kernel_stop(k, d);
-	if (ret < 0)
-		return ret;
-	ret = set_clock(k, d);
-	if (ret < 0)
-		return ret;
-	ret = set_buffer(k, c, d);
+	ret = k->info.found ? adopt(k, c, d) : prepare(k, c, d);
 	if (ret < 0)
 		return ret;
 	ret = read_layout(k, d);
@@ -363,6 +413,42 @@ static int set_up(struct tacho_kernel *k, const struct tacho_kernel_config *c,
 	/* Not in every kernel; /proc tells the same of those who live. */
 	tacho_kernel_set_option(k, "record-tgid", true, NULL);
 	return count_cpus(k, d);
+}
+
+static int remove_directory(const struct tacho_tracefs *t, const char *instance)
+{
+	char path[96];
+	int try;
+
+	snprintf(path, sizeof(path), "instances/%s", instance);
+	/* A file that was closed just now may still be on its way out. */
+	for (try = 0; unlinkat(t->dirfd, path, AT_REMOVEDIR) < 0; try++) {
+		if (errno != EBUSY || try == 100)
+			return -errno;
+		usleep(1000);
+	}
+	return 0;
+}
+
+/* Closes and frees all; removes what was made. */
+static int release(struct tacho_kernel *k, bool remove)
+{
+	int ret = 0;
+
+	if (k->on_fd >= 0) {
+		if (remove)
+			(void)!write(k->on_fd, "0", 1);
+		close(k->on_fd);
+	}
+	if (k->dirfd >= 0)
+		close(k->dirfd);
+	if (remove)
+		ret = remove_directory(&k->tracefs, k->info.instance);
+	tacho_tracefs_close(&k->tracefs);
+	tacho_arena_release(&k->arena);
+	free(k->enabled);
+	free(k);
+	return ret;
 }
 
 int tacho_kernel_create(struct tacho_kernel **kp,
@@ -388,46 +474,41 @@ int tacho_kernel_create(struct tacho_kernel **kp,
 	*kp = k;
 	return 0;
 fail:
-	tacho_kernel_destroy(k);
+	(void)release(k, k->made);
 	return ret;
 }
 
 /* ---- the rest of its life ----------------------------------------------------- */
 
-static int remove_directory(struct tacho_kernel *k)
+bool tacho_kernel_is_kept(const struct tacho_tracefs *t, const char *name)
 {
-	char path[96];
-	int try;
+	char shown[NAME_SHOWN + 1], path[96];
 
-	snprintf(path, sizeof(path), "instances/%s", k->info.instance);
-	/* A file that was closed just now may still be on its way out. */
-	for (try = 0; unlinkat(k->tracefs.dirfd, path, AT_REMOVEDIR) < 0; try++) {
-		if (errno != EBUSY || try == 100)
-			return -errno;
-		usleep(1000);
-	}
-	return 0;
+	if (shown_name(name, shown))
+		return false;
+	snprintf(path, sizeof(path), "instances/" KEPT "%s", shown);
+	return !faccessat(t->dirfd, path, F_OK, 0);
+}
+
+int tacho_kernel_remove_kept(const struct tacho_tracefs *t, const char *name)
+{
+	char shown[NAME_SHOWN + 1], instance[64];
+
+	if (shown_name(name, shown))
+		return -EINVAL;
+	snprintf(instance, sizeof(instance), KEPT "%s", shown);
+	return remove_directory(t, instance);
 }
 
 int tacho_kernel_destroy(struct tacho_kernel *k)
 {
-	int ret = 0;
+	return k ? release(k, k->made || k->info.found) : 0;
+}
 
-	if (!k)
-		return 0;
-	if (k->on_fd >= 0) {
-		tacho_kernel_stop(k, NULL);
-		close(k->on_fd);
-	}
-	if (k->dirfd >= 0)
-		close(k->dirfd);
-	if (k->made)
-		ret = remove_directory(k);
-	tacho_tracefs_close(&k->tracefs);
-	tacho_arena_release(&k->arena);
-	free(k->enabled);
-	free(k);
-	return ret;
+void tacho_kernel_leave(struct tacho_kernel *k)
+{
+	if (k)
+		(void)release(k, false);
 }
 
 const struct tacho_kernel_info *tacho_kernel_info(const struct tacho_kernel *k)

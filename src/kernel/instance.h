@@ -24,6 +24,10 @@
  * the owner holds one open from the first moment: so a sweeper that cannot see the
  * owner (another pid namespace) does no harm.
  *
+ * An instance that is to outlive its maker (config.keep) is called tacho.<name>: no
+ * sweep removes it, and who creates it again gets it as it is, events and contents
+ * included.
+ *
  * One thread uses a struct tacho_kernel at a time.
  */
 #ifndef TACHO_KERNEL_INSTANCE_H
@@ -45,6 +49,7 @@ struct tacho_kernel_config {
 	uint32_t subbuf_size;	/* bytes wished per sub-buffer; 0: 64 KiB */
 	uint32_t wake_percent;	/* poll() wakes at this fill level; 0: 25 */
 	bool overwrite;		/* full: the oldest go; else the newest are lost */
+	bool keep;		/* outlives this process; see above */
 };
 
 #define TACHO_KERNEL_INSTANCE_MAX	64
@@ -58,7 +63,8 @@ struct tacho_kernel_info {
 	uint32_t subbuf_size;	/* bytes of a sub-buffer, header included */
 	uint64_t buffer_size;	/* bytes per CPU */
 	uint32_t nr_cpus;	/* CPUs with a buffer, numbered from 0 */
-	size_t nr_enabled;	/* events */
+	size_t nr_enabled;	/* events that tacho_kernel_enable() switched on */
+	bool found;		/* keep: it was there already */
 	struct tacho_kpage_layout layout;
 };
 
@@ -81,6 +87,18 @@ int tacho_kernel_create(struct tacho_kernel **k,
  * the removal (-EBUSY: somebody else has a file of it open).
  */
 int tacho_kernel_destroy(struct tacho_kernel *k);
+
+/* Frees k and lets the instance be; for one that was created to be kept. */
+void tacho_kernel_leave(struct tacho_kernel *k);
+
+/*
+ * Removes the kept instance of that name, which nobody has created in this process.
+ * 0, -ENOENT, -EBUSY, or what the system said.
+ */
+int tacho_kernel_remove_kept(const struct tacho_tracefs *t, const char *name);
+
+/* Whether there is a kept instance of that name. */
+bool tacho_kernel_is_kept(const struct tacho_tracefs *t, const char *name);
 
 /* Borrowed; changes with the calls below. */
 const struct tacho_kernel_info *tacho_kernel_info(const struct tacho_kernel *k);

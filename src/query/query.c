@@ -156,6 +156,9 @@ static int begin_run_queue(struct tacho_query *q, struct tacho_cmd_error *e)
 	err = tacho_engine_synth(q->engine, RUN_QUEUE_TEXT, e);
 	memset(q->slot, 0, sizeof(q->slot));
 	return err;
+void tacho_query_changed(struct tacho_query *q)
+{
+	memset(q->slot, 0, sizeof(q->slot));
 }
 
 /* ---- commands ---- */

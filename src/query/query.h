@@ -148,6 +148,9 @@ int tacho_query_snapshot(struct tacho_query *query, struct tacho_stream **stream
  */
 const struct tacho_record *tacho_query_made(struct tacho_query *query);
 
+/* Commands were given to the instance itself: the next records are looked at anew. */
+void tacho_query_changed(struct tacho_query *query);
+
 /* What a number means in this recording. */
 const struct tacho_names *tacho_query_names(const struct tacho_query *query);
 

@@ -769,7 +769,7 @@ static int freeze_lane(struct tacho_session *s, uint32_t nr)
 
 	if (!c || c == TACHO_CURSOR_DEAD)
 		return 0;
-	spare = !tacho_cursor_id(c);	/* 0 and 1 take turns */
+	spare = tacho_cursor_id(c) ^ 1;	/* the two of a pair take turns */
 	b = tacho_lane_buffer(lane, tacho_cursor_id(c));
 	flags = tacho_load_relaxed(&b->flags) & TACHO_BUFFER_OVERWRITE;
 	err = tacho_ring_add_buffer(r, nr, spare, b->nr_subs, flags);

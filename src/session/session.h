@@ -116,6 +116,20 @@ int tacho_session_end(struct tacho_session *s);
  */
 int tacho_session_snapshot(struct tacho_session *s, struct tacho_diag *d);
 
+/*
+ * tacho_session_resize - other buffers for one lane (-1: all).
+ *
+ * bytes: what a lane holds at least; rounded up to a power of two of
+ * sub-buffers, from 2 on.  overwrite: full, the oldest go; else the newest are lost.
+ * What the old buffers hold, and a snapshot, is gone.  A lane whose buffer is so
+ * already keeps it.
+ *
+ * Returns 0, or a negative errno with a sentence: -ENOSPC (no room, or the session
+ * was resized 31 times: processes keep what they have mapped), ...
+ */
+int tacho_session_resize(struct tacho_session *s, int32_t lane, uint64_t bytes,
+			 bool overwrite, struct tacho_diag *d);
+
 /* Sum over all lanes: records tried = written + lost. */
 struct tacho_session_counts {
 	uint64_t written;	/* committed to any buffer */

@@ -29,6 +29,7 @@ struct live {
 	struct tacho_dir dir;
 	struct tacho_session session;
 	struct lane *lane;
+	bool frozen;		/* read the snapshot's buffers */
 	uint64_t task_seq[TACHO_TASKS_MAX];	/* of the names known already */
 };
 
@@ -112,23 +113,60 @@ static void live_load_types(struct tacho_source *source)
 		(void)tacho_source_type(source, TACHO_STREAM_PROGRAM, id);
 }
 
-/* Opens the lane's current buffer, once there is one. */
+/* The lane's buffer to read; false: there is none (yet). */
+static bool find_buffer(const struct live *live, struct tacho_lane *lane,
+			uint32_t *id)
+{
+	uint64_t c = tacho_load_acquire(&lane->cursor);
+
+	if (!c || c == TACHO_CURSOR_DEAD)
+		return false;
+	*id = tacho_cursor_id(c);
+	if (!live->frozen)
+		return true;
+	for (*id = 0; *id < TACHO_BUFFERS_MAX; (*id)++)
+		if (tacho_load_acquire(&tacho_lane_buffer(lane, *id)->flags) &
+		    TACHO_BUFFER_FROZEN)
+			return true;
+	return false;
+}
+
+/* Opens the lane's buffer, once there is one. */
 static bool lane_ready(struct live *live, struct lane *l)
 {
 	struct tacho_ring *r = &live->session.view.ring;
-	uint32_t nr = (uint32_t)(l - live->lane);
-	uint64_t c;
+	uint32_t nr = (uint32_t)(l - live->lane), id;
 
 	if (l->open)
 		return true;
-	c = tacho_load_acquire(&tacho_ring_lane(r, nr)->cursor);
-	if (!c || c == TACHO_CURSOR_DEAD)
+	if (!find_buffer(live, tacho_ring_lane(r, nr), &id))
 		return false;
-	l->open = !tacho_ring_reader_init(&l->rd, r, nr, tacho_cursor_id(c),
+	l->open = !tacho_ring_reader_init(&l->rd, r, nr, id,
 					  live->source.flags &
 					  TACHO_STREAM_CONSUME,
 					  TACHO_READ_OLDEST);
 	return l->open;
+}
+
+/* The lane's next records; it goes on in the buffer that was shifted to. */
+static bool lane_read(struct live *live, struct lane *l, struct tacho_chunk *chunk)
+{
+	uint32_t nr = (uint32_t)(l - live->lane), id;
+
+	if (!lane_ready(live, l))
+		return false;
+	if (tacho_ring_read(&l->rd, chunk) == 1)
+		return true;
+	if (live->frozen ||
+	    !find_buffer(live, tacho_ring_lane(&live->session.view.ring, nr), &id) ||
+	    id == l->rd.id)
+		return false;
+	/* what was written before the shift is whole by now */
+	if (tacho_ring_read(&l->rd, chunk) == 1)
+		return true;
+	tacho_ring_reader_release(&l->rd);
+	l->open = false;
+	return lane_ready(live, l) && tacho_ring_read(&l->rd, chunk) == 1;
 }
 
 static int live_fill(struct tacho_source *source, struct tacho_part *p, bool bad)
@@ -141,8 +179,9 @@ static int live_fill(struct tacho_source *source, struct tacho_part *p, bool bad
 	uint64_t discarded;
 
 	(void)bad;	/* the ring's reader hands out checked records only */
-	if (!lane_ready(live, l) || tacho_ring_read(&l->rd, &chunk) != 1) {
-		if (tacho_load_acquire(&live->session.view.ctl->state) ==
+	if (!lane_read(live, l, &chunk)) {
+		if (live->frozen ||
+		    tacho_load_acquire(&live->session.view.ctl->state) ==
 		    TACHO_STATE_DEAD)
 			return TACHO_STREAM_END;
 		p->pos = p->end;
@@ -153,6 +192,10 @@ static int live_fill(struct tacho_source *source, struct tacho_part *p, bool bad
 	p->end = p->pos + chunk.len;
 	p->last = chunk.head.timestamp_begin;
 	p->limit = chunk.head.timestamp_end;
+	if (live->frozen) {
+		p->lost += chunk.lost;
+		return TACHO_STREAM_RECORD;
+	}
 	discarded = tacho_ring_lost(r, (uint32_t)(l - live->lane));
 	p->lost += chunk.lost + (discarded - l->discarded);
 	l->discarded = discarded;
@@ -237,8 +280,8 @@ static int add_lanes(struct live *live)
 	return 0;
 }
 
-int tacho_live_open(struct tacho_source **out, const char *name,
-		    unsigned int flags, struct tacho_diag *d)
+static int open_live(struct tacho_source **out, const char *name, bool frozen,
+		     unsigned int flags, struct tacho_diag *d)
 {
 	struct live *live = calloc(1, sizeof(*live));
 	const struct tacho_control *ctl;
@@ -246,6 +289,7 @@ int tacho_live_open(struct tacho_source **out, const char *name,
 
 	if (!live)
 		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+	live->frozen = frozen;
 	tacho_source_init(&live->source, &live_ops, flags);
 	tacho_arena_init(&live->arena, TYPES_MAX);
 	err = tacho_dir_open(&live->dir, false, d);
@@ -263,4 +307,16 @@ int tacho_live_open(struct tacho_source **out, const char *name,
 	learn_tasks(live);
 	*out = &live->source;
 	return 0;
+}
+
+int tacho_live_open(struct tacho_source **source, const char *name,
+		    unsigned int flags, struct tacho_diag *d)
+{
+	return open_live(source, name, false, flags, d);
+}
+
+int tacho_live_open_frozen(struct tacho_source **source, const char *name,
+			   unsigned int flags, struct tacho_diag *d)
+{
+	return open_live(source, name, true, flags, d);
 }

@@ -21,4 +21,11 @@
 int tacho_live_open(struct tacho_source **source, const char *name,
 		    unsigned int flags, struct tacho_diag *d);
 
+/*
+ * The same for what the last tacho_session_snapshot() froze.  It ends where the
+ * snapshot does; lanes that have none are empty.
+ */
+int tacho_live_open_frozen(struct tacho_source **source, const char *name,
+			   unsigned int flags, struct tacho_diag *d);
+
 #endif

@@ -81,6 +81,9 @@ static void tell_tasks(struct live_kernel *lk)
 	for (; lk->tasks_told < lk->tasks.nr; lk->tasks_told++) {
 		const struct tacho_ktask *t = &lk->tasks.list[lk->tasks_told];
 
+		/* nobody knows it any more, or it is to be looked up yet */
+		if (!t->comm[0] && lk->tasks_told < lk->tasks.looked)
+			continue;
 		if (!t->comm[0])
 			break;
 		(void)tacho_facts_add_task(&lk->source.facts, t->pid, t->tgid,

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+/* Which events there are, their ids and their types. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "event/type.h"
+#include "face/ftrace/priv.h"
+#include "session/known.h"
+#include "sys/clock.h"
+
+#define FRESH_NS	UINT64_C(500000000)	/* how long a list is as of now */
+#define TYPES_MAX	((size_t)256 << 20)
+#define NR_TYPES	(65536u - TREE_ID_FIRST)
+
+/* The type of each program event that was ever seen here, by number: id - TREE_ID_FIRST. */
+struct tree_catalog {
+	struct tacho_arena kernel_arena;
+	struct tacho_kernel_event *kernel;
+	size_t nr_kernel;
+	uint64_t kernel_time;		/* ns; 0: never */
+
+	struct tacho_known known;	/* texts of programs */
+	bool has_known;
+	struct tree_event *event;	/* sorted */
+	size_t nr;
+	uint64_t time;
+
+	/* types; never freed before the catalog */
+	pthread_mutex_t lock;
+	struct tacho_arena arena;
+	const struct tacho_type **type;
+	uint64_t *hash;			/* of the type's format */
+	uint32_t nr_types;
+	const struct tacho_type **cache_from;	/* by id in the session */
+	const struct tacho_type **cache_to;
+};
+
+static struct tree_catalog *catalog(struct tree_inst *inst)
+{
+	struct tree_catalog *c = inst->catalog;
+
+	if (c)
+		return c;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	c->type = calloc(NR_TYPES, sizeof(*c->type));
+	c->hash = calloc(NR_TYPES, sizeof(*c->hash));
+	c->cache_from = calloc(65536, sizeof(*c->cache_from));
+	c->cache_to = calloc(65536, sizeof(*c->cache_to));
+	if (!c->type || !c->hash || !c->cache_from || !c->cache_to) {
+		free(c->type);
+		free(c->hash);
+		free(c->cache_from);
+		free(c->cache_to);
+		free(c);
+		return NULL;
+	}
+	pthread_mutex_init(&c->lock, NULL);
+	tacho_arena_init(&c->kernel_arena, TYPES_MAX);
+	tacho_arena_init(&c->arena, TYPES_MAX);
+	inst->catalog = c;
+	return c;
+}
+
+void tree_catalog_free(struct tree_catalog *c)
+{
+	if (!c)
+		return;
+	if (c->has_known)
+		tacho_known_release(&c->known);
+	pthread_mutex_destroy(&c->lock);
+	tacho_arena_release(&c->kernel_arena);
+	tacho_arena_release(&c->arena);
+	free(c->event);
+	free(c->type);
+	free(c->hash);
+	free(c->cache_from);
+	free(c->cache_to);
+	free(c);
+}
+
+/* ---- types and ids ---- */
+
+static uint64_t type_hash(const struct tacho_type *t)
+{
+	uint64_t h = tacho_hash(t->system, strlen(t->system), 1);
+
+	h = tacho_hash(t->name, strlen(t->name), h);
+	for (uint32_t i = t->nr_common; i < t->nr_fields; i++) {
+		h = tacho_hash(t->fields[i].decl, strlen(t->fields[i].decl), h);
+		h = h * 31 + t->fields[i].offset;
+	}
+	return t->print_fmt ? tacho_hash(t->print_fmt, strlen(t->print_fmt), h) : h;
+}
+
+/* Under c->lock: the type with these fields and the tree's id. */
+static const struct tacho_type *intern(struct tree_catalog *c,
+				       const struct tacho_type *t)
+{
+	uint64_t h = type_hash(t);
+	struct tacho_type *made;
+	struct tacho_buf b;
+
+	for (uint32_t i = 0; i < c->nr_types; i++)
+		if (c->hash[i] == h)
+			return c->type[i];
+	if (c->nr_types == NR_TYPES)
+		return NULL;
+	tacho_buf_init(&b, (size_t)1 << 20);
+	tacho_type_write(t, false, &b);
+	made = tacho_type_parse(&c->arena, t->system, t->name,
+				TREE_ID_FIRST + c->nr_types, tacho_buf_str(&b), b.len,
+				NULL);
+	tacho_buf_release(&b);
+	if (!made)
+		return NULL;
+	c->hash[c->nr_types] = h;
+	c->type[c->nr_types++] = made;
+	return made;
+}
+
+const struct tacho_type *tree_type(struct tree_inst *inst, const struct tacho_type *t)
+{
+	struct tree_catalog *c = inst->catalog;
+	const struct tacho_type *made;
+
+	if (!c)
+		return NULL;
+	pthread_mutex_lock(&c->lock);
+	if (t->id < 65536 && c->cache_from[t->id] == t) {
+		made = c->cache_to[t->id];
+	} else {
+		made = intern(c, t);
+		if (made && t->id < 65536) {
+			c->cache_from[t->id] = t;
+			c->cache_to[t->id] = made;
+		}
+	}
+	pthread_mutex_unlock(&c->lock);
+	return made;
+}
+
+/* The type of a program event of the list. */
+static void give_type(struct tree_catalog *c, struct tree_event *e)
+{
+	const char *body = memchr(e->text, '\n', e->len);
+	struct tacho_arena scratch;
+	struct tacho_type *t;
+
+	if (!body)
+		return;
+	body++;
+	tacho_arena_init(&scratch, (size_t)4 << 20);
+	t = tacho_type_parse(&scratch, e->system, e->name, 0, body,
+			     e->len - (size_t)(body - e->text), NULL);
+	if (t) {
+		pthread_mutex_lock(&c->lock);
+		e->type = intern(c, t);
+		pthread_mutex_unlock(&c->lock);
+	}
+	tacho_arena_release(&scratch);
+}
+
+/* ---- the list ---- */
+
+static void load_kernel(struct tree_inst *inst, struct tree_catalog *c)
+{
+	struct tacho_arena arena;
+	struct tacho_kernel_event *list;
+	size_t nr;
+
+	if (!tree_has_kernel(inst->tree))
+		return;
+	tacho_arena_init(&arena, TYPES_MAX);
+	if (tacho_tracefs_events(&inst->tree->tracefs, &arena, &list, &nr, NULL)) {
+		tacho_arena_release(&arena);
+		return;
+	}
+	tacho_arena_release(&c->kernel_arena);
+	c->kernel_arena = arena;
+	c->kernel = list;
+	c->nr_kernel = nr;
+}
+
+static int by_name(const void *va, const void *vb)
+{
+	const struct tree_event *a = va, *b = vb;
+	int d = strcmp(a->system, b->system);
+
+	if (!d)
+		d = strcmp(a->name, b->name);
+	/* of an event that both have, the kernel's comes first */
+	return d ? d : (int)b->kernel - (int)a->kernel;
+}
+
+/* "system:name" of a program's event; the colon becomes a NUL. */
+static bool add_known(struct tree_event *e, struct tacho_known_type *k)
+{
+	char *colon = strchr(k->name, ':');
+
+	if (!colon)
+		return false;
+	*colon = '\0';
+	*e = (struct tree_event){
+		.system = k->name, .name = colon + 1, .text = k->text, .len = k->len,
+		.synth = !strcmp(k->name, "synthetic"),
+	};
+	return true;
+}
+
+/* Sorted, each name once. */
+static void sort(struct tree_catalog *c)
+{
+	size_t to = 0;
+
+	qsort(c->event, c->nr, sizeof(*c->event), by_name);
+	for (size_t i = 0; i < c->nr; i++) {
+		struct tree_event *last = to ? &c->event[to - 1] : NULL;
+
+		if (last && !strcmp(last->system, c->event[i].system) &&
+		    !strcmp(last->name, c->event[i].name)) {
+			if (!last->text) {
+				last->text = c->event[i].text;
+				last->len = c->event[i].len;
+			}
+			continue;
+		}
+		c->event[to++] = c->event[i];
+	}
+	c->nr = to;
+}
+
+static int load(struct tree_inst *inst, struct tree_catalog *c)
+{
+	struct tree_event *list;
+
+	load_kernel(inst, c);
+	if (c->has_known)
+		tacho_known_release(&c->known);
+	c->has_known = true;
+	if (tacho_known_load(&c->known, &inst->session))
+		c->known.nr = 0;
+	list = calloc(c->nr_kernel + c->known.nr + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	free(c->event);
+	c->event = list;
+	c->nr = 0;
+	for (size_t i = 0; i < c->nr_kernel; i++)
+		list[c->nr++] = (struct tree_event){
+			.system = c->kernel[i].system, .name = c->kernel[i].name,
+			.kernel = true,
+		};
+	for (uint32_t i = 0; i < c->known.nr; i++)
+		c->nr += add_known(&list[c->nr], &c->known.type[i]);
+	sort(c);
+	c->time = tacho_now_ns(CLOCK_MONOTONIC);
+	return 0;
+}
+
+const struct tree_event *tree_events(struct tree_inst *inst, bool fresh, size_t *nr)
+{
+	struct tree_catalog *c = catalog(inst);
+
+	*nr = 0;
+	if (!c)
+		return NULL;
+	if (fresh || !c->event || tacho_now_ns(CLOCK_MONOTONIC) - c->time > FRESH_NS)
+		if (load(inst, c))
+			return NULL;
+	*nr = c->nr;
+	return c->event;
+}
+
+static struct tree_event *find(struct tree_catalog *c, const char *system,
+			       const char *name)
+{
+	struct tree_event key = { .system = system, .name = name };
+	size_t low = 0, high = c->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		int d = strcmp(c->event[mid].system, key.system);
+
+		if (!d)
+			d = strcmp(c->event[mid].name, key.name);
+		if (!d)
+			return &c->event[mid];
+		if (d < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}
+
+const struct tree_event *tree_event(struct tree_inst *inst, const char *system,
+				    const char *name)
+{
+	struct tree_catalog *c = catalog(inst);
+	struct tree_event *e;
+
+	if (!c || (!c->event && load(inst, c)))
+		return NULL;
+	e = find(c, system, name);
+	if (!e && (load(inst, c) || !(e = find(c, system, name))))
+		return NULL;
+	if (!e->kernel && !e->type && e->text)
+		give_type(c, e);
+	return e;
+}
+
+bool tree_has_system(struct tree_inst *inst, const char *system)
+{
+	for (int tries = 0; tries < 2; tries++) {
+		size_t nr;
+		const struct tree_event *e = tree_events(inst, tries, &nr);
+
+		for (size_t i = 0; e && i < nr; i++)
+			if (!strcmp(e[i].system, system))
+				return true;
+	}
+	return false;
+}

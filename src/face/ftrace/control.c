@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: MIT
+/* The small files at the top of an instance. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "engine/synth.h"
+#include "face/ftrace/nodes.h"
+#include "face/ftrace/view.h"
+#include "kernel/syscalls.h"
+#include "session/command.h"
+
+/* ---- tracing_on ---- */
+
+bool tree_is_on(const struct tree_inst *inst)
+{
+	return tacho_load_acquire(&inst->session.view.ctl->state) ==
+	       TACHO_STATE_RECORDING;
+}
+
+int tree_switch(struct tree_inst *inst, bool on)
+{
+	int err = tacho_session_run(&inst->session, on);
+
+	if (!err && tree_kernel_is_there(inst))
+		err = tree_kernel_write(inst, "tracing_on", on ? "1" : "0", 1, true);
+	return err;
+}
+
+int tree_bool(const char *text, bool *value)
+{
+	uint64_t v;
+	int err = tree_number(text, 1, &v);
+
+	*value = v;
+	return err;
+}
+
+static int on_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	tacho_buf_puts(out, tree_is_on(f->inst) ? "1\n" : "0\n");
+	return 0;
+}
+
+/* Any number but 0 is on, as in the kernel. */
+static ssize_t on_store(struct tacho_tree_file *f, const char *text, size_t len,
+			const struct tacho_tree_caller *caller)
+{
+	uint64_t v;
+	int err = tree_number(text, UINT64_MAX, &v);
+
+	(void)caller;
+	if (!err)
+		err = tree_switch(f->inst, v);
+	return err ? err : (ssize_t)len;
+}
+
+static const struct tree_node on_node = {
+	.name = "tracing_on", .mode = 0640, .show = on_show, .store = on_store,
+};
+
+/* ---- trace_clock, timestamp_mode ---- */
+
+static const char *const clocks[TREE_NR_CLOCKS] = {
+	"local", "global", "counter", "uptime", "perf", "mono", "mono_raw", "boot", "tai",
+	"x86-tsc",
+};
+
+static int clock_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	for (int i = 0; i < TREE_NR_CLOCKS; i++)
+		tacho_buf_printf(out, (int)f->inst->clock == i ? "%s[%s]" : "%s%s",
+				 i ? " " : "", clocks[i]);
+	tacho_buf_putc(out, '\n');
+	return 0;
+}
+
+static ssize_t clock_store(struct tacho_tree_file *f, const char *text, size_t len,
+			   const struct tacho_tree_caller *caller)
+{
+	char name[64];
+
+	(void)caller;
+	if (len >= sizeof(name))
+		return -EINVAL;
+	memcpy(name, text, len + 1);
+	text = tree_trim(name);
+	for (int i = 0; i < TREE_NR_CLOCKS; i++) {
+		if (strcmp(clocks[i], text))
+			continue;
+		/* the kernel's times of two clocks would not mix: it empties the buffer */
+		if (f->inst->clock != (enum tree_clock)i)
+			tree_clear(f->inst, -1);
+		f->inst->clock = (enum tree_clock)i;
+		return (ssize_t)len;
+	}
+	return -EINVAL;
+}
+
+static const struct tree_node clock_node = {
+	.name = "trace_clock", .mode = 0640, .show = clock_show, .store = clock_store,
+};
+
+static int mode_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	(void)f;
+	tacho_buf_puts(out, "[delta] absolute\n");
+	return 0;
+}
+
+static const struct tree_node mode_node = {
+	.name = "timestamp_mode", .mode = 0440, .show = mode_show,
+};
+
+/* ---- tracers ---- */
+
+static int tracer_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	(void)f;
+	tacho_buf_puts(out, "nop\n");
+	return 0;
+}
+
+static ssize_t tracer_store(struct tacho_tree_file *f, const char *text, size_t len,
+			    const struct tacho_tree_caller *caller)
+{
+	char name[64];
+
+	(void)f;
+	(void)caller;
+	if (len >= sizeof(name))
+		return -EINVAL;
+	memcpy(name, text, len + 1);
+	return strcmp(tree_trim(name), "nop") ? -EINVAL : (ssize_t)len;
+}
+
+static const struct tree_node current_node = {
+	.name = "current_tracer", .mode = 0640, .show = tracer_show,
+	.store = tracer_store,
+};
+
+static const struct tree_node available_tracers_node = {
+	.name = "available_tracers", .mode = 0440, .show = tracer_show,
+};
+
+/* ---- pids ---- */
+
+#define PIDS_TEXT	65536
+
+/* What a list says, and what is added to it. */
+struct pids {
+	int32_t pid[TACHO_PIDS_MAX];
+	uint32_t nr;
+};
+
+static int add_pids(struct pids *p, char *text)
+{
+	char *save = NULL;
+
+	for (char *w = strtok_r(text, " \t\r\n", &save); w;
+	     w = strtok_r(NULL, " \t\r\n", &save)) {
+		uint64_t v;
+		uint32_t i = 0;
+
+		if (tree_number(w, INT32_MAX, &v))
+			return -EINVAL;
+		while (i < p->nr && p->pid[i] != (int32_t)v)
+			i++;
+		if (i < p->nr)
+			continue;
+		if (p->nr == TACHO_PIDS_MAX)
+			return -ENOSPC;
+		p->pid[p->nr++] = (int32_t)v;
+	}
+	return 0;
+}
+
+static void program_pids(const struct tree_inst *inst, struct pids *p)
+{
+	const struct tacho_control *ctl = inst->session.view.ctl;
+	uint32_t n = tacho_load_relaxed(&ctl->nr_pids);
+
+	p->nr = n < TACHO_PIDS_MAX ? n : TACHO_PIDS_MAX;
+	memcpy(p->pid, ctl->pid, p->nr * sizeof(p->pid[0]));
+}
+
+int tree_pids_follow(struct tree_inst *inst, bool on)
+{
+	struct pids p;
+
+	program_pids(inst, &p);
+	return tacho_session_pids(&inst->session, p.pid, p.nr, on, NULL);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int pids_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	struct pids p;
+
+	program_pids(f->inst, &p);
+	qsort(p.pid, p.nr, sizeof(p.pid[0]), by_pid);
+	for (uint32_t i = 0; i < p.nr; i++)
+		tacho_buf_printf(out, "%d\n", p.pid[i]);
+	return 0;
+}
+
+static ssize_t pids_store(struct tacho_tree_file *f, const char *text, size_t len,
+			  const struct tacho_tree_caller *caller)
+{
+	struct tree_inst *inst = f->inst;
+	char *copy = strdup(text);
+	struct pids p;
+	int err = -ENOMEM;
+
+	(void)caller;
+	if (!copy)
+		return err;
+	program_pids(inst, &p);
+	err = add_pids(&p, copy);
+	free(copy);
+	if (!err)
+		err = tacho_session_pids(&inst->session, p.pid, p.nr,
+					 tree_option(inst, "event-fork"), NULL);
+	if (!err && tree_has_kernel(inst->tree))
+		err = tree_kernel_write(inst, "set_event_pid", text, len, true);
+	return err ? err : (ssize_t)len;
+}
+
+static int pids_trunc(struct tacho_tree_file *f)
+{
+	int err = tacho_session_pids(&f->inst->session, NULL, 0,
+				     tree_option(f->inst, "event-fork"), NULL);
+
+	if (!err && tree_kernel_is_there(f->inst))
+		err = tree_kernel_write(f->inst, "set_event_pid", "", 0, false);
+	return err;
+}
+
+static const struct tree_node pids_node = {
+	.name = "set_event_pid", .mode = 0640, .show = pids_show, .store = pids_store,
+	.trunc = pids_trunc,
+};
+
+/* ---- files that are the kernel's alone ---- */
+
+static int kernel_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	return tree_kernel_read(f->inst, f->node->name, out);
+}
+
+static ssize_t kernel_store(struct tacho_tree_file *f, const char *text, size_t len,
+			    const struct tacho_tree_caller *caller)
+{
+	int err = tree_kernel_write(f->inst, f->node->name, text, len, true);
+
+	(void)caller;
+	return err ? err : (ssize_t)len;
+}
+
+static int kernel_trunc(struct tacho_tree_file *f)
+{
+	return tree_kernel_write(f->inst, f->node->name, "", 0, false);
+}
+
+static const struct tree_node notrace_pids_node = {
+	.name = "set_event_notrace_pid", .mode = 0640, .kernel = true,
+	.show = kernel_show, .store = kernel_store, .trunc = kernel_trunc,
+};
+
+static const struct tree_node cpumask_node = {
+	.name = "tracing_cpumask", .mode = 0640, .kernel = true,
+	.show = kernel_show, .store = kernel_store,
+};
+
+/* Files of the kernel's top: they are about all instances. */
+static int top_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	return tacho_buf_read_fileat(out, f->inst->tree->tracefs.dirfd, f->node->name);
+}
+
+static ssize_t top_write(struct tacho_tree_file *f, const char *text, size_t len,
+			 int flags)
+{
+	int fd = openat(f->inst->tree->tracefs.dirfd, f->node->name,
+			O_WRONLY | O_CLOEXEC | flags);
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (len)
+		n = write(fd, text, len);
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	tree_events_changed(f->inst);
+	return n;
+}
+
+static ssize_t top_store(struct tacho_tree_file *f, const char *text, size_t len,
+			 const struct tacho_tree_caller *caller)
+{
+	(void)caller;
+	return top_write(f, text, len, O_APPEND);
+}
+
+static int top_trunc(struct tacho_tree_file *f)
+{
+	return (int)top_write(f, "", 0, O_TRUNC);
+}
+
+static const struct tree_node uprobes_node = {
+	.name = "uprobe_events", .mode = 0640, .passed = true, .top = true,
+	.show = top_show, .store = top_store, .trunc = top_trunc,
+};
+
+static const struct tree_node kprobes_node = {
+	.name = "kprobe_events", .mode = 0640, .passed = true, .top = true,
+	.show = top_show, .store = top_store, .trunc = top_trunc,
+};
+
+static const struct tree_node dynamic_node = {
+	.name = "dynamic_events", .mode = 0640, .passed = true, .top = true,
+	.show = top_show, .store = top_store, .trunc = top_trunc,
+};
+
+static const struct tree_node uprobe_profile_node = {
+	.name = "uprobe_profile", .mode = 0440, .passed = true, .top = true,
+	.show = top_show,
+};
+
+static const struct tree_node formats_node = {
+	.name = "printk_formats", .mode = 0440, .passed = true, .top = true,
+	.show = top_show,
+};
+
+static const struct tree_node thresh_node = {
+	.name = "tracing_thresh", .mode = 0640, .passed = true, .top = true,
+	.show = top_show,
+};
+
+void tree_events_changed(struct tree_inst *inst)
+{
+	size_t nr;
+
+	(void)tree_events(inst, true, &nr);
+}
+
+/* ---- names of threads ---- */
+
+/* "pid name", or "pid tgid", of all threads that records may be of. */
+static int put_tasks(struct tacho_tree_file *f, bool tgids, struct tacho_buf *out)
+{
+	struct tacho_buf b;
+	struct tree_reader r;
+	char *line, *save = NULL;
+	int err = tree_reader_open(&r, f->inst, TREE_VIEW_NOW, -1, false);
+
+	if (err)
+		return err;
+	tacho_buf_init(&b, (size_t)64 << 20);
+	(void)tacho_stream_text(r.stream, "cmdlines", &b);
+	line = strtok_r((char *)(uintptr_t)tacho_buf_str(&b), "\n", &save);
+	for (; line; line = strtok_r(NULL, "\n", &save)) {
+		int pid, tgid, at = 0;
+
+		if (sscanf(line, "%d %d %n", &pid, &tgid, &at) < 2 || !at)
+			continue;
+		if (tgids && tgid)
+			tacho_buf_printf(out, "%d %d\n", pid, tgid);
+		else if (!tgids)
+			tacho_buf_printf(out, "%d %s\n", pid, line + at);
+	}
+	tacho_buf_release(&b);
+	tree_reader_close(&r);
+	return 0;
+}
+
+static int cmdlines_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	return put_tasks(f, false, out);
+}
+
+static int tgids_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	return put_tasks(f, true, out);
+}
+
+static const struct tree_node cmdlines_node = {
+	.name = "saved_cmdlines", .mode = 0440, .show = cmdlines_show, .top = true,
+};
+
+static const struct tree_node tgids_node = {
+	.name = "saved_tgids", .mode = 0440, .show = tgids_show, .top = true,
+};
+
+static int cmdlines_size_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	tacho_buf_printf(out, "%llu\n", (unsigned long long)f->inst->cmdlines_size);
+	return 0;
+}
+
+static ssize_t cmdlines_size_store(struct tacho_tree_file *f, const char *text,
+				   size_t len, const struct tacho_tree_caller *caller)
+{
+	uint64_t v;
+
+	(void)caller;
+	if (tree_number(text, 4194304, &v) || !v)
+		return -EINVAL;
+	f->inst->cmdlines_size = v;
+	return (ssize_t)len;
+}
+
+static const struct tree_node cmdlines_size_node = {
+	.name = "saved_cmdlines_size", .mode = 0640, .show = cmdlines_size_show,
+	.store = cmdlines_size_store, .top = true,
+};
+
+static bool names_comm(void *arg, int32_t pid, char comm[16])
+{
+	struct tacho_buf b;
+	char path[40];
+
+	(void)arg;
+	(void)snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	tacho_buf_init(&b, 64);
+	if (tacho_buf_read_file(&b, path) || b.len < 2) {
+		tacho_buf_release(&b);
+		return false;
+	}
+	(void)snprintf(comm, 16, "%.*s", (int)b.len - 1, b.data);
+	tacho_buf_release(&b);
+	return true;
+}
+
+static const char *names_syscall(void *arg, uint64_t nr)
+{
+	(void)arg;
+	return tacho_syscall_name(nr);
+}
+
+const struct tacho_names *tree_names(struct tree_inst *inst)
+{
+	static const struct tacho_names names = {
+		.comm = names_comm, .syscall = names_syscall,
+	};
+
+	(void)inst;
+	return &names;
+}
+
+/* ---- error_log ---- */
+
+static int errors_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	tacho_errlog_print(&f->inst->errlog, out);
+	return 0;
+}
+
+/* Any write empties it. */
+static ssize_t errors_store(struct tacho_tree_file *f, const char *text, size_t len,
+			    const struct tacho_tree_caller *caller)
+{
+	(void)f;
+	(void)text;
+	(void)caller;
+	return (ssize_t)len;
+}
+
+static int errors_trunc(struct tacho_tree_file *f)
+{
+	memset(&f->inst->errlog, 0, sizeof(f->inst->errlog));
+	return 0;
+}
+
+static const struct tree_node errors_node = {
+	.name = "error_log", .mode = 0640, .show = errors_show, .store = errors_store,
+	.trunc = errors_trunc,
+};
+
+/* ---- synthetic_events ---- */
+
+static int put_synth(const struct tacho_command_info *c, void *arg)
+{
+	if (c->kind == TACHO_COMMAND_SYNTH)
+		tacho_buf_printf(arg, "%s\n", c->text);
+	return 0;
+}
+
+static int synth_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	return tacho_commands_each(&f->inst->session, put_synth, out);
+}
+
+static int synth_one(struct tree_inst *inst, const char *text)
+{
+	struct tacho_cmd_error e = { 0 };
+	int err = tacho_command_synth(&inst->session, text, &e);
+
+	if (!err)
+		err = tree_engine_synth(inst, text, &e);
+	if (err)
+		tree_log_error(inst, "synthetic_events", text, &e);
+	tree_events_changed(inst);
+	return err;
+}
+
+/* A line each. */
+static ssize_t synth_store(struct tacho_tree_file *f, const char *text, size_t len,
+			   const struct tacho_tree_caller *caller)
+{
+	char *copy = strdup(text), *save = NULL;
+	int err = copy ? 0 : -ENOMEM;
+
+	(void)caller;
+	for (char *l = copy ? strtok_r(copy, "\n", &save) : NULL; !err && l;
+	     l = strtok_r(NULL, "\n", &save)) {
+		l = tree_trim(l);
+		if (*l && *l != '#')
+			err = synth_one(f->inst, l);
+	}
+	free(copy);
+	return err ? err : (ssize_t)len;
+}
+
+struct first_synth {
+	char text[TACHO_COMMAND_TEXT];
+};
+
+static int take_synth(const struct tacho_command_info *c, void *arg)
+{
+	struct first_synth *s = arg;
+
+	if (c->kind != TACHO_COMMAND_SYNTH)
+		return 0;
+	s->text[0] = '!';
+	(void)snprintf(s->text + 1, sizeof(s->text) - 1, "%.*s",
+		       (int)strcspn(c->text, " ;\t"), c->text);
+	return 1;
+}
+
+static int synth_trunc(struct tacho_tree_file *f)
+{
+	struct first_synth s;
+	int err = 0;
+
+	while (!err && tacho_commands_each(&f->inst->session, take_synth, &s) == 1)
+		err = synth_one(f->inst, s.text);
+	return err;
+}
+
+static const struct tree_node synth_node = {
+	.name = "synthetic_events", .mode = 0640, .show = synth_show,
+	.store = synth_store, .trunc = synth_trunc, .top = true,
+};
+
+/* ---- tables ---- */
+
+const struct tree_node *const tree_top_nodes[] = {
+	&tree_readme_node, &tree_available_node, &available_tracers_node,
+	&tree_percent_node, &tree_buffer_size_node, &tree_subbuf_size_node,
+	&tree_total_size_node, &current_node, &dynamic_node, &errors_node,
+	&tree_free_node, &kprobes_node, &formats_node, &cmdlines_node,
+	&cmdlines_size_node, &tgids_node, &tree_set_event_node, &notrace_pids_node,
+	&pids_node, &tree_snapshot_node, &synth_node, &mode_node, &tree_trace_node,
+	&clock_node, &tree_marker_node, &tree_marker_raw_node, &tree_options_node,
+	&tree_pipe_node, &cpumask_node, &on_node, &thresh_node, &uprobes_node,
+	&uprobe_profile_node, NULL,
+};
+
+const struct tree_node *const tree_cpu_nodes[] = {
+	&tree_buffer_size_node, &tree_snapshot_node, &tree_stats_node, &tree_trace_node,
+	&tree_pipe_node, NULL,
+};

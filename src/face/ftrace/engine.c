@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+/* What this kernel's tracer lacks, done on its records; see store.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "face/ftrace/store_priv.h"
+#include "tacho/abi/record.h"
+
+/* ---- life ---- */
+
+static int make_front(struct tree_store *s)
+{
+	struct tree_lane *front = calloc(s->nr_cpus, sizeof(*front));
+
+	if (!front)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->nr_cpus; i++)
+		tree_lane_init(&front[i]);
+	s->front = front;
+	return 0;
+}
+
+/* The engine, made when it is first needed. */
+static struct tacho_query *engine(struct tree_store *s)
+{
+	struct tacho_source *source;
+
+	if (s->query)
+		return s->query;
+	if (s->front == s->lane && make_front(s))
+		return NULL;
+	if (!s->stream) {
+		s->stream = tacho_stream_new(0);
+		if (!s->stream ||
+		    tree_store_open(s->inst, TREE_STORE_LIVE, true, &source) ||
+		    tacho_stream_add_take(s->stream, source))
+			return NULL;
+	}
+	return tacho_query_new(&s->query, s->stream) ? NULL : s->query;
+}
+
+void tree_engine_free(struct tree_store *s)
+{
+	tacho_query_free(s->query);
+	tacho_stream_close(s->stream);
+	free(s->made);
+}
+
+struct tacho_engine *tree_engine(struct tree_inst *inst)
+{
+	return inst->store && inst->store->query ?
+	       tacho_query_engine(inst->store->query) : NULL;
+}
+
+const struct tacho_names *tree_engine_names(struct tree_inst *inst)
+{
+	return inst->store && inst->store->query ?
+	       tacho_query_names(inst->store->query) : NULL;
+}
+
+bool tree_engine_busy(const struct tree_inst *inst)
+{
+	return inst->store && inst->store->commands;
+}
+
+/* ---- records ---- */
+
+const struct tacho_type *tree_engine_type(struct tree_store *s, uint32_t id)
+{
+	return id >= TREE_ID_FIRST && id - TREE_ID_FIRST < s->nr_made ?
+	       s->made[id - TREE_ID_FIRST] : NULL;
+}
+
+/* Makes the type of a synthetic event known by its id. */
+static int learn_made(struct tree_store *s, const struct tacho_type *type)
+{
+	uint32_t nr = type->id - TREE_ID_FIRST + 1;
+
+	if (nr > s->nr_made) {
+		const struct tacho_type **p = reallocarray(s->made, nr, sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		memset(p + s->nr_made, 0, (nr - s->nr_made) * sizeof(*p));
+		s->made = p;
+		s->nr_made = nr;
+	}
+	s->made[nr - 1] = type;
+	return 0;
+}
+
+/* A synthetic event behind the one that caused it. */
+static void put_made(struct tree_store *s, const struct tacho_record *r)
+{
+	const struct tacho_type *type = tree_type(s->inst, r->type);
+	uint32_t size = TACHO_ALIGN_UP(r->len + 8, 8);
+	unsigned char *record;
+
+	if (!type || size > TACHO_RECORD_MAX || learn_made(s, type))
+		return;
+	record = calloc(1, size);
+	if (!record)
+		return;
+	tacho_put_u64(record, tacho_record_word(r->ticks, size));
+	memcpy(record + 8, r->raw, r->len);
+	tacho_put_u16(record + 8, (uint16_t)type->id);
+	(void)tree_store_put(s, r->cpu, record, size, r->ticks);
+	free(record);
+}
+
+void tree_engine_run(struct tree_store *s)
+{
+	const struct tacho_record *made;
+	struct tacho_record r;
+
+	if (!s->query)
+		return;
+	while (tacho_stream_next(s->stream, &r) == TACHO_STREAM_RECORD) {
+		const unsigned char *record = (const unsigned char *)r.raw - 8;
+
+		if (r.lost)
+			tree_store_lost(s, r.cpu, r.lost);
+		if (tacho_query_hit(s->query, &r))
+			(void)tree_store_put(s, r.cpu, record,
+					     tacho_record_size(tacho_load_u64(record)),
+					     r.ticks);
+		while ((made = tacho_query_made(s->query)))
+			put_made(s, made);
+	}
+	/* what was read is not needed again */
+	for (uint32_t i = 0; i < s->nr_cpus; i++)
+		tree_lane_trim_read(&s->front[i]);
+}
+
+/* ---- commands ---- */
+
+bool tree_engine_takes(const struct tacho_tree *tree, const char *text)
+{
+	if (*text == '!')
+		text++;
+	if (!strncmp(text, "hist", 4) || !strncmp(text, "enable_hist", 11) ||
+	    !strncmp(text, "disable_hist", 12))
+		return !tree->has_hist;
+	return !strncmp(text, "snapshot", 8) && !tree->has_snapshot;
+}
+
+static bool kernel_enabled(struct tree_inst *inst, const char *system,
+			   const char *name)
+{
+	struct tacho_buf b;
+	char path[300];
+	bool on;
+
+	(void)snprintf(path, sizeof(path), "events/%s/%s/enable", system, name);
+	tacho_buf_init(&b, 64);
+	on = !tree_kernel_read(inst, path, &b) && b.len && b.data[0] == '1';
+	tacho_buf_release(&b);
+	return on;
+}
+
+static void kernel_enable(struct tree_inst *inst, const struct tacho_type *type,
+			  bool on)
+{
+	char path[300];
+
+	(void)snprintf(path, sizeof(path), "events/%s/%s/enable", type->system,
+		       type->name);
+	(void)tree_kernel_write(inst, path, on ? "1" : "0", 1, true);
+	tree_store_events_changed(inst);
+}
+
+/* The engine's event of that name, made known to it. */
+static struct tacho_engine_event *engine_event(struct tree_inst *inst,
+					       const char *system, const char *name)
+{
+	struct tree_store *s = inst->store;
+	struct tacho_engine_event *event =
+		tacho_engine_find(tacho_query_engine(s->query), system, name);
+	const struct tacho_type *type;
+
+	if (event)
+		return event;
+	type = tree_store_type(s, system, name);
+	event = type ? tacho_engine_add(tacho_query_engine(s->query), type) : NULL;
+	if (event)
+		tacho_engine_enable(tacho_query_engine(s->query), event,
+				    kernel_enabled(inst, system, name));
+	return event;
+}
+
+struct tacho_engine_event *tree_engine_event(struct tree_inst *inst,
+					     const char *system, const char *name)
+{
+	struct tacho_engine *e = tree_engine(inst);
+
+	return e ? tacho_engine_find(e, system, name) : NULL;
+}
+
+/* Triggers that are set, on all events. */
+static uint32_t count_commands(struct tacho_engine *e)
+{
+	const struct tacho_engine_event *event;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; (event = tacho_engine_at(e, i)); i++)
+		n += event->soft;
+	return n;
+}
+
+/* The engine knows something new of an event: the kernel and the query follow. */
+static void changed(struct tree_inst *inst, const struct tacho_engine_event *event,
+		    bool was_wanted)
+{
+	struct tree_store *s = inst->store;
+	bool wanted = event->enabled || event->soft;
+
+	if (!event->synth && wanted != was_wanted)
+		kernel_enable(inst, event->type, wanted);
+	s->commands = count_commands(tacho_query_engine(s->query));
+	tacho_query_changed(s->query);
+}
+
+int tree_engine_trigger(struct tree_inst *inst, const char *system,
+			const char *name, char *text)
+{
+	struct tacho_cmd_error e = { 0 };
+	struct tacho_engine_event *event;
+	char loc[TACHO_RULE_MAX * 2 + 8];
+	bool wanted;
+	int err;
+
+	if (!tree_kernel(inst))
+		return -errno;
+	/* what came before is not counted */
+	(void)tree_store_drain(inst);
+	if (!engine(inst->store))
+		return -ENOMEM;
+	event = engine_event(inst, system, name);
+	if (!event)
+		return -ENOENT;
+	wanted = event->enabled || event->soft;
+	err = tacho_engine_trigger(tacho_query_engine(inst->store->query), event,
+				   text, &e);
+	/* of what cannot be removed the kernel says nothing */
+	if (err == -ENOENT && *text == '!')
+		err = 0;
+	if (err) {
+		(void)snprintf(loc, sizeof(loc), "hist:%s:%s", system, name);
+		tree_log_error(inst, loc, text, &e);
+		return err;
+	}
+	changed(inst, event, wanted);
+	return 0;
+}
+
+void tree_engine_enable(struct tree_inst *inst, struct tacho_engine_event *event,
+			bool on)
+{
+	bool wanted = event->enabled || event->soft;
+
+	tacho_engine_enable(tree_engine(inst), event, on);
+	changed(inst, event, wanted);
+}
+
+int tree_engine_synth(struct tree_inst *inst, const char *text,
+		      struct tacho_cmd_error *e)
+{
+	if (!tree_kernel(inst))
+		return 0;	/* programs have it alone */
+	if (!engine(inst->store))
+		return -ENOMEM;
+	return tacho_query_synth(inst->store->query, text, e);
+}
+
+void tree_engine_enable_wanted(struct tree_inst *inst)
+{
+	struct tacho_engine *engine = tree_engine(inst);
+	const struct tacho_engine_event *e;
+
+	for (uint32_t i = 0; engine && (e = tacho_engine_at(engine, i)); i++)
+		if (!e->synth && (e->enabled || e->soft))
+			kernel_enable(inst, e->type, true);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+/* trace_marker, trace_marker_raw and inject: events that are written by hand. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "face/ftrace/nodes.h"
+#include "ring/write.h"
+#include "tacho/abi/record.h"
+
+#define MARKER_MAX	1024	/* bytes of a marker that are kept; as 6.12 */
+#define RAW_MAX		3072	/* of a raw one; more is refused */
+
+#define COMMON \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+static const char print_text[] =
+	"ftrace:print\nformat:\n" COMMON
+	"\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:__data_loc char[] buf;\toffset:16;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"%ps: %s\", (void *)REC->ip, __get_str(buf)\n";
+
+static const char raw_text[] =
+	"ftrace:raw_data\nformat:\n" COMMON
+	"\tfield:unsigned int id;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc char[] buf;\toffset:12;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"id:%04x %s\", REC->id, __print_hex(__get_dynamic_array(buf), "
+	"__get_dynamic_array_len(buf))\n";
+
+/* The name of the thread that writes. */
+static void note_task(struct tacho_view *v, int32_t pid)
+{
+	char path[48], comm[16] = "";
+	struct tacho_buf b;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	tacho_buf_init(&b, 64);
+	if (!tacho_buf_read_file(&b, path) && b.len > 1) {
+		memcpy(comm, b.data, b.len - 1 < 15 ? b.len - 1 : 15);
+		tacho_tasks_put(v->ctl, pid, pid, comm);
+	}
+	tacho_buf_release(&b);
+}
+
+int tree_write_event(struct tree_inst *inst, const char *type_text, int32_t pid,
+		     void *raw, size_t len)
+{
+	struct tacho_view *v = &inst->session.view;
+	int id = tacho_types_add(v, type_text, (uint32_t)strlen(type_text));
+	uint64_t common;
+
+	if (id < 0)
+		return id;
+	note_task(v, pid);
+	common = tacho_common_word((uint16_t)id, pid);
+	memcpy(raw, &common, sizeof(common));
+	return tacho_ring_write(&v->ring, raw, (len + 7) / 8);
+}
+
+static bool is_on(const struct tree_inst *inst)
+{
+	return tree_is_on(inst) && tree_option(inst, "markers");
+}
+
+/* "\n" at the end of each marker, as the kernel makes it. */
+static ssize_t marker_store(struct tacho_tree_file *f, const char *text, size_t len,
+			    const struct tacho_tree_caller *caller)
+{
+	size_t n = len < MARKER_MAX ? len : MARKER_MAX;
+	uint64_t raw[(20 + MARKER_MAX + 2 + 7) / 8 + 1] = { 0 };
+	char *to = (char *)raw;
+	int err;
+
+	if (!tree_option(f->inst, "markers"))
+		return -EINVAL;
+	if (!is_on(f->inst))
+		return -EBADF;
+	/* the address of the writer: nobody knows it here */
+	memcpy(to + 20, text, n);
+	if (!n || text[n - 1] != '\n')
+		to[20 + n++] = '\n';
+	n++;
+	tacho_put_u32(to + 16, (uint32_t)(n << 16 | 20));
+	err = tree_write_event(f->inst, print_text, caller->pid, raw, 20 + n);
+	if (err)
+		return -EBADF;
+	return (ssize_t)(len < MARKER_MAX ? len : MARKER_MAX);
+}
+
+static ssize_t raw_store(struct tacho_tree_file *f, const char *text, size_t len,
+			 const struct tacho_tree_caller *caller)
+{
+	uint64_t raw[(16 + RAW_MAX + 7) / 8] = { 0 };
+	char *to = (char *)raw;
+	int err;
+
+	if (!tree_option(f->inst, "markers"))
+		return -EINVAL;
+	if (len < 4 || len > RAW_MAX)
+		return -EINVAL;
+	if (!is_on(f->inst))
+		return -EBADF;
+	memcpy(to + 8, text, 4);
+	memcpy(to + 16, text + 4, len - 4);
+	tacho_put_u32(to + 12, (uint32_t)((len - 4) << 16 | 16));
+	err = tree_write_event(f->inst, raw_text, caller->pid, raw, 16 + len - 4);
+	return err ? -EBADF : (ssize_t)len;
+}
+
+const struct tree_node tree_marker_node = {
+	.name = "trace_marker", .mode = 0220, .store = marker_store,
+};
+
+const struct tree_node tree_marker_raw_node = {
+	.name = "trace_marker_raw", .mode = 0220, .store = raw_store,
+};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* nodes.h - files that are in more than one directory, and what they share. */
+#ifndef TACHO_FACE_FTRACE_NODES_H
+#define TACHO_FACE_FTRACE_NODES_H
+
+#include "face/ftrace/priv.h"
+
+extern const struct tree_node tree_trace_node;		/* trace.c */
+extern const struct tree_node tree_pipe_node;
+extern const struct tree_node tree_snapshot_node;
+extern const struct tree_node tree_buffer_size_node;	/* buffer.c */
+extern const struct tree_node tree_total_size_node;
+extern const struct tree_node tree_subbuf_size_node;
+extern const struct tree_node tree_percent_node;
+extern const struct tree_node tree_free_node;
+extern const struct tree_node tree_stats_node;
+extern const struct tree_node tree_available_node;	/* events.c */
+extern const struct tree_node tree_set_event_node;
+extern const struct tree_node tree_readme_node;		/* readme.c */
+extern const struct tree_node tree_marker_node;		/* marker.c */
+extern const struct tree_node tree_marker_raw_node;
+extern const struct tree_node tree_options_node;	/* options.c: trace_options */
+
+unsigned int tree_pipe_poll(struct tacho_tree_file *f);
+
+/* Bytes of the pages that trace_pipe_raw hands out. */
+uint32_t tree_page_size(const struct tree_inst *inst);
+
+/* Under inst->lock.  0 or -errno. */
+int tree_take_snapshot(struct tree_inst *inst);
+
+/* tracing_on, of programs and of the kernel.  Under inst->lock. */
+bool tree_is_on(const struct tree_inst *inst);
+int tree_switch(struct tree_inst *inst, bool on);
+
+/*
+ * Writes a raw event of a type given by its format text (abi/shm.h) to the session's
+ * ring, as thread pid's.  raw holds len bytes from the common fields on, which are
+ * filled in here.  0 or -errno.
+ */
+int tree_write_event(struct tree_inst *inst, const char *type_text, int32_t pid,
+		     void *raw, size_t len);
+
+/* Programs that are listed: their children, too; whether full buffers keep the new. */
+int tree_pids_follow(struct tree_inst *inst, bool on);
+int tree_set_overwrite(struct tree_inst *inst, bool on);
+
+/* A synthetic event or probe came or went. */
+void tree_events_changed(struct tree_inst *inst);
+
+/* What numbers mean to programs and the kernel as they are now. */
+const struct tacho_names *tree_names(struct tree_inst *inst);
+
+/* "0" or "1" and white space; -EINVAL. */
+int tree_bool(const char *text, bool *value);
+
+#endif

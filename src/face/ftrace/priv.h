@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * priv.h - what the files of this folder share.
+ *
+ *	tree.c		paths, directories, open files
+ *	inst.c		the life of an instance: a session and its part of the kernel
+ *	catalog.c	which events there are, their ids and types
+ *	store.c		kernel records that were taken from the kernel
+ *	view.c		one instance's records as a stream; marks; counts
+ *	trace.c		trace, trace_pipe and their brothers below per_cpu
+ *	raw.c		trace_pipe_raw, snapshot_raw: pages
+ *	control.c	the small files at the top of an instance
+ *	events.c	the files below events/
+ *	options.c	trace_options, options/
+ *	marker.c	trace_marker, trace_marker_raw, inject: writing records
+ *	output.c	records as the kernel's lines
+ *
+ * Locks, in the order in which they are taken
+ *	tree->lock	the list of instances; attributes
+ *	file->lock	one read at a time
+ *	inst->lock	an instance, the store and the kernel's files included; recursive
+ *	inst->pipe	its marks; nothing is taken under it
+ */
+#ifndef TACHO_FACE_FTRACE_PRIV_H
+#define TACHO_FACE_FTRACE_PRIV_H
+
+#include <pthread.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "engine/errlog.h"
+#include "face/ftrace/tree.h"
+#include "kernel/instance.h"
+#include "kernel/tracefs.h"
+#include "session/session.h"
+
+struct tree_inst;
+struct tree_store;
+struct tree_catalog;
+struct tree_node;
+
+/* ---- the tree (tree.c, inst.c) ---- */
+
+/* chmod and chown of a path. */
+struct tree_attr {
+	struct tree_attr *next;
+	uint32_t mode, uid, gid;	/* UINT32_MAX: not changed */
+	char path[];
+};
+
+struct tacho_tree {
+	struct tacho_tree_config config;
+	char top_name[TACHO_NAME_MAX];
+	pthread_mutex_t lock;
+	struct tree_inst *insts;	/* those in use, the top first */
+	struct tree_attr *attrs;
+	struct tacho_tracefs tracefs;	/* dirfd -1: no kernel events */
+	struct tacho_diag without;	/* why */
+	bool has_hist, has_snapshot, has_synth;	/* the kernel's own */
+	uint32_t nr_cpus;
+	pthread_t pump;
+	bool pumping, pump_stop;
+};
+
+/* ---- an instance (inst.c) ---- */
+
+/* Consumed: all before ticks, and n records at ticks. */
+struct tree_mark {
+	uint64_t ticks;
+	uint32_t n;
+	uint64_t read;		/* records consumed in all */
+	uint64_t cleared;	/* ticks: when it was emptied last */
+	uint64_t written;	/* what writers had committed to the lane then */
+};
+
+enum tree_clock {
+	TREE_CLOCK_LOCAL, TREE_CLOCK_GLOBAL, TREE_CLOCK_COUNTER, TREE_CLOCK_UPTIME,
+	TREE_CLOCK_PERF, TREE_CLOCK_MONO, TREE_CLOCK_MONO_RAW, TREE_CLOCK_BOOT,
+	TREE_CLOCK_TAI, TREE_CLOCK_TSC,
+	TREE_NR_CLOCKS,
+};
+
+struct tree_inst {
+	struct tree_inst *next;
+	struct tacho_tree *tree;
+	char name[TACHO_NAME_MAX];
+	uint32_t refs;			/* tree->lock: open files, calls under way */
+	bool made;			/* by this tree */
+	bool snapshot;			/* one was taken */
+	bool looked;			/* for an instance in the kernel that was kept */
+	bool gone;			/* rmdir: nobody opens it any more */
+
+	pthread_mutex_t lock;
+	struct tacho_dir dir;
+	struct tacho_session session;
+	struct tacho_kernel *kernel;	/* NULL: not needed so far */
+	struct tree_store *store;	/* with kernel */
+	struct tree_catalog *catalog;
+	struct tacho_errlog errlog;
+	uint64_t options;		/* bits of enum tree_option */
+	enum tree_clock clock;
+	uint64_t marker_type[4];	/* ids in the session, by enum tree_marker; 0: none yet */
+	uint32_t buffer_percent;
+	uint32_t page_size;		/* of trace_pipe_raw; 0: 4096 */
+	uint64_t cmdlines_size;
+	char cpumask[512];
+	uint64_t thresh;
+
+	pthread_mutex_t pipe;
+	struct tree_mark *mark;		/* [2 * nr_lanes]: program, then kernel */
+	uint32_t nr_lanes;		/* CPUs, and one for records of no CPU */
+};
+
+/* All take tree->lock themselves. */
+
+/* The instance, opened if need be, with a reference.  -ENOENT, ... */
+int tree_inst_get(struct tacho_tree *tree, const char *name,
+		  struct tree_inst **inst);
+void tree_inst_put(struct tree_inst *inst);
+int tree_inst_make(struct tacho_tree *tree, const char *name);
+int tree_inst_remove(struct tacho_tree *tree, const char *name);
+/* Names of all sessions but the top's. */
+int tree_inst_each(struct tacho_tree *tree,
+		   int (*fn)(const char *name, void *arg), void *arg);
+void tree_insts_close(struct tacho_tree *tree, bool destroy);
+
+/*
+ * The instance's part of the kernel, made if there is none.  NULL: there are no kernel
+ * events here, errno says why.  Under inst->lock.
+ */
+struct tacho_kernel *tree_kernel(struct tree_inst *inst);
+
+/*
+ * Whether the instance has a part of the kernel, made here or found: if not, all of it is
+ * as in a new one.  Under inst->lock.
+ */
+bool tree_kernel_is_there(struct tree_inst *inst);
+
+/* The kernel has events, whether or not this instance uses any. */
+static inline bool tree_has_kernel(const struct tacho_tree *tree)
+{
+	return tree->tracefs.dirfd >= 0;
+}
+
+/*
+ * One file of the instance's part of the kernel: its text, or a write.  A write that the
+ * kernel refuses puts what its error_log says into the instance's own.
+ * Under inst->lock.  0 or a negative errno (-ENODEV: no kernel events).
+ */
+int tree_kernel_read(struct tree_inst *inst, const char *path, struct tacho_buf *out);
+int tree_kernel_write(struct tree_inst *inst, const char *path, const char *text,
+		      size_t len, bool append);
+
+/* An entry of error_log.  column is counted in command. */
+void tree_log_error(struct tree_inst *inst, const char *loc, const char *command,
+		    const struct tacho_cmd_error *e);
+
+/* Bytes of program records that a CPU (-1: the first) keeps. */
+uint64_t tree_buffer_size(const struct tree_inst *inst, int32_t cpu);
+
+/* The thread that drains the kernel for engines; store.h.  0 or -errno. */
+int tree_pump_start(struct tacho_tree *tree);
+void tree_pump_stop(struct tacho_tree *tree);
+
+int tree_insts_open(struct tacho_tree *tree, struct tacho_diag *d);
+
+/* Ticks now, of the session's clock. */
+uint64_t tree_now(const struct tree_inst *inst);
+
+/* ---- nodes and open files (tree.c) ---- */
+
+struct tacho_tree_file {
+	struct tree_inst *inst;		/* a reference */
+	const struct tree_node *node;
+	int flags;			/* of open */
+	int32_t cpu;			/* below per_cpu/cpuN; else -1 */
+	uint32_t option;		/* below options/ */
+	char system[TACHO_RULE_MAX];	/* below events/ */
+	char event[TACHO_RULE_MAX];
+	pthread_mutex_t lock;		/* one read at a time */
+	struct tacho_buf text;		/* what was shown, or is to be handed out */
+	uint64_t text_at;		/* offset of text's first byte */
+	bool shown;
+	void *own;			/* the node's: stream readers */
+};
+
+/*
+ * A kind of file.  show and store are called under inst->lock; open, read, close and poll
+ * take the locks they need.
+ */
+struct tree_node {
+	const char *name;
+	uint16_t mode;			/* 0640, 0440, 0220: the owner's, shown to the group */
+	bool kernel;			/* is not there without kernel events */
+	bool top;			/* in the top only, not in instances */
+	bool passed;			/* the kernel's own file at its top; there if that is */
+
+	/* Text: makes the whole.  0 or -errno. */
+	int (*show)(struct tacho_tree_file *f, struct tacho_buf *out);
+	/*
+	 * One write; text ends with a NUL behind len bytes.  Returns len, fewer bytes, or
+	 * -errno.
+	 */
+	ssize_t (*store)(struct tacho_tree_file *f, const char *text, size_t len,
+			 const struct tacho_tree_caller *caller);
+	/* Opened for writing with O_TRUNC; under inst->lock. */
+	int (*trunc)(struct tacho_tree_file *f);
+
+	/* Streams: open may be NULL. */
+	int (*open)(struct tacho_tree_file *f);
+	ssize_t (*read)(struct tacho_tree_file *f, void *to, size_t size,
+			uint64_t offset, const struct tacho_tree_caller *caller);
+	void (*close)(struct tacho_tree_file *f);
+	unsigned int (*poll)(struct tacho_tree_file *f);
+	bool stream;			/* not seekable */
+};
+
+/* Tables; each ends with NULL. */
+extern const struct tree_node *const tree_top_nodes[];	/* control.c */
+extern const struct tree_node *const tree_cpu_nodes[];	/* control.c: per_cpu/cpuN */
+extern const struct tree_node *const tree_events_nodes[];	/* events.c: events/ */
+extern const struct tree_node *const tree_system_nodes[];	/* events/SYSTEM */
+extern const struct tree_node *const tree_event_nodes[];	/* events/SYSTEM/EVENT */
+extern const struct tree_node tree_option_node;		/* options.c: options/NAME */
+const char *tree_option_name(uint32_t option);		/* NULL behind the last */
+
+/* Text of a write without the white space around it; in place. */
+char *tree_trim(char *text);
+/* A decimal number and nothing else but white space around it.  0 or -EINVAL. */
+int tree_number(const char *text, uint64_t max, uint64_t *value);
+
+/* ---- events (catalog.c), under inst->lock ---- */
+
+#define TREE_ID_FIRST	32768u	/* ids of program events; the kernel's are smaller */
+
+struct tree_event {
+	const char *system, *name;
+	bool kernel;
+	const char *text;	/* program: format text (abi/shm.h), len bytes; NULL: none */
+	uint32_t len;
+	const struct tacho_type *type;	/* program: parsed; its id is the tree's */
+	bool synth;		/* a synthetic event */
+};
+
+void tree_catalog_free(struct tree_catalog *c);
+
+/*
+ * All events by system and name; those of programs as of now if fresh, else of a moment
+ * ago.  Valid until the next call.  NULL: no memory.
+ */
+const struct tree_event *tree_events(struct tree_inst *inst, bool fresh, size_t *nr);
+
+/* One event, looked for again if it is not known; NULL: there is none. */
+const struct tree_event *tree_event(struct tree_inst *inst, const char *system,
+				    const char *name);
+/* Whether any event is of this system. */
+bool tree_has_system(struct tree_inst *inst, const char *system);
+
+/*
+ * The type of a program's record, as this tree shows it: the same fields, the
+ * tree's id.  NULL: no memory.  Any thread.
+ */
+const struct tacho_type *tree_type(struct tree_inst *inst,
+				   const struct tacho_type *session_type);
+
+/* ---- options (options.c) ---- */
+
+bool tree_option(const struct tree_inst *inst, const char *name);
+struct tacho_output_options;
+void tree_options_output(const struct tree_inst *inst, struct tacho_output_options *o);
+/* The words of trace_options at first. */
+uint64_t tree_options_default(void);
+
+#endif

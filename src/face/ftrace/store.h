@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store.h - kernel records, taken from the kernel and kept.
+ *
+ * The kernel gives raw pages once: who reads them has consumed them.  So what a tree reads
+ * from its instance in the kernel goes into a store first, from which `trace`
+ * reads as often as it likes:
+ *
+ *	kernel's ring --drain--> [engine] --> blocks of each CPU --> sources
+ *
+ * Nothing is drained while nobody reads and the engine has nothing to do: the kernel's
+ * ring overwrites itself then, as it does without us.  What is here is bounded by the
+ * instance's buffer size; the oldest blocks go and are counted (overrun).
+ *
+ * A block is 64 KiB; records are appended to the last one of a CPU.  `len` only grows, so
+ * a reader that holds a block reads up to the `len` it saw, without a lock.
+ * Blocks are counted references: one is held by the store until it gives the block
+ * up, one by each source that reads it.
+ *
+ * The engine (tree_engine_*): triggers that this kernel lacks (hist, snapshot) and
+ * synthetic events are done here, on the records of all CPUs merged by time,
+ * before they go into blocks.  An event that is enabled in the kernel for its
+ * triggers only does not get there.  While the engine has something to do
+ * the tree's thread drains at least every TREE_PUMP_MS.
+ *
+ * All calls under inst->lock, but for those of a source that is open.
+ */
+#ifndef TACHO_FACE_FTRACE_STORE_H
+#define TACHO_FACE_FTRACE_STORE_H
+
+#include "engine/engine.h"
+#include "face/ftrace/priv.h"
+#include "stream/source.h"
+
+#define TREE_PUMP_MS	20
+
+/* With inst->kernel there; sets inst->store.  0 or -errno. */
+int tree_store_new(struct tree_inst *inst);
+void tree_store_free(struct tree_store *store);
+
+/* Other events may be enabled in the kernel than before. */
+void tree_store_events_changed(struct tree_inst *inst);
+
+/* Takes all that the kernel has.  0 or -errno; 0 without a store. */
+int tree_store_drain(struct tree_inst *inst);
+
+/* Empties one CPU (-1: all), the kernel's ring included; the snapshot stays. */
+void tree_store_clear(struct tree_inst *inst, int32_t cpu);
+
+/* What is here becomes the snapshot; drop: there is none any more. */
+int tree_store_snapshot(struct tree_inst *inst);
+void tree_store_drop_snapshot(struct tree_inst *inst);
+bool tree_store_has_snapshot(const struct tree_inst *inst);
+
+struct tree_store_stats {
+	uint64_t entries, bytes;	/* in blocks; of what the kernel has not given yet, nothing */
+	uint64_t overrun;		/* lost by overwriting, in the kernel or here */
+};
+void tree_store_stats(const struct tree_inst *inst, uint32_t cpu,
+		      struct tree_store_stats *s);
+
+/*
+ * A source of the store's records.  live: what comes later follows (the source drains by
+ * itself); else what is there now, or the snapshot.  The source holds no lock
+ * between calls.  0 or -errno.
+ */
+enum tree_store_part { TREE_STORE_LIVE, TREE_STORE_NOW, TREE_STORE_SNAPSHOT };
+int tree_store_source(struct tree_inst *inst, enum tree_store_part part,
+		      struct tacho_source **source);
+
+/* ---- the engine ---- */
+
+/* Whether a trigger's text (with or without '!') is for the engine on this kernel. */
+bool tree_engine_takes(const struct tacho_tree *tree, const char *text);
+
+int tree_engine_trigger(struct tree_inst *inst, const char *system,
+			const char *event, char *text);
+int tree_engine_synth(struct tree_inst *inst, const char *text,
+		      struct tacho_cmd_error *e);
+
+/* The engine's event, if it has ever had to do with it; else NULL. */
+struct tacho_engine_event *tree_engine_event(struct tree_inst *inst,
+					     const char *system, const char *name);
+struct tacho_engine *tree_engine(struct tree_inst *inst);	/* may be NULL */
+const struct tacho_names *tree_engine_names(struct tree_inst *inst);
+
+/* Recording of an event that the engine has triggers on; see enum in events.c. */
+void tree_engine_enable(struct tree_inst *inst, struct tacho_engine_event *event,
+			bool on);
+
+/* What it has triggers on is enabled in the kernel, whatever was switched off since. */
+void tree_engine_enable_wanted(struct tree_inst *inst);
+
+/* Whether any trigger is set: the tree's thread is to drain. */
+bool tree_engine_busy(const struct tree_inst *inst);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* store_priv.h - what store.c and engine.c share. */
+#ifndef TACHO_FACE_FTRACE_STORE_PRIV_H
+#define TACHO_FACE_FTRACE_STORE_PRIV_H
+
+#include "face/ftrace/store.h"
+#include "kernel/ktype.h"
+#include "kernel/pump.h"
+#include "kernel/tasks.h"
+#include "query/query.h"
+#include "stream/stream.h"
+
+#define TREE_BLOCK	65536u
+
+struct tree_block {
+	uint32_t refs;		/* atomic */
+	uint32_t len;		/* bytes of records; only grows, release */
+	struct tree_block *next;
+	uint64_t seq;		/* counts a lane's blocks */
+	uint64_t begin, end;	/* ticks of the first and the last record */
+	uint64_t lost;		/* records lost before the first */
+	uint32_t events;
+	bool dropped;		/* not in its lane any more */
+	unsigned char data[TREE_BLOCK] __attribute__((aligned(8)));
+};
+
+/* One CPU's. */
+struct tree_lane {
+	struct tree_block *first, **last, *tail;
+	uint64_t next_seq;
+	uint64_t nr, events, bytes;	/* blocks, and what is in them */
+	uint64_t lost;			/* not in any block yet */
+	uint64_t overrun;		/* in all */
+};
+
+struct tree_store {
+	struct tree_inst *inst;
+	struct tacho_ktypes types;
+	struct tacho_ktasks tasks;
+	struct tacho_kernel_pump *pump;
+	bool types_dirty;
+	uint32_t named;			/* tasks that were there when names were learnt */
+	uint32_t nr_cpus;
+	struct tree_lane *lane;		/* what is read */
+	struct tree_lane *front;	/* what the pump fills: the same without an engine */
+	struct tree_lane *snapshot;	/* or NULL */
+	uint64_t horizon;		/* ticks: when the kernel was drained last */
+	uint64_t slack;			/* ticks */
+
+	/* engine.c */
+	struct tacho_stream *stream;	/* of front */
+	struct tacho_query *query;	/* NULL: no engine so far */
+	uint32_t commands;		/* triggers that are set */
+	const struct tacho_type **made;	/* types of synthetic events, by id - TREE_ID_FIRST */
+	uint32_t nr_made;
+};
+
+void tree_lane_init(struct tree_lane *l);
+void tree_lane_clear(struct tree_lane *l);
+/* All blocks but the last, which may be read to a point. */
+void tree_lane_trim_read(struct tree_lane *l);
+
+bool tree_store_knows(const struct tree_store *s, const char *system,
+		      const char *name);
+
+/* The type of a kernel event, read from the kernel if need be; or NULL. */
+const struct tacho_type *tree_store_type(struct tree_store *s, const char *system,
+					 const char *name);
+
+/* tree_store_source(); locked: its calls come under inst->lock. */
+int tree_store_open(struct tree_inst *inst, enum tree_store_part which, bool locked,
+		    struct tacho_source **out);
+
+/* Behind the engine: one record to be read, or n that were lost. */
+int tree_store_put(struct tree_store *s, uint32_t cpu, const void *record,
+		   uint32_t size, uint64_t time);
+void tree_store_lost(struct tree_store *s, uint32_t cpu, uint64_t n);
+
+/* What the pump brought goes through the engine, if there is one. */
+void tree_engine_run(struct tree_store *s);
+void tree_engine_free(struct tree_store *s);
+/* The type of a synthetic event's record, by the tree's id; or NULL. */
+const struct tacho_type *tree_engine_type(struct tree_store *s, uint32_t id);
+
+#endif

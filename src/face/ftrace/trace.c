@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+/* trace, trace_pipe and snapshot, of an instance and of one CPU. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "face/ftrace/nodes.h"
+#include "face/ftrace/view.h"
+
+#define WAIT_NS		2000000		/* a reader that waits looks this often */
+
+/* An open trace, trace_pipe or snapshot. */
+struct text_file {
+	struct tree_reader reader;
+	bool open;			/* the reader is */
+	struct tacho_output *output;
+	struct tacho_output_config config;
+	bool ended;
+	/* the record that is to be printed: the one behind it tells its delay */
+	struct tacho_record held;
+	bool holding;
+};
+
+static enum tree_view view_of(const struct tacho_tree_file *f)
+{
+	return strncmp(f->node->name, "snapshot", 8) ? TREE_VIEW_NOW :
+						       TREE_VIEW_SNAPSHOT;
+}
+
+static int text_open(struct tacho_tree_file *f)
+{
+	f->own = calloc(1, sizeof(struct text_file));
+	return f->own ? 0 : -ENOMEM;
+}
+
+static void text_end(struct text_file *t)
+{
+	if (t->open)
+		tree_reader_close(&t->reader);
+	tacho_output_free(t->output);
+	*t = (struct text_file){ .open = false };
+}
+
+static void text_close(struct tacho_tree_file *f)
+{
+	text_end(f->own);
+	free(f->own);
+}
+
+static int text_begin(struct tacho_tree_file *f, enum tree_view view, bool consume)
+{
+	struct text_file *t = f->own;
+	int err;
+
+	text_end(t);
+	tacho_buf_reset(&f->text);
+	f->text_at = 0;
+	err = tree_reader_open(&t->reader, f->inst, view, f->cpu, consume);
+	if (err)
+		return err;
+	t->open = true;
+	tree_reader_output(&t->reader, &t->config);
+	t->output = tacho_output_new(&t->config);
+	return t->output ? 0 : -ENOMEM;
+}
+
+/* ---- trace ---- */
+
+static uint32_t online_cpus(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n > 0 ? (uint32_t)n : 1;
+}
+
+static int put_header(struct tacho_tree_file *f)
+{
+	struct text_file *t = f->own;
+	struct tacho_output_head head = {
+		.tracer = "nop", .preempt = "desktop", .cpus = online_cpus(),
+		.cpu = f->cpu < 0 ? 0 : (uint32_t)f->cpu,
+	};
+	struct tree_counts c;
+	struct utsname u;
+	int err;
+
+	if (view_of(f) == TREE_VIEW_NOW) {
+		err = tree_count(f->inst, f->cpu, &c);
+		if (err)
+			return err;
+		head.entries = c.entries;
+		head.written = c.entries + c.overrun;
+		head.empty = !c.entries;
+		t->config.overrun = c.overrun;
+		tacho_output_configure(t->output, &t->config);
+	}
+	head.release = uname(&u) ? "" : u.release;
+	tacho_output_header(&head, &t->config.options, &f->text);
+	return tacho_buf_error(&f->text);
+}
+
+/* Lines until there are `size` bytes of text, or no more. */
+static int fill_text(struct tacho_tree_file *f, size_t size)
+{
+	struct text_file *t = f->own;
+	struct tacho_record r;
+
+	while (!t->ended && f->text.len < size) {
+		int status = tree_reader_next(&t->reader, &r);
+
+		if (status == TACHO_STREAM_ERROR)
+			return -EIO;
+		if (status != TACHO_STREAM_RECORD)
+			t->ended = true;
+		else
+			tacho_output_put(t->output, &r, r.ticks, &f->text);
+	}
+	return tacho_buf_error(&f->text);
+}
+
+static void drop_text(struct tacho_buf *b, size_t n)
+{
+	memmove(b->data, b->data + n, b->len - n);
+	b->len -= n;
+}
+
+static bool has_snapshot(struct tree_inst *inst);
+static void put_snapshot_help(const struct tacho_tree_file *f, struct tacho_buf *out);
+
+static int trace_start(struct tacho_tree_file *f)
+{
+	struct text_file *t = f->own;
+	enum tree_view view = view_of(f);
+	int err = text_begin(f, view, false);
+
+	if (err)
+		return err;
+	if (view == TREE_VIEW_SNAPSHOT && !has_snapshot(f->inst)) {
+		put_snapshot_help(f, &f->text);
+		t->ended = true;
+		return tacho_buf_error(&f->text);
+	}
+	return put_header(f);
+}
+
+static ssize_t trace_read(struct tacho_tree_file *f, void *to, size_t size,
+			  uint64_t offset, const struct tacho_tree_caller *caller)
+{
+	struct text_file *t = f->own;
+	size_t n;
+	int err;
+
+	(void)caller;
+	if (!offset || !t->open) {
+		err = trace_start(f);
+		if (err)
+			return err;
+	}
+	if (offset < f->text_at)
+		return -EINVAL;
+	/* what was handed out before is not needed again */
+	n = (size_t)(offset - f->text_at);
+	if (n > f->text.len)
+		return t->ended ? 0 : -EINVAL;
+	drop_text(&f->text, n);
+	f->text_at = offset;
+	err = fill_text(f, size);
+	if (err)
+		return err;
+	n = f->text.len < size ? f->text.len : size;
+	memcpy(to, f->text.data, n);
+	return (ssize_t)n;
+}
+
+static int trace_trunc(struct tacho_tree_file *f)
+{
+	if (view_of(f) == TREE_VIEW_NOW)
+		tree_clear(f->inst, f->cpu);
+	return 0;
+}
+
+/* Writing to trace does nothing: opening it emptied it. */
+static ssize_t trace_store(struct tacho_tree_file *f, const char *text, size_t len,
+			   const struct tacho_tree_caller *caller)
+{
+	(void)f;
+	(void)text;
+	(void)caller;
+	return (ssize_t)len;
+}
+
+/* ---- trace_pipe ---- */
+
+static bool is_ended(const struct tree_inst *inst)
+{
+	return tacho_load_acquire(&inst->session.view.ctl->state) == TACHO_STATE_DEAD;
+}
+
+/* Waits a little; -EINTR, -EAGAIN, 0. */
+static int wait_for_more(const struct tacho_tree_caller *c, bool nonblock)
+{
+	const struct timespec pause = { .tv_nsec = WAIT_NS };
+
+	if (nonblock || c->nonblock)
+		return -EAGAIN;
+	if (c->interrupted && c->interrupted(c->arg))
+		return -EINTR;
+	(void)nanosleep(&pause, NULL);
+	return c->interrupted && c->interrupted(c->arg) ? -EINTR : 0;
+}
+
+static ssize_t pipe_read(struct tacho_tree_file *f, void *to, size_t size,
+			 uint64_t offset, const struct tacho_tree_caller *caller)
+{
+	struct text_file *t = f->own;
+	size_t n;
+	int err = 0;
+
+	(void)offset;
+	if (!t->open)
+		err = text_begin(f, TREE_VIEW_LIVE, true);
+	while (!err && !f->text.len) {
+		tree_reader_output(&t->reader, &t->config);
+		tacho_output_configure(t->output, &t->config);
+		t->ended = false;
+		err = fill_text(f, size);
+		if (err || f->text.len || is_ended(f->inst))
+			break;
+		err = wait_for_more(caller, f->flags & O_NONBLOCK);
+	}
+	if (err)
+		return err;
+	n = f->text.len < size ? f->text.len : size;
+	memcpy(to, f->text.data, n);
+	drop_text(&f->text, n);
+	return (ssize_t)n;
+}
+
+/* Readable at buffer_percent, or at the first record when that is 0. */
+unsigned int tree_pipe_poll(struct tacho_tree_file *f)
+{
+	struct tree_counts c;
+	uint64_t room;
+
+	if (f->text.len)
+		return POLLIN | POLLRDNORM;
+	if (tree_count(f->inst, f->cpu, &c) || !c.entries)
+		return 0;
+	room = tree_buffer_size(f->inst, f->cpu);
+	return c.bytes >= room / 100 * f->inst->buffer_percent ?
+	       POLLIN | POLLRDNORM : 0;
+}
+
+/* ---- snapshot ---- */
+
+static bool has_snapshot(struct tree_inst *inst)
+{
+	return inst->snapshot;
+}
+
+/* What the kernel says of a snapshot that is not there. */
+static void put_snapshot_help(const struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	tacho_buf_puts(out, "# tracer: nop\n#\n"
+		"# * Snapshot is freed *\n#\n# Snapshot commands:\n");
+	tacho_buf_puts(out, f->cpu < 0 ?
+		"# echo 0 > snapshot : Clears and frees snapshot buffer\n"
+		"# echo 1 > snapshot : Allocates snapshot buffer, if not already allocated.\n"
+		"#                      Takes a snapshot of the main buffer.\n"
+		"# echo 2 > snapshot : Clears snapshot buffer (but does not allocate or free)\n"
+		"#                      (Doesn't have to be '2' works with any number that\n"
+		"#                       is not a '0' or '1')\n" :
+		"# echo 0 > snapshot : Clears and frees snapshot buffer for this cpu.\n");
+}
+
+int tree_take_snapshot(struct tree_inst *inst)
+{
+	int n = tacho_session_snapshot(&inst->session, NULL);
+
+	if (n < 0)
+		return n;
+	inst->snapshot = true;
+	return tree_store_snapshot(inst);
+}
+
+static ssize_t snapshot_store(struct tacho_tree_file *f, const char *text, size_t len,
+			      const struct tacho_tree_caller *caller)
+{
+	struct tree_inst *inst = f->inst;
+	uint64_t v;
+	int err = tree_number(text, UINT64_MAX, &v);
+
+	(void)caller;
+	if (err)
+		return err;
+	if (v == 1) {
+		if (f->cpu >= 0)
+			return -EINVAL;
+		err = tree_take_snapshot(inst);
+		return err ? err : (ssize_t)len;
+	}
+	if (!v && f->cpu >= 0)
+		return -EINVAL;
+	inst->snapshot = inst->snapshot && v;
+	tree_store_drop_snapshot(inst);
+	return (ssize_t)len;
+}
+
+/* ---- nodes ---- */
+
+const struct tree_node tree_trace_node = {
+	.name = "trace", .mode = 0640, .open = text_open, .read = trace_read,
+	.close = text_close, .trunc = trace_trunc, .store = trace_store,
+};
+
+const struct tree_node tree_pipe_node = {
+	.name = "trace_pipe", .mode = 0440, .open = text_open, .read = pipe_read,
+	.close = text_close, .poll = tree_pipe_poll, .stream = true,
+};
+
+const struct tree_node tree_snapshot_node = {
+	.name = "snapshot", .mode = 0640, .open = text_open, .read = trace_read,
+	.close = text_close, .store = snapshot_store,
+};

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT
+/* One instance's records as a stream; what is consumed; what is there. */
+#include "face/ftrace/view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/timex.h>
+
+#include "ring/read.h"
+#include "stream/live.h"
+#include "sys/clock.h"
+
+/* ---- marks ---- */
+
+static uint32_t slot(const struct tree_inst *inst, uint32_t source, uint32_t cpu)
+{
+	uint32_t last = inst->nr_lanes - 1;
+
+	return source * inst->nr_lanes + (cpu < last ? cpu : last);
+}
+
+/* Counts a record of a lane; whether the mark covers it. */
+static bool is_consumed(struct tree_mark *at, const struct tree_mark *mark,
+			uint64_t ticks)
+{
+	if (at->ticks != ticks) {
+		at->ticks = ticks;
+		at->n = 0;
+	}
+	at->n++;
+	return ticks < mark->ticks || (ticks == mark->ticks && at->n <= mark->n);
+}
+
+static void consume(struct tree_mark *mark, uint64_t ticks)
+{
+	if (mark->ticks != ticks) {
+		mark->ticks = ticks;
+		mark->n = 0;
+	}
+	mark->n++;
+	mark->read++;
+}
+
+/* ---- a reader ---- */
+
+static int add_sources(struct tree_reader *r)
+{
+	static const enum tree_store_part parts[] = {
+		[TREE_VIEW_NOW] = TREE_STORE_NOW, [TREE_VIEW_LIVE] = TREE_STORE_LIVE,
+		[TREE_VIEW_SNAPSHOT] = TREE_STORE_SNAPSHOT,
+	};
+	struct tree_inst *inst = r->inst;
+	struct tacho_source *source;
+	int err;
+
+	err = r->view == TREE_VIEW_SNAPSHOT ?
+	      tacho_live_open_frozen(&source, inst->name, 0, NULL) :
+	      tacho_live_open(&source, inst->name, 0, NULL);
+	if (!err)
+		err = tacho_stream_add_take(r->stream, source);
+	if (!err && inst->store) {
+		err = tree_store_source(inst, parts[r->view], &source);
+		if (!err)
+			err = tacho_stream_add_take(r->stream, source);
+	}
+	return err;
+}
+
+int tree_reader_open(struct tree_reader *r, struct tree_inst *inst,
+		     enum tree_view view, int32_t cpu, bool consuming)
+{
+	int err = -ENOMEM;
+
+	*r = (struct tree_reader){
+		.inst = inst, .view = view, .cpu = cpu, .consume = consuming,
+		.until = UINT64_MAX,
+		.stream = tacho_stream_new(0),
+		.at = calloc((size_t)2 * inst->nr_lanes, sizeof(*r->at)),
+	};
+	pthread_mutex_lock(&inst->lock);
+	if (r->stream && r->at)
+		err = add_sources(r);
+	pthread_mutex_unlock(&inst->lock);
+	if (view == TREE_VIEW_NOW)
+		r->until = tree_now(inst);
+	if (err)
+		tree_reader_close(r);
+	return err;
+}
+
+void tree_reader_close(struct tree_reader *r)
+{
+	tacho_stream_close(r->stream);
+	free(r->at);
+	*r = (struct tree_reader){ .inst = r->inst };
+}
+
+/* Whether this reader is to hand the record out. */
+static bool is_wanted(struct tree_reader *r, const struct tacho_record *rec)
+{
+	uint32_t i = slot(r->inst, rec->source, rec->cpu);
+	struct tree_mark *mark = &r->inst->mark[i];
+	bool wanted;
+
+	if (r->cpu >= 0 && rec->cpu != (uint32_t)r->cpu)
+		return false;
+	if (r->view == TREE_VIEW_SNAPSHOT)
+		return true;
+	pthread_mutex_lock(&r->inst->pipe);
+	wanted = !is_consumed(&r->at[i], mark, rec->ticks);
+	if (wanted && r->consume)
+		consume(mark, rec->ticks);
+	pthread_mutex_unlock(&r->inst->pipe);
+	return wanted;
+}
+
+int tree_reader_next(struct tree_reader *r, struct tacho_record *rec)
+{
+	for (;;) {
+		int status = tacho_stream_next(r->stream, rec);
+
+		if (status == TACHO_STREAM_AGAIN && r->view != TREE_VIEW_LIVE)
+			return TACHO_STREAM_END;
+		if (status != TACHO_STREAM_RECORD)
+			return status;
+		if (rec->ticks > r->until)
+			return TACHO_STREAM_END;
+		if (r->cpu < 0 || rec->cpu == (uint32_t)r->cpu)
+			r->lost += rec->lost;
+		if (!is_wanted(r, rec)) {
+			/* a gap in what was emptied or read is nobody's */
+			r->lost = 0;
+			continue;
+		}
+		rec->lost = r->lost;
+		r->lost = 0;
+		return status;
+	}
+}
+
+/* ---- clocks ---- */
+
+/* CLOCK_REALTIME less the clock that is shown, in ns. */
+static uint64_t offset_of(enum tree_clock clock)
+{
+	uint64_t real = tacho_now_ns(CLOCK_REALTIME);
+
+	switch (clock) {
+	case TREE_CLOCK_BOOT:
+		return real - tacho_now_ns(CLOCK_BOOTTIME);
+	case TREE_CLOCK_TAI:
+		return real - tacho_now_ns(CLOCK_TAI);
+	case TREE_CLOCK_MONO_RAW:
+		return real - tacho_now_ns(CLOCK_MONOTONIC_RAW);
+	case TREE_CLOCK_LOCAL:
+	case TREE_CLOCK_GLOBAL:
+	case TREE_CLOCK_PERF:
+	case TREE_CLOCK_MONO:
+	case TREE_CLOCK_UPTIME:
+	case TREE_CLOCK_COUNTER:
+	case TREE_CLOCK_TSC:
+	case TREE_NR_CLOCKS:
+	default:
+		return real - tacho_now_ns(CLOCK_MONOTONIC);
+	}
+}
+
+bool tree_clock_in_ns(const struct tree_inst *inst)
+{
+	return inst->clock != TREE_CLOCK_TSC && inst->clock != TREE_CLOCK_COUNTER &&
+	       inst->clock != TREE_CLOCK_UPTIME;
+}
+
+static bool is_raw(const struct tree_inst *inst)
+{
+	return inst->clock == TREE_CLOCK_TSC || inst->clock == TREE_CLOCK_COUNTER;
+}
+
+static void shown_clock(const struct tree_inst *inst, struct tacho_clock_map *m)
+{
+	const struct tacho_control *ctl = inst->session.view.ctl;
+
+	tacho_clock_map_init(m, ctl->clock_freq, ctl->start.ticks, ctl->start.realtime);
+	m->base -= offset_of(inst->clock);
+}
+
+uint64_t tree_shown_time(const struct tree_inst *inst, uint64_t ticks)
+{
+	struct tacho_clock_map m;
+
+	if (is_raw(inst))
+		return ticks;
+	shown_clock(inst, &m);
+	return tacho_clock_ns(&m, ticks);
+}
+
+/* ---- printing ---- */
+
+static const char *name_comm(void *arg, int32_t pid)
+{
+	struct tree_reader *r = arg;
+
+	return tree_option(r->inst, "record-cmd") ?
+	       tacho_stream_comm(r->stream, pid, NULL) : NULL;
+}
+
+static int32_t name_tgid(void *arg, int32_t pid)
+{
+	struct tree_reader *r = arg;
+	int32_t tgid = 0;
+
+	(void)tacho_stream_comm(r->stream, pid, &tgid);
+	return tgid;
+}
+
+/* Addresses as the kernel's symbols have them; 0 is that of markers written here. */
+static const char *name_symbol(void *arg, uint64_t addr, uint64_t *start)
+{
+	struct tree_reader *r = arg;
+	struct tacho_source *s = tacho_stream_source(r->stream, 1);
+
+	if (!addr) {
+		*start = 0;
+		return "tracing_mark_write";
+	}
+	return s ? tacho_facts_symbol(tacho_source_symbols(s), addr, start) : NULL;
+}
+
+static uint64_t name_symbol_size(void *arg, uint64_t start)
+{
+	struct tree_reader *r = arg;
+	struct tacho_source *s = tacho_stream_source(r->stream, 1);
+
+	return s ? tacho_facts_symbol_end(tacho_source_symbols(s), start) - start : 0;
+}
+
+void tree_reader_output(struct tree_reader *r, struct tacho_output_config *c)
+{
+	const struct tree_inst *inst = r->inst;
+
+	*c = (struct tacho_output_config){
+		.names = { .arg = r, .comm = name_comm, .tgid = name_tgid },
+		.env = { .arg = r, .symbol = name_symbol,
+			 .symbol_size = name_symbol_size, .hz = 250 },
+		.in_ns = tree_clock_in_ns(inst),
+		.hash_key = { (uint64_t)(uintptr_t)inst, inst->session.generation },
+	};
+	tree_options_output(inst, &c->options);
+	shown_clock(inst, &r->clock);
+	if (!is_raw(inst))
+		c->clock = &r->clock;
+}
+
+/* ---- counts ---- */
+
+/* What writers committed to the buffer that is written now, and gave up. */
+static uint64_t written_now(struct tree_inst *inst, int32_t cpu, uint64_t *dropped)
+{
+	struct tacho_ring *ring = &inst->session.view.ring;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < tacho_ring_nr_lanes(ring); i++) {
+		struct tacho_lane *lane = tacho_ring_lane(ring, i);
+		uint64_t c = tacho_load_acquire(&lane->cursor);
+
+		if ((cpu >= 0 && i != (uint32_t)cpu) || !c || c == TACHO_CURSOR_DEAD)
+			continue;
+		sum += tacho_ring_written(ring, i, tacho_cursor_id(c));
+		*dropped += tacho_ring_lost(ring, i);
+	}
+	return sum;
+}
+
+static void count_records(struct tree_reader *r, struct tree_counts *c,
+			  uint64_t *present)
+{
+	struct tacho_record rec;
+	int status;
+
+	while ((status = tacho_stream_next(r->stream, &rec)) == TACHO_STREAM_RECORD &&
+	       rec.ticks <= r->until) {
+		uint32_t i = slot(r->inst, rec.source, rec.cpu);
+		const struct tree_mark *m = &r->inst->mark[i];
+
+		if (r->cpu >= 0 && rec.cpu != (uint32_t)r->cpu)
+			continue;
+		if (rec.source == TACHO_STREAM_PROGRAM && rec.ticks > m->cleared)
+			++*present;
+		if (is_consumed(&r->at[i], m, rec.ticks))
+			continue;
+		c->entries++;
+		c->bytes += rec.len + 4;
+		if (!c->oldest || rec.ticks < c->oldest)
+			c->oldest = rec.ticks;
+	}
+}
+
+int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c)
+{
+	uint64_t present = 0, written, cleared = 0;
+	struct tree_store_stats st;
+	struct tree_reader r;
+	int err = tree_reader_open(&r, inst, TREE_VIEW_NOW, cpu, false);
+
+	*c = (struct tree_counts){ 0 };
+	if (err)
+		return err;
+	written = written_now(inst, cpu, &c->dropped);
+	count_records(&r, c, &present);
+	tree_reader_close(&r);
+	for (uint32_t i = 0; i < 2 * inst->nr_lanes; i++) {
+		uint32_t lane = i % inst->nr_lanes;
+
+		if (cpu >= 0 && lane != (uint32_t)cpu)
+			continue;
+		c->read += inst->mark[i].read;
+		cleared += inst->mark[i].written;
+	}
+	if (written > cleared + present)
+		c->overrun = written - cleared - present;
+	for (uint32_t i = 0; inst->store && i < inst->nr_lanes; i++) {
+		if (cpu >= 0 && i != (uint32_t)cpu)
+			continue;
+		tree_store_stats(inst, i, &st);
+		c->overrun += st.overrun;
+	}
+	return 0;
+}
+
+void tree_clear(struct tree_inst *inst, int32_t cpu)
+{
+	uint64_t unused = 0, now;
+
+	pthread_mutex_lock(&inst->lock);
+	pthread_mutex_lock(&inst->pipe);
+	now = tree_now(inst);
+	for (uint32_t i = 0; i < 2 * inst->nr_lanes; i++) {
+		uint32_t lane = i % inst->nr_lanes;
+
+		if (cpu >= 0 && lane != (uint32_t)cpu)
+			continue;
+		inst->mark[i] = (struct tree_mark){
+			.ticks = now, .n = UINT32_MAX, .cleared = now,
+			.written = i < inst->nr_lanes ?
+				   written_now(inst, (int32_t)lane, &unused) : 0,
+		};
+	}
+	pthread_mutex_unlock(&inst->pipe);
+	tree_store_clear(inst, cpu);
+	pthread_mutex_unlock(&inst->lock);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view.h - an instance's records, of programs and of the kernel, as one stream.
+ *
+ * A reader that consumes takes inst->pipe itself, for each record; others compare
+ * with the marks only, and are not in anybody's way.
+ */
+#ifndef TACHO_FACE_FTRACE_VIEW_H
+#define TACHO_FACE_FTRACE_VIEW_H
+
+#include "face/ftrace/output.h"
+#include "face/ftrace/store.h"
+#include "stream/stream.h"
+
+enum tree_view {
+	TREE_VIEW_NOW,		/* what there is; it ends */
+	TREE_VIEW_LIVE,		/* AGAIN: nothing now */
+	TREE_VIEW_SNAPSHOT,
+};
+
+struct tree_reader {
+	struct tree_inst *inst;
+	struct tacho_stream *stream;
+	enum tree_view view;
+	int32_t cpu;			/* -1: all */
+	bool consume;
+	uint64_t until;			/* ticks: later records are not wanted */
+	struct tree_mark *at;		/* where it is, as inst->mark */
+	struct tacho_clock_map clock;	/* the shown clock's */
+	uint64_t lost;			/* records lost before the next one */
+};
+
+/* Takes inst->lock.  0 or -errno. */
+int tree_reader_open(struct tree_reader *r, struct tree_inst *inst,
+		     enum tree_view view, int32_t cpu, bool consume);
+void tree_reader_close(struct tree_reader *r);
+
+/*
+ * The next record that is not consumed: an enum tacho_stream_status.  record->lost is
+ * what was lost before it.
+ */
+int tree_reader_next(struct tree_reader *r, struct tacho_record *record);
+
+/*
+ * How its records are printed, by the instance's options and clock now.
+ */
+void tree_reader_output(struct tree_reader *r, struct tacho_output_config *c);
+
+/* What one CPU (-1: all) holds that is not consumed. */
+struct tree_counts {
+	uint64_t entries, bytes;
+	uint64_t overrun;		/* overwritten since it was cleared */
+	uint64_t dropped;		/* given up by writers */
+	uint64_t read;			/* consumed */
+	uint64_t oldest;		/* ticks; 0: nothing is there */
+};
+int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c);
+
+/* All that is there now is consumed, of one CPU (-1: all).  Takes the locks. */
+void tree_clear(struct tree_inst *inst, int32_t cpu);
+
+/* A clock's value as it is shown. */
+uint64_t tree_shown_time(const struct tree_inst *inst, uint64_t ticks);
+bool tree_clock_in_ns(const struct tree_inst *inst);
+
+#endif

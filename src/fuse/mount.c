@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+#include "fuse/mount.h"
+
+#define FUSE_USE_VERSION 312
+#include <errno.h>
+#include <fcntl.h>
+#include <fuse.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+
+#define POLL_NS		10000000	/* files that are polled are looked at this often */
+#define NAMES_S		1.0		/* what is there may be gone for so long */
+#define THREADS_IDLE	10
+#define THREADS_MAX	256		/* each read that waits has one */
+
+/* Somebody waits in poll(2) for a file. */
+struct waiter {
+	struct waiter *next;
+	struct tacho_tree_file *file;
+	struct fuse_pollhandle *handle;
+};
+
+struct mount {
+	struct tacho_tree *tree;
+	const struct tacho_mount_config *config;
+	pthread_mutex_t lock;
+	struct waiter *waiters;
+	pthread_t poller;
+	bool polling, stop;
+};
+
+static struct mount *self(void)
+{
+	return fuse_get_context()->private_data;
+}
+
+static bool interrupted(void *arg)
+{
+	(void)arg;
+	return fuse_interrupted();
+}
+
+static struct tacho_tree_caller caller(const struct fuse_file_info *fi)
+{
+	return (struct tacho_tree_caller){
+		.pid = fuse_get_context()->pid,
+		.nonblock = fi->flags & O_NONBLOCK,
+		.interrupted = interrupted,
+	};
+}
+
+static struct tacho_tree_file *file_of(const struct fuse_file_info *fi)
+{
+	return (struct tacho_tree_file *)(uintptr_t)fi->fh;
+}
+
+/* ---- attributes and directories ---- */
+
+static int op_getattr(const char *path, struct stat *st, struct fuse_file_info *fi)
+{
+	struct tacho_tree_stat s;
+	int err = tacho_tree_stat(self()->tree, path, &s);
+
+	(void)fi;
+	if (err)
+		return err;
+	memset(st, 0, sizeof(*st));
+	st->st_ino = s.ino;
+	st->st_mode = s.mode;
+	st->st_nlink = S_ISDIR(s.mode) ? 2 : 1;
+	st->st_uid = s.uid;
+	st->st_gid = s.gid;
+	return 0;
+}
+
+struct dir_fill {
+	void *buf;
+	fuse_fill_dir_t fill;
+};
+
+static int fill_entry(const char *name, bool dir, void *arg)
+{
+	const struct dir_fill *d = arg;
+	/* readdir(3) passes over an inode 0; stat(2) tells the real one */
+	struct stat st = { .st_mode = dir ? S_IFDIR : S_IFREG, .st_ino = 1 };
+
+	return d->fill(d->buf, name, &st, 0, 0) ? -ENOMEM : 0;
+}
+
+static int op_readdir(const char *path, void *buf, fuse_fill_dir_t fill, off_t off,
+		      struct fuse_file_info *fi, enum fuse_readdir_flags flags)
+{
+	struct dir_fill d = { buf, fill };
+
+	(void)off;
+	(void)fi;
+	(void)flags;
+	if (fill_entry(".", true, &d) || fill_entry("..", true, &d))
+		return -ENOMEM;
+	return tacho_tree_list(self()->tree, path, fill_entry, &d);
+}
+
+static int op_mkdir(const char *path, mode_t mode)
+{
+	(void)mode;
+	return tacho_tree_mkdir(self()->tree, path);
+}
+
+static int op_rmdir(const char *path)
+{
+	return tacho_tree_rmdir(self()->tree, path);
+}
+
+static int op_chmod(const char *path, mode_t mode, struct fuse_file_info *fi)
+{
+	(void)fi;
+	return tacho_tree_chmod(self()->tree, path, mode & 07777);
+}
+
+static int op_chown(const char *path, uid_t uid, gid_t gid, struct fuse_file_info *fi)
+{
+	(void)fi;
+	return tacho_tree_chown(self()->tree, path, uid, gid);
+}
+
+static int op_truncate(const char *path, off_t size, struct fuse_file_info *fi)
+{
+	(void)size;
+	(void)fi;
+	return tacho_tree_truncate(self()->tree, path);
+}
+
+/* Times are not kept: touch(1) of a control file succeeds. */
+static int op_utimens(const char *path, const struct timespec tv[2],
+		      struct fuse_file_info *fi)
+{
+	(void)tv;
+	(void)fi;
+	return tacho_tree_truncate(self()->tree, path) == -ENOENT ? -ENOENT : 0;
+}
+
+/* ---- files ---- */
+
+static int op_open(const char *path, struct fuse_file_info *fi)
+{
+	struct tacho_tree_caller c = caller(fi);
+	struct tacho_tree_file *f;
+	int err = tacho_tree_open_file(self()->tree, path, fi->flags, &c, &f);
+
+	if (err)
+		return err;
+	fi->fh = (uintptr_t)f;
+	fi->direct_io = 1;
+	fi->nonseekable = tacho_tree_is_stream(f);
+	return 0;
+}
+
+static int op_read(const char *path, char *to, size_t size, off_t off,
+		   struct fuse_file_info *fi)
+{
+	struct tacho_tree_caller c = caller(fi);
+
+	(void)path;
+	return (int)tacho_tree_read(file_of(fi), to, size, (uint64_t)off, &c);
+}
+
+static int op_write(const char *path, const char *from, size_t size, off_t off,
+		    struct fuse_file_info *fi)
+{
+	struct tacho_tree_caller c = caller(fi);
+
+	(void)path;
+	(void)off;
+	return (int)tacho_tree_write(file_of(fi), from, size, &c);
+}
+
+static void forget_waiters(struct mount *m, const struct tacho_tree_file *f)
+{
+	struct waiter **at = &m->waiters;
+
+	pthread_mutex_lock(&m->lock);
+	while (*at) {
+		struct waiter *w = *at;
+
+		if (w->file != f) {
+			at = &w->next;
+			continue;
+		}
+		*at = w->next;
+		fuse_pollhandle_destroy(w->handle);
+		free(w);
+	}
+	pthread_mutex_unlock(&m->lock);
+}
+
+static int op_release(const char *path, struct fuse_file_info *fi)
+{
+	(void)path;
+	forget_waiters(self(), file_of(fi));
+	tacho_tree_close_file(file_of(fi));
+	return 0;
+}
+
+static int add_waiter(struct mount *m, struct tacho_tree_file *f,
+		      struct fuse_pollhandle *handle)
+{
+	struct waiter *w = malloc(sizeof(*w));
+
+	if (!w) {
+		fuse_pollhandle_destroy(handle);
+		return -ENOMEM;
+	}
+	pthread_mutex_lock(&m->lock);
+	*w = (struct waiter){ m->waiters, f, handle };
+	m->waiters = w;
+	pthread_mutex_unlock(&m->lock);
+	return 0;
+}
+
+static int op_poll(const char *path, struct fuse_file_info *fi,
+		   struct fuse_pollhandle *handle, unsigned int *events)
+{
+	struct tacho_tree_file *f = file_of(fi);
+
+	(void)path;
+	*events = tacho_tree_poll(f);
+	if (!handle)
+		return 0;
+	if (!*events)
+		return add_waiter(self(), f, handle);
+	fuse_pollhandle_destroy(handle);
+	return 0;
+}
+
+/* Tells the kernel of files that became ready. */
+static void look_at_waiters(struct mount *m)
+{
+	struct waiter **at = &m->waiters;
+
+	pthread_mutex_lock(&m->lock);
+	while (*at) {
+		struct waiter *w = *at;
+
+		if (!tacho_tree_poll(w->file)) {
+			at = &w->next;
+			continue;
+		}
+		*at = w->next;
+		(void)fuse_notify_poll(w->handle);
+		fuse_pollhandle_destroy(w->handle);
+		free(w);
+	}
+	pthread_mutex_unlock(&m->lock);
+}
+
+static void *poller(void *arg)
+{
+	const struct timespec pause = { .tv_nsec = POLL_NS };
+	struct mount *m = arg;
+
+	while (!tacho_load_relaxed(&m->stop)) {
+		look_at_waiters(m);
+		(void)nanosleep(&pause, NULL);
+	}
+	return NULL;
+}
+
+/* ---- the session ---- */
+
+static void *op_init(struct fuse_conn_info *conn, struct fuse_config *cfg)
+{
+	struct mount *m = self();
+
+	conn->want |= conn->capable & FUSE_CAP_ATOMIC_O_TRUNC;
+	conn->want &= ~(unsigned int)FUSE_CAP_AUTO_INVAL_DATA;
+	cfg->intr = 1;			/* reads that wait are interrupted, by this signal: */
+	cfg->intr_signal = SIGUSR1;
+	cfg->direct_io = 1;
+	cfg->use_ino = 1;
+	cfg->entry_timeout = cfg->attr_timeout = NAMES_S;
+	cfg->negative_timeout = 0;
+	m->polling = !pthread_create(&m->poller, NULL, poller, m);
+	if (m->config->ready)
+		m->config->ready(m->config->arg);
+	return m;
+}
+
+static const struct fuse_operations operations = {
+	.getattr = op_getattr, .readdir = op_readdir, .mkdir = op_mkdir,
+	.rmdir = op_rmdir, .chmod = op_chmod, .chown = op_chown,
+	.truncate = op_truncate, .utimens = op_utimens, .open = op_open,
+	.read = op_read, .write = op_write, .release = op_release, .poll = op_poll,
+	.init = op_init,
+};
+
+static int make_args(struct fuse_args *args, const struct tacho_mount_config *c)
+{
+	int err = fuse_opt_add_arg(args, "tacho");
+	char text[80];
+
+	/* who unmounts it finds us by this name: tacho_mount_server() */
+	(void)snprintf(text, sizeof(text), "-odefault_permissions,fsname=tacho:%d,"
+		       "subtype=tracefs", (int)getpid());
+	if (!err)
+		err = fuse_opt_add_arg(args, text);
+	if (!err && c->others)
+		err = fuse_opt_add_arg(args, "-oallow_other");
+	return err ? -ENOMEM : 0;
+}
+
+/* It only has to end a system call; fuse_interrupted() tells why. */
+static void on_interrupt(int sig)
+{
+	(void)sig;
+}
+
+static int serve(struct fuse *fuse, struct mount *m, struct tacho_diag *d)
+{
+	struct fuse_loop_config *lc = fuse_loop_cfg_create();
+	struct sigaction sa = { .sa_handler = on_interrupt };
+	int ret;
+
+	if (!lc)
+		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+	(void)sigaction(SIGUSR1, &sa, NULL);
+	fuse_loop_cfg_set_max_threads(lc, THREADS_MAX);
+	fuse_loop_cfg_set_idle_threads(lc, THREADS_IDLE);
+	ret = fuse_loop_mt(fuse, lc);
+	fuse_loop_cfg_destroy(lc);
+	if (m->polling) {
+		tacho_store_relaxed(&m->stop, true);
+		(void)pthread_join(m->poller, NULL);
+	}
+	/* a positive number is the signal that ended it */
+	return ret < 0 ? tacho_diag(d, ret, 0, "serving '%s' failed: %s",
+				    m->config->dir, strerror(-ret)) : 0;
+}
+
+int tacho_mount_run(struct tacho_tree *tree, const struct tacho_mount_config *config,
+		    struct tacho_diag *d)
+{
+	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+	struct mount m = { .tree = tree, .config = config };
+	struct fuse *fuse = NULL;
+	int err = make_args(&args, config);
+
+	pthread_mutex_init(&m.lock, NULL);
+	if (!err)
+		fuse = fuse_new(&args, &operations, sizeof(operations), &m);
+	if (!fuse) {
+		err = tacho_diag(d, -ENOMEM, 0, "libfuse cannot be set up");
+	} else if (fuse_mount(fuse, config->dir)) {
+		err = tacho_diag(d, -EPERM, 0, "cannot mount on '%s': it must be an empty "
+				 "directory of yours, and /dev/fuse must be there",
+				 config->dir);
+	} else {
+		(void)fuse_set_signal_handlers(fuse_get_session(fuse));
+		err = serve(fuse, &m, d);
+		fuse_remove_signal_handlers(fuse_get_session(fuse));
+		fuse_unmount(fuse);
+	}
+	if (fuse)
+		fuse_destroy(fuse);
+	fuse_opt_free_args(&args);
+	pthread_mutex_destroy(&m.lock);
+	return err;
+}
