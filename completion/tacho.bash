@@ -5,9 +5,9 @@
 # word is taken from the line itself, and what readline has already is cut off
 # the answers again.
 
-_tacho_verbs='check convert create destroy disable enable filter help hist list
+_tacho_verbs='check convert create destroy disable enable filter help hist list mount
 	recipe recover probe record report snapshot start stat status stop synth
-	trigger'
+	trigger umount'
 
 # Options of a verb, one per word; with '=' those that take a value.
 _tacho_options()
@@ -54,7 +54,10 @@ _tacho_options()
 	probe)
 		echo "$common --exec= --kernel --args= --group= --name= --dry-run
 			--raw --debug-dir=" ;;
-	start|stop|status|destroy|check)
+	mount)
+		echo "$common --session= --buffer= --options= --no-kernel --keep
+			--foreground" ;;
+	start|stop|status|destroy|check|umount)
 		echo "$common" ;;
 	esac
 }
@@ -212,6 +215,8 @@ _tacho_argument()
 		*)
 			_tacho_words 'add list del' "$cur" ;;
 		esac ;;
+	mount|umount)
+		COMPREPLY=($(compgen -d -- "$cur")) ;;
 	recover)
 		_tacho_dirs "$cur"
 		COMPREPLY+=($(compgen -W "$(_tacho_sessions)" -- "$cur")) ;;

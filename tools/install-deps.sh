@@ -4,7 +4,7 @@
 set -u
 
 build="gcc g++ make procps meson ninja-build pkg-config libbabeltrace2-dev
-libdw-dev libzstd-dev zlib1g-dev"
+libdw-dev libzstd-dev zlib1g-dev libfuse3-dev fuse3"
 test="clang llvm libclang-rt-14-dev python3 babeltrace2 libtraceevent-dev
 libtracefs-dev spin lttng-tools liblttng-ust-dev binutils gdb man-db
 bash-completion zsh util-linux procps gcc-aarch64-linux-gnu

@@ -23,7 +23,7 @@
 #define WAIT_MS	5000	/* umount waits so long for the server's end */
 
 static const char mount_usage[] =
-"Usage: tacho mount [OPTION]... DIR\n"
+"usage: tacho mount [OPTION]... DIR\n"
 "\n"
 "Mounts a directory that looks and works like /sys/kernel/tracing, with the\n"
 "events of all traced programs and of the kernel in one tree.\n"
@@ -36,18 +36,20 @@ static const char mount_usage[] =
 "      --no-kernel       events of programs only\n"
 "      --keep            sessions made here outlive the mount\n"
 "  -f, --foreground      do not go to the background\n"
-"  -h, --help            print this\n"
-"  -q, --quiet           no remarks\n"
+"  -q, --quiet           no remarks on stderr\n"
+"      --json            changes nothing: there is no output\n"
+"  -h, --help            this text\n"
 "\n"
 "Unmount it with 'tacho umount DIR'.\n";
 
 static const char umount_usage[] =
-"Usage: tacho umount DIR\n"
+"usage: tacho umount DIR\n"
 "\n"
 "Unmounts what 'tacho mount DIR' has mounted.\n"
 "\n"
-"  -h, --help            print this\n"
-"  -q, --quiet           no remarks\n";
+"  -q, --quiet           no remarks on stderr\n"
+"      --json            changes nothing: there is no output\n"
+"  -h, --help            this text\n";
 
 #ifdef TACHO_HAVE_FUSE
 

@@ -105,6 +105,11 @@ bool tacho_query_has_hist(const struct tacho_query *q)
 	return q->has_hist;
 }
 
+void tacho_query_changed(struct tacho_query *q)
+{
+	memset(q->slot, 0, sizeof(q->slot));
+}
+
 /* ---- the event that is built in ---- */
 
 static bool is_live(const struct tacho_query *q)
@@ -156,9 +161,6 @@ static int begin_run_queue(struct tacho_query *q, struct tacho_cmd_error *e)
 	err = tacho_engine_synth(q->engine, RUN_QUEUE_TEXT, e);
 	memset(q->slot, 0, sizeof(q->slot));
 	return err;
-void tacho_query_changed(struct tacho_query *q)
-{
-	memset(q->slot, 0, sizeof(q->slot));
 }
 
 /* ---- commands ---- */

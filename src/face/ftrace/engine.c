@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "face/ftrace/nodes.h"
 #include "face/ftrace/store_priv.h"
 #include "tacho/abi/record.h"
 
@@ -129,6 +130,10 @@ void tree_engine_run(struct tree_store *s)
 					     r.ticks);
 		while ((made = tacho_query_made(s->query)))
 			put_made(s, made);
+		if (tacho_query_snapshots(s->query) != s->snapshots) {
+			s->snapshots = tacho_query_snapshots(s->query);
+			(void)tree_take_snapshot(s->inst, false);
+		}
 	}
 	/* what was read is not needed again */
 	for (uint32_t i = 0; i < s->nr_cpus; i++)

@@ -26,8 +26,11 @@ unsigned int tree_pipe_poll(struct tacho_tree_file *f);
 /* Bytes of the pages that trace_pipe_raw hands out. */
 uint32_t tree_page_size(const struct tree_inst *inst);
 
-/* Under inst->lock.  0 or -errno. */
-int tree_take_snapshot(struct tree_inst *inst);
+/*
+ * What is in the buffers becomes the snapshot; drain: with all that the kernel has so
+ * far.  Under inst->lock.  0 or -errno.
+ */
+int tree_take_snapshot(struct tree_inst *inst, bool drain);
 
 /* tracing_on, of programs and of the kernel.  Under inst->lock. */
 bool tree_is_on(const struct tree_inst *inst);

@@ -329,7 +329,6 @@ int tree_store_snapshot(struct tree_inst *inst)
 
 	if (!s)
 		return 0;
-	(void)tree_store_drain(inst);
 	fresh = new_lanes(s->nr_cpus);
 	if (!fresh)
 		return -ENOMEM;

@@ -47,7 +47,7 @@ int tree_store_drain(struct tree_inst *inst);
 /* Empties one CPU (-1: all), the kernel's ring included; the snapshot stays. */
 void tree_store_clear(struct tree_inst *inst, int32_t cpu);
 
-/* What is here becomes the snapshot; drop: there is none any more. */
+/* What was drained becomes the snapshot; drop: there is none any more. */
 int tree_store_snapshot(struct tree_inst *inst);
 void tree_store_drop_snapshot(struct tree_inst *inst);
 bool tree_store_has_snapshot(const struct tree_inst *inst);

@@ -51,6 +51,7 @@ struct tree_store {
 	struct tacho_stream *stream;	/* of front */
 	struct tacho_query *query;	/* NULL: no engine so far */
 	uint32_t commands;		/* triggers that are set */
+	uint64_t snapshots;		/* that they took so far */
 	const struct tacho_type **made;	/* types of synthetic events, by id - TREE_ID_FIRST */
 	uint32_t nr_made;
 };

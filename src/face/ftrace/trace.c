@@ -279,10 +279,13 @@ static void put_snapshot_help(const struct tacho_tree_file *f, struct tacho_buf 
 		"# echo 0 > snapshot : Clears and frees snapshot buffer for this cpu.\n");
 }
 
-int tree_take_snapshot(struct tree_inst *inst)
+int tree_take_snapshot(struct tree_inst *inst, bool drain)
 {
-	int n = tacho_session_snapshot(&inst->session, NULL);
+	int n;
 
+	if (drain)
+		(void)tree_store_drain(inst);
+	n = tacho_session_snapshot(&inst->session, NULL);
 	if (n < 0)
 		return n;
 	inst->snapshot = true;
@@ -302,7 +305,7 @@ static ssize_t snapshot_store(struct tacho_tree_file *f, const char *text, size_
 	if (v == 1) {
 		if (f->cpu >= 0)
 			return -EINVAL;
-		err = tree_take_snapshot(inst);
+		err = tree_take_snapshot(inst, true);
 		return err ? err : (ssize_t)len;
 	}
 	if (!v && f->cpu >= 0)
