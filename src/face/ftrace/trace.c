@@ -25,6 +25,7 @@ struct text_file {
 	/* the record that is to be printed: the one behind it tells its delay */
 	struct tacho_record held;
 	bool holding;
+	uint64_t raw[512];		/* its bytes */
 };
 
 static enum tree_view view_of(const struct tacho_tree_file *f)
@@ -105,8 +106,39 @@ static int put_header(struct tacho_tree_file *f)
 	return tacho_buf_error(&f->text);
 }
 
+/* Prints the record that was held back; next: the one behind it, or NULL. */
+static void put_held(struct tacho_tree_file *f, const struct tacho_record *next)
+{
+	struct text_file *t = f->own;
+
+	if (!t->holding)
+		return;
+	tacho_output_put(t->output, &t->held, next ? next->ticks : t->held.ticks,
+			 &f->text);
+	t->holding = false;
+}
+
+/*
+ * One record.  Only latency-format needs to know the next one, and so a record's bytes
+ * for longer than until the next is read.
+ */
+static void put_record(struct tacho_tree_file *f, const struct tacho_record *r)
+{
+	struct text_file *t = f->own;
+
+	if (!t->config.options.latency_format || r->len > sizeof(t->raw)) {
+		put_held(f, r);
+		tacho_output_put(t->output, r, r->ticks, &f->text);
+		return;
+	}
+	put_held(f, r);
+	t->held = *r;
+	t->held.raw = memcpy(t->raw, r->raw, r->len);
+	t->holding = true;
+}
+
 /* Lines until there are `size` bytes of text, or no more. */
-static int fill_text(struct tacho_tree_file *f, size_t size)
+static int fill_text(struct tacho_tree_file *f, size_t size, bool pipe)
 {
 	struct text_file *t = f->own;
 	struct tacho_record r;
@@ -116,10 +148,15 @@ static int fill_text(struct tacho_tree_file *f, size_t size)
 
 		if (status == TACHO_STREAM_ERROR)
 			return -EIO;
-		if (status != TACHO_STREAM_RECORD)
+		if (status != TACHO_STREAM_RECORD) {
 			t->ended = true;
-		else
-			tacho_output_put(t->output, &r, r.ticks, &f->text);
+			put_held(f, NULL);
+			break;
+		}
+		/* what was overwritten, trace_pipe tells in between, trace at its head */
+		if (!pipe)
+			r.lost = 0;
+		put_record(f, &r);
 	}
 	return tacho_buf_error(&f->text);
 }
@@ -170,7 +207,7 @@ static ssize_t trace_read(struct tacho_tree_file *f, void *to, size_t size,
 		return t->ended ? 0 : -EINVAL;
 	drop_text(&f->text, n);
 	f->text_at = offset;
-	err = fill_text(f, size);
+	err = fill_text(f, size, false);
 	if (err)
 		return err;
 	n = f->text.len < size ? f->text.len : size;
@@ -229,7 +266,7 @@ static ssize_t pipe_read(struct tacho_tree_file *f, void *to, size_t size,
 		tree_reader_output(&t->reader, &t->config);
 		tacho_output_configure(t->output, &t->config);
 		t->ended = false;
-		err = fill_text(f, size);
+		err = fill_text(f, size, true);
 		if (err || f->text.len || is_ended(f->inst))
 			break;
 		err = wait_for_more(caller, f->flags & O_NONBLOCK);
