@@ -39,8 +39,9 @@ static int read_header_info(struct tacho_dat_load *l, struct tacho_dat_in *in)
 		in->why = "no header_page in it";
 	tacho_dat_in_text(in, &text, tacho_dat_in_u64(in));
 	if (!in->why)
-		err = tacho_kpage_layout_parse(&l->m->layout, text.data,
-					       text.len, l->d);
+		err = tacho_kpage_layout_parse(&l->m->layout,
+					       tacho_buf_str(&text), text.len,
+					       l->d);
 	tacho_buf_release(&text);
 	if (err)
 		return err;
@@ -162,7 +163,7 @@ static int read_cmdlines(struct tacho_dat_load *l, struct tacho_dat_in *in)
 
 	tacho_buf_init(&text, CMDLINES_MAX);
 	tacho_dat_in_text(in, &text, tacho_dat_in_u64(in));
-	for (s = text.data, end = s + text.len; s && s < end;) {
+	for (s = tacho_buf_str(&text), end = s + text.len; s < end;) {
 		const char *nl = memchr(s, '\n', (size_t)(end - s));
 
 		take_cmdline(l->facts, s, nl ? nl : end);
@@ -463,7 +464,8 @@ int tacho_dat_meta_read(struct tacho_dat_meta *m, const struct tacho_dat_file *f
 	tacho_buf_init(&l.stats, (size_t)256 << 10);
 	tacho_buf_init(&l.option, TACHO_DAT_BLOCK_MAX);
 	l.last_buffer = &m->buffer;
-	if (!in)
+	/* an option without data has an address all the same */
+	if (!in || !tacho_buf_reserve(&l.option, 1))
 		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
 	else if (f->version >= TACHO_DAT_VERSION_7)
 		err = read_v7(&l, in);

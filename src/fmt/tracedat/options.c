@@ -163,7 +163,7 @@ static void set_guest(struct tacho_dat_load *l, struct tacho_cur *c)
 	const char *before = tacho_facts_get(l->facts, "guests");
 	struct tacho_buf b;
 
-	if (!name)
+	if (!name || !*name)
 		return;
 	tacho_buf_init(&b, 65536);
 	if (before)
