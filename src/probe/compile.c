@@ -139,6 +139,18 @@ static void note_needs(struct probe_program *p, const struct tacho_hist_spec *h)
 	p->tells |= p->needs_stack || strstr(h->text, ".sym");
 }
 
+uint64_t tacho_program_known(const struct probe_session *s)
+{
+	return (uint64_t)tacho_load_relaxed(&tacho_probe.proc->nr_events) << 32 |
+	       (tacho_load_relaxed(&s->view.types->text_used) & UINT32_MAX);
+}
+
+/* Whether a histogram that did not compile may do so when more events are known. */
+static bool refers(const struct tacho_hist_spec *h)
+{
+	return strchr(h->text, '$') || strstr(h->text, "onmatch(");
+}
+
 /* One trigger; false when it cannot be on events of this type. */
 static bool make_trigger(struct tacho_compile *c, struct probe_program *p,
 			 struct probe_trigger *t, struct tacho_command *cmd,
@@ -170,8 +182,10 @@ static bool make_trigger(struct tacho_compile *c, struct probe_program *p,
 		break;
 	case TACHO_TRIGGER_HIST:
 		t->hist = tacho_compile_hist(c, cmd, spec, type);
-		if (!t->hist)
+		if (!t->hist) {
+			p->partial |= refers(&spec->hist);
 			return false;
+		}
 		note_needs(p, &spec->hist);
 		break;
 	case TACHO_TRIGGER_TRACEON:
@@ -257,6 +271,7 @@ static struct probe_program *make_program(struct tacho_compile *c,
 		p->needs_time |= of && of->needs_time;
 		p->needs_stack |= of && of->needs_stack;
 		p->tells |= of && of->tells;
+		p->partial |= of && of->partial;
 	}
 	return p;
 }
@@ -348,6 +363,7 @@ struct probe_program *tacho_program_compile(struct probe_session *s,
 					    uint32_t index)
 {
 	uint32_t seq = tacho_load_seq_cst(&s->view.commands->seq);
+	uint64_t known = tacho_program_known(s);
 	struct probe_program *p = NULL;
 
 	if (s->chunk)
@@ -361,7 +377,9 @@ struct probe_program *tacho_program_compile(struct probe_session *s,
 		(void)tacho_add_relaxed(&tacho_probe.proc->lost_program, 1);
 		p = compile_here(s, index, false);
 	}
-	if (p)
-		p->seq = seq;
+	if (p) {
+		p->seq = p->partial ? seq | 1 : seq;
+		p->known = known;
+	}
 	return p;
 }

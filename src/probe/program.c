@@ -28,6 +28,9 @@ const struct probe_program *tacho_program_renew(struct probe_session *s,
 	/* half edited: what is there is good until it is done */
 	if (old && seq & 1)
 		return old;
+	if (old && old->partial && old->seq == (seq | 1) &&
+	    old->known == tacho_program_known(s))
+		return old;
 	if (!tacho_attach_may_map() ||
 	    !tacho_cas_acq_rel(&s->compiling, &idle, 1)) {
 		if (!old)

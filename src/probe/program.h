@@ -30,6 +30,10 @@
  *	and each change that a user makes to a session while the program runs.
  *	A process that has locked itself up (seccomp) keeps what it had.
  *
+ *	A histogram may refer to one on an event that no program has told of yet (a later
+ *	library, another process).  The program is made without it, is never taken
+ *	for current, and is made again when there are more events than there were.
+ *
  *	A command that does not compile for an event is not the event's: a glob
  *	may cover events without the field.  One that does not for want of memory is
  *	counted, and the event is recorded as if it had none.
@@ -88,6 +92,8 @@ struct probe_program {
 	bool needs_time;
 	bool needs_stack;
 	bool tells;		/* some command asks for stacks or functions */
+	bool partial;		/* a hist refers to what is not known yet; seq is odd */
+	uint64_t known;		/* partial: what was known when it was made */
 	uint32_t nr_triggers;
 	struct probe_trigger *trigger;
 };
@@ -138,6 +144,9 @@ int tacho_program_hit(struct probe_session *s, const struct probe_program *p,
  */
 struct probe_program *tacho_program_compile(struct probe_session *s,
 					    uint32_t index);
+
+/* Changes whenever this process or the session gets to know another event. */
+uint64_t tacho_program_known(const struct probe_session *s);
 
 /* ---- what histograms ask for; arg is the struct tacho_compile they are of ---- */
 

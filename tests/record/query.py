@@ -448,6 +448,27 @@ def test_programs():
     tacho("destroy", "s")
 
 
+def test_references_to_come():
+    """histograms that refer to each other's events, set before any program runs"""
+    tacho("create", "s")
+    for event, text in (
+            ("rec:hit", "hist:keys=common_pid:n0=n"),
+            ("rec:mark", "hist:keys=common_pid:m0=n"),
+            ("rec:hit", "hist:keys=common_pid:from=$m0"),
+            ("rec:mark", "hist:keys=common_pid:from=$n0")):
+        tacho("trigger", "-s", "s", event, text)
+    p = start(TRACED, "hit 1", "mark 7", "hit 3", "mark 8")
+    assert finish(p).status == 0
+    got = {}
+    for line in tacho("hist", "-s", "s", "--json").out.splitlines():
+        h = json.loads(line)
+        got[h["event"], "from=" in h["trigger"]] = h["hits"]
+    # the first hit comes before any mark: its variable is not set
+    assert got == {("rec:hit", False): 4, ("rec:hit", True): 3,
+                   ("rec:mark", False): 2, ("rec:mark", True): 2}, got
+    tacho("destroy", "s")
+
+
 def test_unknown_events():
     """commands on events that nobody knows yet are checked all the same"""
     tacho("create", "-e", "rec:*", "-b", "1M", "s")

@@ -15,7 +15,7 @@ static void shorten_longs(const char *text, size_t len, struct tacho_buf *out)
 	static const char word[] = "unsigned long";
 	const char *end = text + len;
 
-	while (text < end) {
+	while (text && text < end) {
 		const char *nl = memchr(text, '\n', (size_t)(end - text));
 		const char *next = nl ? nl + 1 : end;
 		size_t n = (size_t)(next - text);
