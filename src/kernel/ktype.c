@@ -380,10 +380,10 @@ static int load_one(struct tacho_ktypes *t, int root, const char *system,
 						text->len, d);
 }
 
-/* The kernel's own types: what is in one kernel need not be in another. */
-static void load_ftrace(struct tacho_ktypes *t, int root,
-			struct tacho_buf *text)
+/* What is in one kernel need not be in another. */
+void tacho_ktypes_load_ftrace(struct tacho_ktypes *t, int root)
 {
+	struct tacho_buf text;
 	struct dirent *e;
 	DIR *dir;
 	int fd;
@@ -396,9 +396,11 @@ static void load_ftrace(struct tacho_ktypes *t, int root,
 		close(fd);
 		return;
 	}
+	tacho_buf_init(&text, FORMAT_MAX);
 	while ((e = readdir(dir)))
 		if (e->d_name[0] != '.' && e->d_type != DT_REG)
-			load_one(t, root, "ftrace", e->d_name, text, NULL);
+			load_one(t, root, "ftrace", e->d_name, &text, NULL);
+	tacho_buf_release(&text);
 	closedir(dir);
 }
 
@@ -411,8 +413,8 @@ int tacho_ktypes_load(struct tacho_ktypes *t, const struct tacho_kernel *k,
 	int ret = 0;
 	size_t i;
 
+	tacho_ktypes_load_ftrace(t, root);
 	tacho_buf_init(&text, FORMAT_MAX);
-	load_ftrace(t, root, &text);
 	for (i = 0; !ret && (ev = tacho_kernel_enabled(k, i)); i++)
 		ret = load_one(t, root, ev->system, ev->name, &text, d);
 	tacho_buf_release(&text);

@@ -15,7 +15,8 @@
  * These get a text of ours, in which that field is __data_loc: so all of it
  * is kept and every reader of formats can find it.
  *
- * Loading types allocates; it must not run while a pump that uses them does.
+ * Loading types allocates and moves plans: it must not run while a pump that uses them
+ * does, but in that pump's learn().
  */
 #ifndef TACHO_KERNEL_KTYPE_H
 #define TACHO_KERNEL_KTYPE_H
@@ -125,6 +126,9 @@ int tacho_ktypes_add(struct tacho_ktypes *t, const char *system,
  */
 int tacho_ktypes_load(struct tacho_ktypes *t, const struct tacho_kernel *k,
 		      struct tacho_diag *d);
+
+/* tacho_ktypes_load_ftrace - only the kernel's own; as far as they can be read. */
+void tacho_ktypes_load_ftrace(struct tacho_ktypes *t, int root);
 
 /* The type with this id, or NULL. */
 const struct tacho_ktype *tacho_ktypes_find(const struct tacho_ktypes *t,

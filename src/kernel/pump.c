@@ -168,6 +168,16 @@ static void learn_task(struct tacho_kernel_pump *p,
 	}
 }
 
+static TACHO_NOINLINE const struct tacho_kplan *
+learn_plan(struct tacho_kernel_pump *p, uint32_t id)
+{
+	const struct tacho_ktypes *types = p->types;
+
+	if (p->config.learn)
+		p->config.learn(p->config.arg, id);
+	return id < types->nr_plans && types->plans[id].kind ? &types->plans[id] : NULL;
+}
+
 /*
  * The events of the sub-buffer in l->reader, to records.  This is the loop that
  * every event goes through.
@@ -192,13 +202,13 @@ static int take_events(struct tacho_kernel_pump *p, struct lane *l)
 			continue;
 		}
 		id = tacho_load_u16(ev.raw);
-		if (tacho_unlikely(id >= types->nr_plans ||
-				   !types->plans[id].kind)) {
+		plan = tacho_likely(id < types->nr_plans && types->plans[id].kind) ?
+		       &types->plans[id] : learn_plan(p, id);
+		if (tacho_unlikely(!plan)) {
 			p->stats.unknown++;
 			damage(l, 1);
 			continue;
 		}
-		plan = &types->plans[id];
 		if (tacho_unlikely(ev.time < l->last)) {
 			p->stats.backwards++;
 			ev.time = l->last;

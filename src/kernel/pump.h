@@ -64,6 +64,11 @@ struct tacho_kernel_pump_config {
 	uint32_t nr_cpus;		/* 0: all from first_cpu on */
 	bool map;			/* map sub-buffers; see reader.h */
 	struct tacho_ktasks *tasks;	/* told of every thread seen; NULL: nobody */
+	/*
+	 * An event of a type that is not known: adds it to the pump's types, if it can.
+	 * NULL: all types that there will be were loaded.
+	 */
+	void (*learn)(void *arg, uint32_t id);
 };
 
 /* Sums over the pump's CPUs. */

@@ -6,6 +6,7 @@
  *	inst.c		the life of an instance: a session and its part of the kernel
  *	catalog.c	which events there are, their ids and types
  *	store.c		kernel records that were taken from the kernel
+ *	learn.c		their types
  *	view.c		one instance's records as a stream; marks; counts
  *	trace.c		trace, trace_pipe and their brothers below per_cpu
  *	raw.c		trace_pipe_raw, snapshot_raw: pages

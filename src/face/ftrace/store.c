@@ -16,7 +16,6 @@
 
 #define LOOKS		64		/* new threads looked up at a time */
 #define SLACK_NS	UINT64_C(200000)	/* see stream/live_kernel.h */
-#define TEXT_MAX	((size_t)8 << 20)
 
 /* ---- blocks ---- */
 
@@ -141,43 +140,9 @@ static int sink(void *arg, const struct tacho_kernel_batch *b)
 	return 0;
 }
 
-/* The format of one event, from the kernel. */
-static void learn_type(struct tree_store *s, const char *system, const char *name)
+static void learn(void *arg, uint32_t id)
 {
-	struct tacho_buf b;
-	char path[300];
-
-	(void)snprintf(path, sizeof(path), "events/%s/%s/format", system, name);
-	tacho_buf_init(&b, TEXT_MAX);
-	if (!tacho_buf_read_fileat(&b, tacho_kernel_dirfd(s->inst->kernel), path))
-		(void)tacho_ktypes_add(&s->types, system, tacho_buf_str(&b), b.len,
-				       NULL);
-	tacho_buf_release(&b);
-}
-
-/* Types of all events that are enabled in the kernel by now. */
-static void learn_types(struct tree_store *s)
-{
-	struct tacho_buf b;
-	char *line, *save = NULL, *colon;
-
-	tacho_buf_init(&b, TEXT_MAX);
-	if (!tacho_buf_read_fileat(&b, tacho_kernel_dirfd(s->inst->kernel),
-				   "set_event")) {
-		char *text = (char *)(uintptr_t)tacho_buf_str(&b);
-
-		for (line = strtok_r(text, "\n", &save); line;
-		     line = strtok_r(NULL, "\n", &save)) {
-			colon = strchr(line, ':');
-			if (!colon)
-				continue;
-			*colon = '\0';
-			if (!tree_store_knows(s, line, colon + 1))
-				learn_type(s, line, colon + 1);
-		}
-	}
-	tacho_buf_release(&b);
-	s->types_dirty = false;
+	tree_store_learn(arg, id);
 }
 
 int tree_store_drain(struct tree_inst *inst)
@@ -187,8 +152,6 @@ int tree_store_drain(struct tree_inst *inst)
 
 	if (!s)
 		return 0;
-	if (s->types_dirty)
-		learn_types(s);
 	s->horizon = tree_now(inst);
 	do
 		more = tacho_kernel_pump_step(s->pump, 0);
@@ -203,34 +166,7 @@ int tree_store_drain(struct tree_inst *inst)
 void tree_store_events_changed(struct tree_inst *inst)
 {
 	if (inst->store)
-		inst->store->types_dirty = true;
-}
-
-bool tree_store_knows(const struct tree_store *s, const char *system,
-		      const char *name)
-{
-	for (uint32_t i = 0; i < s->types.nr; i++) {
-		const struct tacho_type *t = s->types.list[i].type;
-
-		if (!strcmp(t->name, name) && !strcmp(t->system, system))
-			return true;
-	}
-	return false;
-}
-
-const struct tacho_type *tree_store_type(struct tree_store *s, const char *system,
-					 const char *name)
-{
-	for (int tries = 0; tries < 2; tries++) {
-		for (uint32_t i = 0; i < s->types.nr; i++) {
-			const struct tacho_type *t = s->types.list[i].type;
-
-			if (!strcmp(t->name, name) && !strcmp(t->system, system))
-				return t;
-		}
-		learn_type(s, system, name);
-	}
-	return NULL;
+		inst->store->ids.stale = true;
 }
 
 /* ---- life ---- */
@@ -254,17 +190,14 @@ static void free_lanes(struct tree_lane *l, uint32_t nr)
 static int prepare(struct tree_store *s)
 {
 	struct tacho_kernel_pump_config pc = {
-		.sink = sink, .arg = s, .tasks = &s->tasks,
+		.sink = sink, .arg = s, .tasks = &s->tasks, .learn = learn,
 	};
-	int err;
 
 	s->lane = new_lanes(s->nr_cpus);
 	s->front = s->lane;
 	if (!s->lane)
 		return -ENOMEM;
-	err = tacho_ktypes_load(&s->types, s->inst->kernel, NULL);
-	if (err)
-		return err;
+	tacho_ktypes_load_ftrace(&s->types, s->inst->tree->tracefs.dirfd);
 	tacho_ktasks_scan(&s->tasks);
 	return tacho_kernel_pump_new(&s->pump, s->inst->kernel, &s->types, &pc, NULL);
 }
@@ -278,7 +211,6 @@ int tree_store_new(struct tree_inst *inst)
 		return -ENOMEM;
 	s->inst = inst;
 	s->nr_cpus = tacho_kernel_info(inst->kernel)->nr_cpus;
-	s->types_dirty = true;
 	s->slack = SLACK_NS * tacho_clock_freq(inst->session.view.ring.clock) / 1000000000;
 	tacho_ktypes_init(&s->types);
 	err = tacho_ktasks_init(&s->tasks);
@@ -304,6 +236,7 @@ void tree_store_free(struct tree_store *s)
 	free_lanes(s->snapshot, s->nr_cpus);
 	tacho_ktypes_release(&s->types);
 	tacho_ktasks_release(&s->tasks);
+	tacho_arena_release(&s->ids.arena);
 	free(s);
 }
 

@@ -33,12 +33,20 @@ struct tree_lane {
 	uint64_t overrun;		/* in all */
 };
 
+/* The kernel's events by id (learn.c). */
+struct tree_ids {
+	struct tacho_arena arena;
+	const struct tacho_kernel_event **event;	/* NULL: not looked up so far */
+	uint64_t time;		/* ns: when that was; 0: never */
+	bool stale;		/* there may be others by now */
+};
+
 struct tree_store {
 	struct tree_inst *inst;
 	struct tacho_ktypes types;
 	struct tacho_ktasks tasks;
 	struct tacho_kernel_pump *pump;
-	bool types_dirty;
+	struct tree_ids ids;
 	uint32_t named;			/* tasks that were there when names were learnt */
 	uint32_t nr_cpus;
 	struct tree_lane *lane;		/* what is read */
@@ -61,8 +69,8 @@ void tree_lane_clear(struct tree_lane *l);
 /* All blocks but the last, which may be read to a point. */
 void tree_lane_trim_read(struct tree_lane *l);
 
-bool tree_store_knows(const struct tree_store *s, const char *system,
-		      const char *name);
+/* An event of an unknown type came: reads the type, if the kernel has such an event. */
+void tree_store_learn(struct tree_store *s, uint32_t id);
 
 /* The type of a kernel event, read from the kernel if need be; or NULL. */
 const struct tacho_type *tree_store_type(struct tree_store *s, const char *system,

@@ -260,9 +260,11 @@ static ssize_t pipe_read(struct tacho_tree_file *f, void *to, size_t size,
 	int err = 0;
 
 	(void)offset;
-	if (!t->open)
-		err = text_begin(f, TREE_VIEW_LIVE, true);
 	while (!err && !f->text.len) {
+		if (!t->open || tree_reader_is_partial(&t->reader))
+			err = text_begin(f, TREE_VIEW_LIVE, true);
+		if (err)
+			break;
 		tree_reader_output(&t->reader, &t->config);
 		tacho_output_configure(t->output, &t->config);
 		t->ended = false;

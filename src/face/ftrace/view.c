@@ -65,6 +65,7 @@ static int add_sources(struct tree_reader *r)
 		err = tree_store_source(inst, parts[r->view], &source);
 		if (!err)
 			err = tacho_stream_add_take(r->stream, source);
+		r->has_kernel = !err;
 	}
 	return err;
 }
@@ -96,6 +97,18 @@ void tree_reader_close(struct tree_reader *r)
 	tacho_stream_close(r->stream);
 	free(r->at);
 	*r = (struct tree_reader){ .inst = r->inst };
+}
+
+bool tree_reader_is_partial(struct tree_reader *r)
+{
+	bool partial;
+
+	if (r->has_kernel)
+		return false;
+	pthread_mutex_lock(&r->inst->lock);
+	partial = r->inst->store;
+	pthread_mutex_unlock(&r->inst->lock);
+	return partial;
 }
 
 /* Whether this reader is to hand the record out. */

@@ -24,6 +24,7 @@ struct tree_reader {
 	enum tree_view view;
 	int32_t cpu;			/* -1: all */
 	bool consume;
+	bool has_kernel;		/* the kernel's records are in it */
 	uint64_t until;			/* ticks: later records are not wanted */
 	struct tree_mark *at;		/* where it is, as inst->mark */
 	struct tacho_clock_map clock;	/* the shown clock's */
@@ -34,6 +35,9 @@ struct tree_reader {
 int tree_reader_open(struct tree_reader *r, struct tree_inst *inst,
 		     enum tree_view view, int32_t cpu, bool consume);
 void tree_reader_close(struct tree_reader *r);
+
+/* The instance got its part of the kernel since: it takes a new reader to read that. */
+bool tree_reader_is_partial(struct tree_reader *r);
 
 /*
  * The next record that is not consumed: an enum tacho_stream_status.  record->lost is
