@@ -26,7 +26,8 @@ class Live:
     def load(self, *argv, cpu=0):
         """The load, started; its JSON line comes by loaded()."""
         cmd = ['taskset', '-c', str(cpu), self.load_path(), *map(str, argv)]
-        return subprocess.Popen(cmd, stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen(cmd, stdout=subprocess.PIPE, text=True,
+                                env=getattr(self, 'mount_env', None))
 
     def load_path(self):
         return os.path.join(self.build, 'tests', 'bench', 'load')

@@ -4,6 +4,7 @@
  *
  *	load calls SECONDS [RATE]	system calls: RATE a second, or as many as
  *					there can be
+ *	load events SECONDS [RATE]	hits of the tracepoint bench:two, likewise
  *	load hits N			N calls of bench_hit(), for a uprobe
  *
  * Prints one line of JSON: how many, and ns of CPU time for each.
@@ -15,6 +16,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#define CREATE_TRACE_POINTS
+#include "bench_trace.h"
 
 #define ROUND	100
 
@@ -39,18 +43,29 @@ static double now(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
+static void call(uint64_t i)
+{
+	(void)i;
+	(void)syscall(SYS_getppid);
+}
+
+static void event(uint64_t i)
+{
+	trace_two(i, i * 2);
+}
+
 /*
  * What was not on time is not made up for: then there are fewer, at the rate at most.
  */
-static unsigned long calls(double from, double seconds, double rate)
+static unsigned long paced(void (*make)(uint64_t i), double from, double seconds,
+			   double rate)
 {
 	double step = rate > 0 ? ROUND * 1e9 / rate : 0, next = from;
 	unsigned long n = 0;
 
 	do {
 		for (int i = 0; i < ROUND; i++)
-			(void)syscall(SYS_getppid);
-		n += ROUND;
+			make(n++);
 		next += step;
 		if (next < now())
 			next = now();
@@ -65,14 +80,15 @@ int main(int argc, char **argv)
 	unsigned long n;
 	double from;
 
-	if (argc < 3 || argc > 4 || (strcmp(argv[1], "calls") && strcmp(argv[1], "hits"))) {
-		fprintf(stderr, "usage: load calls SECONDS [RATE] | load hits N\n");
+	if (argc < 3 || argc > 4 || (strcmp(argv[1], "calls") &&
+	    strcmp(argv[1], "events") && strcmp(argv[1], "hits"))) {
+		fprintf(stderr, "usage: load calls|events SECONDS [RATE] | load hits N\n");
 		return 2;
 	}
 	from = read_clock(CLOCK_PROCESS_CPUTIME_ID);
-	if (!strcmp(argv[1], "calls")) {
-		n = calls(now(), strtod(argv[2], NULL),
-			  argc > 3 ? strtod(argv[3], NULL) : 0);
+	if (strcmp(argv[1], "hits")) {
+		n = paced(strcmp(argv[1], "calls") ? event : call, now(),
+			  strtod(argv[2], NULL), argc > 3 ? strtod(argv[3], NULL) : 0);
 	} else {
 		n = strtoul(argv[2], NULL, 10);
 		for (unsigned long i = 0; i < n; i++)
