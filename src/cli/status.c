@@ -50,6 +50,19 @@ static uint64_t session_bytes(const struct tacho_session *s)
 	return bytes;
 }
 
+static void put_pids(struct tacho_buf *b, const char *what,
+		     const struct tacho_pids *list, uint32_t flags)
+{
+	uint32_t n = tacho_pids_nr(list);
+
+	if (!n)
+		return;
+	tacho_buf_puts(b, what);
+	for (uint32_t i = 0; i < n; i++)
+		tacho_buf_printf(b, " %d", list->pid[i]);
+	tacho_buf_puts(b, flags & TACHO_SESSION_FORK ? " and their children\n" : "\n");
+}
+
 static void session_text(struct status *st, struct tacho_session *s,
 			 const struct tacho_session_counts *n)
 {
@@ -71,13 +84,8 @@ static void session_text(struct status *st, struct tacho_session *s,
 		tacho_buf_printf(b, "  rule      %s %.*s\n",
 				 c->rule[i].enable ? "enable " : "disable",
 				 TACHO_RULE_MAX, c->rule[i].glob);
-	if (c->nr_pids) {
-		tacho_buf_puts(b, "  processes");
-		for (uint32_t i = 0; i < c->nr_pids && i < TACHO_PIDS_MAX; i++)
-			tacho_buf_printf(b, " %d", c->pid[i]);
-		tacho_buf_puts(b, c->flags & TACHO_SESSION_FORK ?
-			       " and their children\n" : "\n");
-	}
+	put_pids(b, "  processes", &c->pids, c->flags);
+	put_pids(b, "  but not  ", &c->not_pids, c->flags);
 	if (c->kernel_instance[0])
 		tacho_buf_printf(b, "  kernel    instance %.*s\n",
 				 (int)sizeof(c->kernel_instance), c->kernel_instance);
@@ -85,6 +93,18 @@ static void session_text(struct status *st, struct tacho_session *s,
 		tacho_buf_printf(b, "  recorder  %d %s, writes to %.*s\n", c->owner,
 				 owner_state(c), (int)sizeof(c->output), c->output);
 	tacho_buf_printf(b, "  directory %s\n", s->path);
+}
+
+static void pids_json(struct tacho_json *j, const char *key,
+		      const struct tacho_pids *list)
+{
+	uint32_t n = tacho_pids_nr(list);
+
+	tacho_json_key(j, key);
+	tacho_json_open(j, '[');
+	for (uint32_t i = 0; i < n; i++)
+		tacho_json_s64(j, list->pid[i]);
+	tacho_json_close(j, ']');
 }
 
 static void session_json(struct status *st, struct tacho_session *s,
@@ -114,11 +134,8 @@ static void session_json(struct status *st, struct tacho_session *s,
 		tacho_json_close(j, '}');
 	}
 	tacho_json_close(j, ']');
-	tacho_json_key(j, "pids");
-	tacho_json_open(j, '[');
-	for (uint32_t i = 0; i < c->nr_pids && i < TACHO_PIDS_MAX; i++)
-		tacho_json_s64(j, c->pid[i]);
-	tacho_json_close(j, ']');
+	pids_json(j, "pids", &c->pids);
+	pids_json(j, "not_pids", &c->not_pids);
 	tacho_json_pair_s64(j, "recorder", c->owner);
 	tacho_json_pair_str(j, "recorder_state", owner_state(c));
 	tacho_json_key(j, "output");

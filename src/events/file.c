@@ -317,7 +317,8 @@ static int add_rule(struct open_session *o, const struct trace_array *tr,
 		return -EINVAL;
 	(void)stpcpy(stpcpy(stpcpy(glob, system), ":"), event);
 	/* the global one records us, whoever made it */
-	if (tr->global && enable && c->nr_pids && !tacho_pids_add(c, getpid()))
+	if (tr->global && enable && tacho_pids_nr(&c->pids) &&
+	    !tacho_pids_add(&c->pids, getpid()))
 		return -ENOSPC;
 	return tacho_session_rule(&o->session, enable, glob, NULL, NULL);
 }

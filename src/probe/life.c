@@ -40,8 +40,8 @@ static void boot_option(struct tacho_dir *dir)
 		(void)tacho_session_pids(&s, &tacho_probe.pid, 1, true, NULL);
 	else if (tacho_session_open(&s, dir, cfg.name, NULL))
 		return;
-	else if (s.view.ctl->nr_pids)
-		(void)tacho_pids_add(s.view.ctl, tacho_probe.pid);
+	else if (tacho_pids_nr(&s.view.ctl->pids))
+		(void)tacho_pids_add(&s.view.ctl->pids, tacho_probe.pid);
 	while (*events) {
 		size_t len = strcspn(events, ",");
 
@@ -69,13 +69,13 @@ static bool told_to_follow(const struct tacho_control *c)
 	return text && !strcmp(text, uuid);
 }
 
-static bool has_ancestor(const struct tacho_control *c)
+static bool has_ancestor(const struct tacho_pids *list)
 {
 	int32_t pid = tacho_probe.pid;
 
 	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
 		pid = tacho_parent_pid(pid);
-		if (pid > 1 && tacho_pids_has(c, pid))
+		if (pid > 1 && tacho_pids_has(list, pid))
 			return true;
 	}
 	return false;
@@ -91,12 +91,13 @@ static void join_followers(void)
 		struct probe_session *s = tacho_attach_live(bit);
 		struct tacho_control *c = s ? s->view.ctl : NULL;
 
-		if (!c || !tacho_load_relaxed(&c->nr_pids) ||
-		    !(tacho_load_relaxed(&c->flags) & TACHO_SESSION_FORK) ||
-		    tacho_pids_has(c, tacho_probe.pid))
+		if (!c || !(tacho_load_relaxed(&c->flags) & TACHO_SESSION_FORK))
 			continue;
-		if (told_to_follow(c) || has_ancestor(c))
-			(void)tacho_pids_add(c, tacho_probe.pid);
+		if (tacho_pids_nr(&c->pids) &&
+		    (told_to_follow(c) || has_ancestor(&c->pids)))
+			(void)tacho_pids_add(&c->pids, tacho_probe.pid);
+		if (tacho_pids_nr(&c->not_pids) && has_ancestor(&c->not_pids))
+			(void)tacho_pids_add(&c->not_pids, tacho_probe.pid);
 	}
 }
 
@@ -132,12 +133,15 @@ static void after_fork_parent(void)
 	pthread_mutex_unlock(&tacho_probe.lock);
 }
 
-/* Adds the child to the pid list of a session that follows forks. */
+/* Adds the child to the pid lists of a session that follows forks. */
 static void follow_fork(struct tacho_control *c, int32_t parent, int32_t child)
 {
-	if (tacho_load_relaxed(&c->flags) & TACHO_SESSION_FORK &&
-	    tacho_pids_has(c, parent))
-		(void)tacho_pids_add(c, child);
+	if (!(tacho_load_relaxed(&c->flags) & TACHO_SESSION_FORK))
+		return;
+	if (tacho_pids_has(&c->pids, parent))
+		(void)tacho_pids_add(&c->pids, child);
+	if (tacho_pids_has(&c->not_pids, parent))
+		(void)tacho_pids_add(&c->not_pids, child);
 }
 
 static void after_fork_child(void)

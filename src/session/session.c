@@ -672,8 +672,8 @@ int tacho_session_rule(struct tacho_session *s, bool enable, const char *glob,
 	return 0;
 }
 
-int tacho_session_pids(struct tacho_session *s, const int32_t *pids, uint32_t n,
-		       bool follow, struct tacho_diag *d)
+static int set_pids(struct tacho_session *s, struct tacho_pids *list,
+		    const int32_t *pids, uint32_t n, bool follow, struct tacho_diag *d)
 {
 	struct tacho_control *c = s->view.ctl;
 	int err;
@@ -687,14 +687,26 @@ int tacho_session_pids(struct tacho_session *s, const int32_t *pids, uint32_t n,
 				  strerror(-err));
 	tacho_edit_begin(&s->view);
 	if (n)
-		memcpy(c->pid, pids, n * sizeof(*pids));
-	tacho_store_relaxed(&c->nr_pids, n);
+		memcpy(list->pid, pids, n * sizeof(*pids));
+	tacho_store_relaxed(&list->nr, n);
 	tacho_store_relaxed(&c->flags, follow ? c->flags | TACHO_SESSION_FORK
 				     : c->flags & ~(uint32_t)TACHO_SESSION_FORK);
 	tacho_edit_end(&s->view);
 	(void)tacho_edit_apply(s, NULL);
 	tacho_dir_unlock(s->dir);
 	return 0;
+}
+
+int tacho_session_pids(struct tacho_session *s, const int32_t *pids, uint32_t n,
+		       bool follow, struct tacho_diag *d)
+{
+	return set_pids(s, &s->view.ctl->pids, pids, n, follow, d);
+}
+
+int tacho_session_not_pids(struct tacho_session *s, const int32_t *pids, uint32_t n,
+			   bool follow, struct tacho_diag *d)
+{
+	return set_pids(s, &s->view.ctl->not_pids, pids, n, follow, d);
 }
 
 int tacho_session_run(struct tacho_session *s, bool recording)

@@ -91,6 +91,14 @@ int tacho_session_pids(struct tacho_session *s, const int32_t *pids, uint32_t n,
 		       bool follow, struct tacho_diag *d);
 
 /*
+ * tacho_session_not_pids - trace these processes not, also if they are listed above.
+ * follow, which is one for both lists: nor the children that they fork.
+ * Returns 0 or -E2BIG.
+ */
+int tacho_session_not_pids(struct tacho_session *s, const int32_t *pids,
+			   uint32_t n, bool follow, struct tacho_diag *d);
+
+/*
  * Lets writers in or keeps them out; events stay enabled.  0 or -errno; -ENOENT when
  * another tool has destroyed the session.
  */

@@ -172,55 +172,55 @@ void tacho_view_snapshot(const struct tacho_view *v)
 	tacho_futex_wake(&v->ctl->asked);
 }
 
-/* ---- the list of processes ---- */
+/* ---- the lists of processes ---- */
 
-static uint32_t nr_pids(const struct tacho_control *ctl)
+uint32_t tacho_pids_nr(const struct tacho_pids *list)
 {
-	uint32_t n = tacho_load_seq_cst(&ctl->nr_pids);
+	uint32_t n = tacho_load_seq_cst(&list->nr);
 
 	return n < TACHO_PIDS_MAX ? n : TACHO_PIDS_MAX;
 }
 
-bool tacho_pids_has(const struct tacho_control *ctl, int32_t pid)
+bool tacho_pids_has(const struct tacho_pids *list, int32_t pid)
 {
-	uint32_t n = nr_pids(ctl);
+	uint32_t n = tacho_pids_nr(list);
 
 	for (uint32_t i = 0; i < n; i++)
-		if (tacho_load_relaxed(&ctl->pid[i]) == pid)
+		if (tacho_load_relaxed(&list->pid[i]) == pid)
 			return true;
 	return false;
 }
 
 /* Puts pid in the place of a process that has ended. */
-static bool pids_replace(struct tacho_control *ctl, int32_t pid)
+static bool pids_replace(struct tacho_pids *list, int32_t pid)
 {
 	int saved = errno;
 	bool done = false;
 
 	for (uint32_t i = 0; !done && i < TACHO_PIDS_MAX; i++) {
-		int32_t old = tacho_load_relaxed(&ctl->pid[i]);
+		int32_t old = tacho_load_relaxed(&list->pid[i]);
 
 		if (old > 0 && (!kill(old, 0) || errno != ESRCH))
 			continue;
-		done = tacho_cas_acq_rel(&ctl->pid[i], &old, pid);
+		done = tacho_cas_acq_rel(&list->pid[i], &old, pid);
 	}
 	errno = saved;
 	return done;
 }
 
-bool tacho_pids_add(struct tacho_control *ctl, int32_t pid)
+bool tacho_pids_add(struct tacho_pids *list, int32_t pid)
 {
-	uint32_t n = nr_pids(ctl);
+	uint32_t n = tacho_pids_nr(list);
 
-	if (tacho_pids_has(ctl, pid))
+	if (tacho_pids_has(list, pid))
 		return true;
 	while (n < TACHO_PIDS_MAX) {
-		if (!tacho_cas_acq_rel(&ctl->nr_pids, &n, n + 1))
+		if (!tacho_cas_acq_rel(&list->nr, &n, n + 1))
 			continue;
-		tacho_store_seq_cst(&ctl->pid[n], pid);
+		tacho_store_seq_cst(&list->pid[n], pid);
 		return true;
 	}
-	return pids_replace(ctl, pid);
+	return pids_replace(list, pid);
 }
 
 /* ---- what is wanted ---- */
@@ -278,12 +278,19 @@ static bool is_target(const struct tacho_view *v, const char *name)
 	return false;
 }
 
+static bool is_traced(const struct tacho_control *ctl, int32_t pid)
+{
+	if (tacho_pids_nr(&ctl->pids) && !tacho_pids_has(&ctl->pids, pid))
+		return false;
+	return !tacho_pids_has(&ctl->not_pids, pid);
+}
+
 struct tacho_decision tacho_view_decide(const struct tacho_view *v,
 					const char *name, int32_t pid)
 {
 	struct tacho_decision d = { 0 };
 
-	if (nr_pids(v->ctl) && !tacho_pids_has(v->ctl, pid))
+	if (!is_traced(v->ctl, pid))
 		return d;
 	d.enabled = tacho_view_rules_want(v, name);
 	d.wanted = d.enabled;

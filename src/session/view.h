@@ -75,14 +75,15 @@ void tacho_view_run(struct tacho_view *v, bool recording);
 /* Asks the flight recorder, if there is one, for a snapshot. */
 void tacho_view_snapshot(const struct tacho_view *v);
 
-/* Whether pid is in the session's list. */
-bool tacho_pids_has(const struct tacho_control *ctl, int32_t pid);
+/* Whether pid is in one of the session's lists, and how many are. */
+bool tacho_pids_has(const struct tacho_pids *list, int32_t pid);
+uint32_t tacho_pids_nr(const struct tacho_pids *list);
 
 /*
- * Adds a process to the list of a session that has one; a full list gives up
- * a place whose process is dead.  False when there is none.
+ * Adds a process to a list that has some; a full list gives up a place whose process
+ * is dead.  False when there is none.
  */
-bool tacho_pids_add(struct tacho_control *ctl, int32_t pid);
+bool tacho_pids_add(struct tacho_pids *list, int32_t pid);
 
 /*
  * tacho_types_add - the id of a type text in this session, added if need be.

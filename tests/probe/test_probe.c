@@ -226,13 +226,26 @@ static void test_fork(void)
 		hit(&event_count, 0, i);
 	waitpid(child, &status, 0);
 	CHECK(WIFSIGNALED(status));
-	CHECK_EQ(s.view.ctl->nr_pids, 2);
-	CHECK_EQ(s.view.ctl->pid[1], child);
+	CHECK_EQ(s.view.ctl->pids.nr, 2);
+	CHECK_EQ(s.view.ctl->pids.pid[1], child);
 	tacho_session_count(&s, &c);
 	CHECK_EQ(c.written, 1000);
 	CHECK_EQ(drain(&s, seen, 3), 1000);
 	CHECK_EQ(seen[0], 500);
 	CHECK_EQ(seen[1], 500);
+	/* who is not to be traced, his child neither */
+	CHECK_EQ(tacho_session_not_pids(&s, &pid, 1, true, NULL), 0);
+	hit(&event_count, 0, 0);
+	child = fork();
+	if (!child) {
+		hit(&event_count, 1, 0);
+		_exit(tacho_pids_has(&s.view.ctl->not_pids, getpid()) ? 0 : 1);
+	}
+	waitpid(child, &status, 0);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	tacho_session_count(&s, &c);
+	CHECK_EQ(c.written, 1000);
+	CHECK_EQ(tacho_session_not_pids(&s, NULL, 0, true, NULL), 0);
 	/* without follow-fork the child is not listed */
 	CHECK_EQ(tacho_session_pids(&s, &pid, 1, false, NULL), 0);
 	child = fork();

@@ -352,6 +352,13 @@ struct tacho_buffer {
 
 TACHO_ABI_ASSERT(sizeof(struct tacho_buffer) == 128, "buffer");
 
+/* Process ids.  Edited as rules are; children that are followed add themselves. */
+struct tacho_pids {
+	uint32_t nr;
+	uint32_t pad;
+	int32_t pid[TACHO_PIDS_MAX];
+};
+
 struct tacho_control {
 	struct tacho_file_head head;
 	char name[TACHO_NAME_MAX];
@@ -389,10 +396,8 @@ struct tacho_control {
 	uint32_t pad4;
 	struct tacho_rule rule[TACHO_RULES_MAX];
 
-	/* process ids to trace; nr_pids 0: all.  Edited likewise */
-	uint32_t nr_pids;
-	uint32_t pad2;
-	int32_t pid[TACHO_PIDS_MAX];
+	struct tacho_pids pids;		/* to trace; none: all */
+	struct tacho_pids not_pids;	/* and of these, not */
 
 	struct tacho_task task[TACHO_TASKS_MAX];
 };

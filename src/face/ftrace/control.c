@@ -149,8 +149,6 @@ static const struct tree_node available_tracers_node = {
 
 /* ---- pids ---- */
 
-#define PIDS_TEXT	65536
-
 /* What a list says, and what is added to it. */
 struct pids {
 	int32_t pid[TACHO_PIDS_MAX];
@@ -179,21 +177,40 @@ static int add_pids(struct pids *p, char *text)
 	return 0;
 }
 
-static void program_pids(const struct tree_inst *inst, struct pids *p)
+static void copy_pids(const struct tacho_pids *list, struct pids *p)
 {
-	const struct tacho_control *ctl = inst->session.view.ctl;
-	uint32_t n = tacho_load_relaxed(&ctl->nr_pids);
-
-	p->nr = n < TACHO_PIDS_MAX ? n : TACHO_PIDS_MAX;
-	memcpy(p->pid, ctl->pid, p->nr * sizeof(p->pid[0]));
+	p->nr = tacho_pids_nr(list);
+	memcpy(p->pid, list->pid, p->nr * sizeof(p->pid[0]));
 }
 
 int tree_pids_follow(struct tree_inst *inst, bool on)
 {
 	struct pids p;
 
-	program_pids(inst, &p);
+	copy_pids(&inst->session.view.ctl->pids, &p);
 	return tacho_session_pids(&inst->session, p.pid, p.nr, on, NULL);
+}
+
+/* set_event_pid and set_event_notrace_pid: the list of processes that a file is about. */
+static bool is_notrace(const struct tacho_tree_file *f)
+{
+	return strstr(f->node->name, "notrace");
+}
+
+static const struct tacho_pids *list_of(const struct tacho_tree_file *f)
+{
+	const struct tacho_control *ctl = f->inst->session.view.ctl;
+
+	return is_notrace(f) ? &ctl->not_pids : &ctl->pids;
+}
+
+static int set_list(const struct tacho_tree_file *f, const struct pids *p)
+{
+	bool follow = tree_option(f->inst, "event-fork");
+
+	return is_notrace(f) ?
+	       tacho_session_not_pids(&f->inst->session, p->pid, p->nr, follow, NULL) :
+	       tacho_session_pids(&f->inst->session, p->pid, p->nr, follow, NULL);
 }
 
 static int by_pid(const void *a, const void *b)
@@ -207,7 +224,7 @@ static int pids_show(struct tacho_tree_file *f, struct tacho_buf *out)
 {
 	struct pids p;
 
-	program_pids(f->inst, &p);
+	copy_pids(list_of(f), &p);
 	qsort(p.pid, p.nr, sizeof(p.pid[0]), by_pid);
 	for (uint32_t i = 0; i < p.nr; i++)
 		tacho_buf_printf(out, "%d\n", p.pid[i]);
@@ -225,30 +242,34 @@ static ssize_t pids_store(struct tacho_tree_file *f, const char *text, size_t le
 	(void)caller;
 	if (!copy)
 		return err;
-	program_pids(inst, &p);
+	copy_pids(list_of(f), &p);
 	err = add_pids(&p, copy);
 	free(copy);
 	if (!err)
-		err = tacho_session_pids(&inst->session, p.pid, p.nr,
-					 tree_option(inst, "event-fork"), NULL);
+		err = set_list(f, &p);
 	if (!err && tree_has_kernel(inst->tree))
-		err = tree_kernel_write(inst, "set_event_pid", text, len, true);
+		err = tree_kernel_write(inst, f->node->name, text, len, true);
 	return err ? err : (ssize_t)len;
 }
 
 static int pids_trunc(struct tacho_tree_file *f)
 {
-	int err = tacho_session_pids(&f->inst->session, NULL, 0,
-				     tree_option(f->inst, "event-fork"), NULL);
+	const struct pids none = { .nr = 0 };
+	int err = set_list(f, &none);
 
 	if (!err && tree_kernel_is_there(f->inst))
-		err = tree_kernel_write(f->inst, "set_event_pid", "", 0, false);
+		err = tree_kernel_write(f->inst, f->node->name, "", 0, false);
 	return err;
 }
 
 static const struct tree_node pids_node = {
 	.name = "set_event_pid", .mode = 0640, .show = pids_show, .store = pids_store,
 	.trunc = pids_trunc,
+};
+
+static const struct tree_node notrace_pids_node = {
+	.name = "set_event_notrace_pid", .mode = 0640, .show = pids_show,
+	.store = pids_store, .trunc = pids_trunc,
 };
 
 /* ---- files that are the kernel's alone ---- */
@@ -266,16 +287,6 @@ static ssize_t kernel_store(struct tacho_tree_file *f, const char *text, size_t 
 	(void)caller;
 	return err ? err : (ssize_t)len;
 }
-
-static int kernel_trunc(struct tacho_tree_file *f)
-{
-	return tree_kernel_write(f->inst, f->node->name, "", 0, false);
-}
-
-static const struct tree_node notrace_pids_node = {
-	.name = "set_event_notrace_pid", .mode = 0640, .kernel = true,
-	.show = kernel_show, .store = kernel_store, .trunc = kernel_trunc,
-};
 
 static const struct tree_node cpumask_node = {
 	.name = "tracing_cpumask", .mode = 0640, .kernel = true,
