@@ -33,6 +33,13 @@ int tacho_hist_print(const struct tacho_hist *hist,
 		     const struct tacho_names *names, struct tacho_buf *out);
 
 /*
+ * What it is made of rather than what it holds: its fields with type, size and flags,
+ * variables, references, actions.  For the file hist_debug, in words of our own.
+ * 0, or the buffer's error.
+ */
+int tacho_hist_print_debug(const struct tacho_hist *hist, struct tacho_buf *out);
+
+/*
  * One JSON object: {"event":"sys:name","trigger":"...","entries":[{"key":{"pid":1},
  * "hitcount":2,"values":{...},"saved":[...]}],"hits":2,"dropped":0}.
  *

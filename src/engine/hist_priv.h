@@ -11,6 +11,7 @@
  *	hist_expr.c	trees to programs; programs to numbers
  *	hist_key.c	texts and stacks of an event; the key
  *	hist_action.c	onmatch, onmax, onchange
+ *	hist_debug.c	what a histogram is made of, as text
  *	hist_same.c	which histograms are the same, which fit together
  */
 #ifndef TACHO_ENGINE_HIST_PRIV_H

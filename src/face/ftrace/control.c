@@ -12,6 +12,7 @@
 #include "face/ftrace/nodes.h"
 #include "face/ftrace/view.h"
 #include "kernel/syscalls.h"
+#include "kernel/tasks.h"
 #include "session/command.h"
 
 /* ---- tracing_on ---- */
@@ -302,17 +303,8 @@ static int top_show(struct tacho_tree_file *f, struct tacho_buf *out)
 static ssize_t top_write(struct tacho_tree_file *f, const char *text, size_t len,
 			 int flags)
 {
-	int fd = openat(f->inst->tree->tracefs.dirfd, f->node->name,
-			O_WRONLY | O_CLOEXEC | flags);
-	ssize_t n = 0;
+	ssize_t n = tree_top_write(f->inst, f->node->name, text, len, flags);
 
-	if (fd < 0)
-		return -errno;
-	if (len)
-		n = write(fd, text, len);
-	if (n < 0)
-		n = -errno;
-	close(fd);
 	tree_events_changed(f->inst);
 	return n;
 }
@@ -354,9 +346,25 @@ static const struct tree_node formats_node = {
 	.show = top_show,
 };
 
+/* Latency tracers look at it, which there are none of here: it is kept, in us. */
+static int thresh_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	tacho_buf_printf(out, "%llu\n", (unsigned long long)f->inst->thresh);
+	return 0;
+}
+
+static ssize_t thresh_store(struct tacho_tree_file *f, const char *text, size_t len,
+			    const struct tacho_tree_caller *caller)
+{
+	int err = tree_number(text, INT64_MAX / 1000, &f->inst->thresh);
+
+	(void)caller;
+	return err ? err : (ssize_t)len;
+}
+
 static const struct tree_node thresh_node = {
-	.name = "tracing_thresh", .mode = 0640, .passed = true, .top = true,
-	.show = top_show,
+	.name = "tracing_thresh", .mode = 0640, .top = true,
+	.show = thresh_show, .store = thresh_store,
 };
 
 void tree_events_changed(struct tree_inst *inst)
@@ -368,42 +376,85 @@ void tree_events_changed(struct tree_inst *inst)
 
 /* ---- names of threads ---- */
 
-/* "pid name", or "pid tgid", of all threads that records may be of. */
-static int put_tasks(struct tacho_tree_file *f, bool tgids, struct tacho_buf *out)
+#define CMDLINES_MAX	32768	/* PID_MAX_DEFAULT, the kernel's limit */
+
+/* Threads that were met, each once, in that order. */
+struct met {
+	uint64_t *seen;		/* a bit for each */
+	int32_t *pid;
+	uint32_t nr, room;
+};
+
+static int meet(struct met *m, int32_t pid)
 {
-	struct tacho_buf b;
-	struct tree_reader r;
-	char *line, *save = NULL;
-	int err = tree_reader_open(&r, f->inst, TREE_VIEW_NOW, -1, false);
+	uint32_t n = (uint32_t)pid;
 
-	if (err)
-		return err;
-	tacho_buf_init(&b, (size_t)64 << 20);
-	(void)tacho_stream_text(r.stream, "cmdlines", &b);
-	line = strtok_r((char *)(uintptr_t)tacho_buf_str(&b), "\n", &save);
-	for (; line; line = strtok_r(NULL, "\n", &save)) {
-		int pid, tgid, at = 0;
+	if (n >= TACHO_KTASKS_PID_MAX || m->seen[n / 64] >> (n % 64) & 1)
+		return 0;
+	if (m->nr == m->room) {
+		uint32_t room = m->room ? 2 * m->room : 1024;
+		int32_t *more = reallocarray(m->pid, room, sizeof(*more));
 
-		if (sscanf(line, "%d %d %n", &pid, &tgid, &at) < 2 || !at)
-			continue;
-		if (tgids && tgid)
-			tacho_buf_printf(out, "%d %d\n", pid, tgid);
-		else if (!tgids)
-			tacho_buf_printf(out, "%d %s\n", pid, line + at);
+		if (!more)
+			return -ENOMEM;
+		m->pid = more;
+		m->room = room;
 	}
-	tacho_buf_release(&b);
-	tree_reader_close(&r);
+	m->seen[n / 64] |= UINT64_C(1) << (n % 64);
+	m->pid[m->nr++] = pid;
 	return 0;
+}
+
+/* Those that the session knows, then those whose records are there. */
+static int meet_all(struct met *m, struct tree_reader *r)
+{
+	const struct tacho_control *ctl = r->inst->session.view.ctl;
+	struct tacho_record rec;
+	struct tacho_task task;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < TACHO_TASKS_MAX; i++)
+		if (tacho_tasks_get(ctl, i, &task))
+			err = meet(m, task.tid);
+	while (!err && tacho_stream_next(r->stream, &rec) == TACHO_STREAM_RECORD &&
+	       rec.ticks <= r->until)
+		err = meet(m, rec.pid);
+	return err;
+}
+
+/* "pid name", or "pid tgid", of the newest `most` threads. */
+static int put_tasks(struct tacho_tree_file *f, bool tgids, uint64_t most,
+		     struct tacho_buf *out)
+{
+	struct met m = { .seen = calloc(TACHO_KTASKS_PID_MAX / 64, sizeof(*m.seen)) };
+	struct tree_reader r = { .inst = f->inst };
+	int err = m.seen ? tree_reader_open(&r, f->inst, TREE_VIEW_NOW, -1, false) : -ENOMEM;
+
+	if (!err)
+		err = meet_all(&m, &r);
+	for (uint32_t i = m.nr > most ? m.nr - (uint32_t)most : 0; !err && i < m.nr; i++) {
+		int32_t tgid = 0;
+		const char *comm = tacho_stream_comm(r.stream, m.pid[i], &tgid);
+
+		if (tgids && tgid)
+			tacho_buf_printf(out, "%d %d\n", m.pid[i], tgid);
+		else if (!tgids && comm)
+			tacho_buf_printf(out, "%d %s\n", m.pid[i], comm);
+	}
+	tree_reader_close(&r);
+	free(m.seen);
+	free(m.pid);
+	return err;
 }
 
 static int cmdlines_show(struct tacho_tree_file *f, struct tacho_buf *out)
 {
-	return put_tasks(f, false, out);
+	return put_tasks(f, false, f->inst->cmdlines_size, out);
 }
 
 static int tgids_show(struct tacho_tree_file *f, struct tacho_buf *out)
 {
-	return put_tasks(f, true, out);
+	return put_tasks(f, true, UINT32_MAX, out);
 }
 
 static const struct tree_node cmdlines_node = {
@@ -426,7 +477,7 @@ static ssize_t cmdlines_size_store(struct tacho_tree_file *f, const char *text,
 	uint64_t v;
 
 	(void)caller;
-	if (tree_number(text, 4194304, &v) || !v)
+	if (tree_number(text, CMDLINES_MAX, &v) || !v)
 		return -EINVAL;
 	f->inst->cmdlines_size = v;
 	return (ssize_t)len;

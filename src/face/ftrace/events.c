@@ -375,7 +375,7 @@ static int take_filter(const struct tacho_command_info *c, void *arg)
 	return 0;
 }
 
-static int filter_show(struct tacho_tree_file *f, struct tacho_buf *out)
+int tree_filter_text(struct tacho_tree_file *f, struct tacho_buf *out)
 {
 	struct wanted w = { .system = f->system, .event = f->event,
 			    .kind = TACHO_COMMAND_FILTER };
@@ -440,7 +440,7 @@ static ssize_t filter_store(struct tacho_tree_file *f, const char *text, size_t 
 }
 
 static const struct tree_node filter_node = {
-	.name = "filter", .mode = 0640, .show = filter_show, .store = filter_store,
+	.name = "filter", .mode = 0640, .show = tree_filter_text, .store = filter_store,
 };
 
 /* ---- trigger ---- */
@@ -629,7 +629,11 @@ static int put_hist(const struct tacho_command_hist *h, void *arg)
 {
 	struct hist_out *o = arg;
 
-	return h->command->hidden ? 0 : tacho_hist_print(h->hist, o->names, o->out);
+	if (h->command->hidden)
+		return 0;
+	if (o->out->len)
+		tacho_buf_puts(o->out, "\n\n");
+	return tacho_hist_print(h->hist, o->names, o->out);
 }
 
 static int hist_show(struct tacho_tree_file *f, struct tacho_buf *out)
@@ -645,7 +649,8 @@ static int hist_show(struct tacho_tree_file *f, struct tacho_buf *out)
 		(void)tree_store_drain(f->inst);
 		err = tacho_engine_print_hist(tree_engine(f->inst), e, out);
 	}
-	if (!err && s.kernel && f->inst->tree->has_hist)
+	if (!err && s.kernel && f->inst->tree->has_hist &&
+	    tree_kernel_is_there(f->inst))
 		err = kernel_text(f, "hist", out);
 	event_name(f, name);
 	return err ? err : tacho_command_hists(&f->inst->session, name, put_hist, &o);
@@ -653,6 +658,48 @@ static int hist_show(struct tacho_tree_file *f, struct tacho_buf *out)
 
 static const struct tree_node hist_node = {
 	.name = "hist", .mode = 0440, .show = hist_show,
+};
+
+/* ---- hist_debug ---- */
+
+static int put_debug(const struct tacho_command_hist *h, void *arg)
+{
+	struct tacho_buf *out = arg;
+
+	if (h->command->hidden)
+		return 0;
+	if (out->len)
+		tacho_buf_puts(out, "\n\n");
+	return tacho_hist_print_debug(h->hist, out);
+}
+
+static int debug_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	const struct tacho_engine_event *e =
+		tree_engine_event(f->inst, f->system, f->event);
+	const struct tacho_hist *h;
+	struct sides s = sides_of(f);
+	char name[2 * TACHO_RULE_MAX];
+	int err = 0;
+
+	for (uint32_t i = 0; e && !err &&
+	     (h = tacho_engine_hist(tree_engine(f->inst), e, i)); i++) {
+		if (i)
+			tacho_buf_puts(out, "\n\n");
+		err = tacho_hist_print_debug(h, out);
+	}
+	/* kernels that were built without CONFIG_HIST_TRIGGERS_DEBUG have no such file */
+	if (!err && s.kernel && f->inst->tree->has_hist &&
+	    tree_kernel_is_there(f->inst)) {
+		err = kernel_text(f, "hist_debug", out);
+		err = err == -ENOENT ? 0 : err;
+	}
+	event_name(f, name);
+	return err ? err : tacho_command_hists(&f->inst->session, name, put_debug, out);
+}
+
+static const struct tree_node hist_debug_node = {
+	.name = "hist_debug", .mode = 0440, .show = debug_show,
 };
 
 /* ---- format, id ---- */
@@ -705,5 +752,6 @@ const struct tree_node *const tree_events_nodes[] = {
 const struct tree_node *const tree_system_nodes[] = { &enable_node, &filter_node, NULL };
 
 const struct tree_node *const tree_event_nodes[] = {
-	&enable_node, &filter_node, &trigger_node, &format_node, &id_node, &hist_node, NULL,
+	&enable_node, &filter_node, &trigger_node, &format_node, &id_node, &hist_node,
+	&hist_debug_node, &tree_inject_node, NULL,
 };

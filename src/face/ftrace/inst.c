@@ -366,24 +366,61 @@ static void take_error(struct tree_inst *inst, char *entry)
 	tree_log_error(inst, where, command, &e);
 }
 
+/* The last entry of a log of the kernel's, in b; NULL: it is empty. */
+static char *last_error(int dir, struct tacho_buf *b)
+{
+	char *text, *last;
+
+	tacho_buf_init(b, KERNEL_TEXT);
+	if (tacho_buf_read_fileat(b, dir, "error_log") || b->len < 2)
+		return NULL;
+	text = (char *)(uintptr_t)tacho_buf_str(b);
+	text[b->len - 1] = '\0';		/* the last line's end */
+	last = text;
+	for (char *at = text; (at = strstr(at, "\n[")); at++)
+		last = at + 1;
+	return last;
+}
+
 /* What the kernel said of the last write; its log is emptied. */
 static void take_errors(struct tree_inst *inst)
 {
 	int dir = tacho_kernel_dirfd(inst->kernel);
 	struct tacho_buf b;
-	char *text, *last;
+	char *last = last_error(dir, &b);
 
-	tacho_buf_init(&b, KERNEL_TEXT);
-	if (!tacho_buf_read_fileat(&b, dir, "error_log") && b.len > 1) {
-		text = (char *)(uintptr_t)tacho_buf_str(&b);
-		text[b.len - 1] = '\0';		/* the last line's end */
-		last = text;
-		for (char *at = text; (at = strstr(at, "\n[")); at++)
-			last = at + 1;
+	if (last) {
 		take_error(inst, last);
 		(void)tacho_tracefs_write(dir, "error_log", "\n", false, NULL);
 	}
 	tacho_buf_release(&b);
+}
+
+ssize_t tree_top_write(struct tree_inst *inst, const char *path, const char *text,
+		       size_t len, int flags)
+{
+	int dir = inst->tree->tracefs.dirfd, fd;
+	struct tacho_buf before, after;
+	char *old, *last;
+	ssize_t n = 0;
+
+	fd = openat(dir, path, O_WRONLY | O_CLOEXEC | flags);
+	if (fd < 0)
+		return -errno;
+	old = last_error(dir, &before);
+	if (len)
+		n = write(fd, text, len);
+	if (n < 0) {
+		n = -errno;
+		/* that log is everybody's: it stays, and what was there is not ours */
+		last = last_error(dir, &after);
+		if (last && (!old || strcmp(old, last)))
+			take_error(inst, last);
+		tacho_buf_release(&after);
+	}
+	close(fd);
+	tacho_buf_release(&before);
+	return n;
 }
 
 int tree_kernel_write(struct tree_inst *inst, const char *path, const char *text,

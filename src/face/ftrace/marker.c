@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* trace_marker, trace_marker_raw and inject: events that are written by hand. */
+/* trace_marker and trace_marker_raw; and writing records by hand. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,18 +47,17 @@ static void note_task(struct tacho_view *v, int32_t pid)
 	tacho_buf_release(&b);
 }
 
-int tree_write_event(struct tree_inst *inst, const char *type_text, int32_t pid,
-		     void *raw, size_t len)
+int tree_write_event(struct tree_inst *inst, const char *type_text, size_t type_len,
+		     int32_t pid, void *raw, size_t len)
 {
 	struct tacho_view *v = &inst->session.view;
-	int id = tacho_types_add(v, type_text, (uint32_t)strlen(type_text));
-	uint64_t common;
+	int id = tacho_types_add(v, type_text, (uint32_t)type_len);
 
 	if (id < 0)
 		return id;
 	note_task(v, pid);
-	common = tacho_common_word((uint16_t)id, pid);
-	memcpy(raw, &common, sizeof(common));
+	tacho_put_u16(raw, (uint16_t)id);
+	tacho_put_u32((char *)raw + 4, (uint32_t)pid);
 	return tacho_ring_write(&v->ring, raw, (len + 7) / 8);
 }
 
@@ -86,7 +85,8 @@ static ssize_t marker_store(struct tacho_tree_file *f, const char *text, size_t 
 		to[20 + n++] = '\n';
 	n++;
 	tacho_put_u32(to + 16, (uint32_t)(n << 16 | 20));
-	err = tree_write_event(f->inst, print_text, caller->pid, raw, 20 + n);
+	err = tree_write_event(f->inst, print_text, sizeof(print_text) - 1, caller->pid, raw,
+			       20 + n);
 	if (err)
 		return -EBADF;
 	return (ssize_t)(len < MARKER_MAX ? len : MARKER_MAX);
@@ -108,7 +108,8 @@ static ssize_t raw_store(struct tacho_tree_file *f, const char *text, size_t len
 	memcpy(to + 8, text, 4);
 	memcpy(to + 16, text + 4, len - 4);
 	tacho_put_u32(to + 12, (uint32_t)((len - 4) << 16 | 16));
-	err = tree_write_event(f->inst, raw_text, caller->pid, raw, 16 + len - 4);
+	err = tree_write_event(f->inst, raw_text, sizeof(raw_text) - 1, caller->pid, raw,
+			       16 + len - 4);
 	return err ? -EBADF : (ssize_t)len;
 }
 

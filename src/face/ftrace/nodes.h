@@ -19,6 +19,7 @@ extern const struct tree_node tree_set_event_node;
 extern const struct tree_node tree_readme_node;		/* readme.c */
 extern const struct tree_node tree_marker_node;		/* marker.c */
 extern const struct tree_node tree_marker_raw_node;
+extern const struct tree_node tree_inject_node;		/* inject.c */
 extern const struct tree_node tree_options_node;	/* options.c: trace_options */
 
 unsigned int tree_pipe_poll(struct tacho_tree_file *f);
@@ -38,11 +39,14 @@ int tree_switch(struct tree_inst *inst, bool on);
 
 /*
  * Writes a raw event of a type given by its format text (abi/shm.h) to the session's
- * ring, as thread pid's.  raw holds len bytes from the common fields on, which are
- * filled in here.  0 or -errno.
+ * ring, as thread pid's.  raw is aligned to 8 and holds len bytes from the common fields
+ * on, of which type and pid are filled in here.  0 or -errno.
  */
-int tree_write_event(struct tree_inst *inst, const char *type_text, int32_t pid,
-		     void *raw, size_t len);
+int tree_write_event(struct tree_inst *inst, const char *type_text, size_t type_len,
+		     int32_t pid, void *raw, size_t len);
+
+/* What an event's filter file shows.  Under inst->lock. */
+int tree_filter_text(struct tacho_tree_file *f, struct tacho_buf *out);
 
 /* Programs that are listed: their children, too; whether full buffers keep the new. */
 int tree_pids_follow(struct tree_inst *inst, bool on);

@@ -13,7 +13,8 @@
  *	control.c	the small files at the top of an instance
  *	events.c	the files below events/
  *	options.c	trace_options, options/
- *	marker.c	trace_marker, trace_marker_raw, inject: writing records
+ *	marker.c	trace_marker, trace_marker_raw: writing records
+ *	inject.c	inject
  *	output.c	records as the kernel's lines
  *
  * Locks, in the order in which they are taken
@@ -151,6 +152,13 @@ static inline bool tree_has_kernel(const struct tacho_tree *tree)
 int tree_kernel_read(struct tree_inst *inst, const char *path, struct tacho_buf *out);
 int tree_kernel_write(struct tree_inst *inst, const char *path, const char *text,
 		      size_t len, bool append);
+
+/*
+ * One write to a file of the kernel's top, opened with these flags, too.  What the kernel's
+ * error_log says of it is put into the instance's own.  The bytes written, or -errno.
+ */
+ssize_t tree_top_write(struct tree_inst *inst, const char *path, const char *text,
+		       size_t len, int flags);
 
 /* An entry of error_log.  column is counted in command. */
 void tree_log_error(struct tree_inst *inst, const char *loc, const char *command,
