@@ -59,35 +59,13 @@ static const struct {
 	  "(void *)REC->caller[6], (void *)REC->caller[7]" },
 };
 
-static bool find_rest(struct tacho_dat_known *k, uint32_t stream_id)
-{
-	const struct tacho_type *t = k->type;
-	const struct tacho_field *last;
-	uint32_t align;
-
-	if (stream_id != TACHO_STREAM_KERNEL || strcmp(t->system, "ftrace") ||
-	    t->nr_fields <= t->nr_common)
-		return false;
-	last = &t->fields[t->nr_fields - 1];
-	if (last->kind != TACHO_FIELD_DATA_LOC)
-		return false;
-	align = last->elem_size ? last->elem_size : 1;
-	k->rest = last;
-	k->rest_head = 0;
-	for (uint32_t i = 0; i + 1 < t->nr_fields; i++)
-		if (t->fields[i].offset + t->fields[i].size > k->rest_head)
-			k->rest_head = t->fields[i].offset + t->fields[i].size;
-	k->rest_offset = (k->rest_head + align - 1) / align * align;
-	return true;
-}
-
 static int write_flat(const struct tacho_dat_known *k, struct tacho_arena *arena,
 		      struct tacho_buf *out)
 {
 	const struct tacho_type *t = k->type;
 	struct tacho_type copy = *t;
 	struct tacho_field *f;
-	size_t len = strlen(k->rest->elem) + strlen(k->rest->name) + 4;
+	size_t len = strlen(k->flat.rest->elem) + strlen(k->flat.rest->name) + 4;
 	struct tacho_buf decl;
 
 	f = tacho_arena_array(arena, t->nr_fields, sizeof(*f));
@@ -97,10 +75,10 @@ static int write_flat(const struct tacho_dat_known *k, struct tacho_arena *arena
 	copy.fields = f;
 	f += t->nr_fields - 1;
 	tacho_buf_init(&decl, len + 1);
-	tacho_buf_printf(&decl, "%s %s[]", k->rest->elem, k->rest->name);
+	tacho_buf_printf(&decl, "%s %s[]", k->flat.rest->elem, k->flat.rest->name);
 	f->decl = tacho_arena_strndup(arena, tacho_buf_str(&decl), decl.len);
 	tacho_buf_release(&decl);
-	f->offset = k->rest_offset;
+	f->offset = k->flat.offset;
 	f->size = 0;
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(flats); i++)
 		if (!strcmp(t->name, flats[i].name)) {
@@ -176,7 +154,7 @@ static int enter(struct tacho_dat_catalog *c, struct tacho_dat_known *k,
 	int err = 0;
 
 	tacho_buf_init(&body, TEXT_MAX);
-	if (find_rest(k, stream_id))
+	if (stream_id == TACHO_STREAM_KERNEL && tacho_dat_flat_find(&k->flat, t))
 		err = write_flat(k, &c->arena, &body);
 	else
 		tacho_type_write(t, false, &body);

@@ -9,10 +9,8 @@
  * machines' kernels, or of one whose types changed).  Equal types of several
  * parts of a trace are one.
  *
- * Events of the kernel's system "ftrace" that end in an array without a length
- * (kernel_stack, print, bprint, raw_data, function) were rewritten by the recorder: the
- * array became a __data_loc.  Whoever reads trace.dat knows them as the
- * kernel writes them, so they are made flat again, the type and each record.
+ * Events of the kernel's system "ftrace" that were rewritten by the recorder are made
+ * what the kernel writes again, the type and each record: flat.h.
  */
 #ifndef TACHO_FMT_TRACEDAT_CATALOG_H
 #define TACHO_FMT_TRACEDAT_CATALOG_H
@@ -23,15 +21,13 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "event/type.h"
+#include "fmt/tracedat/flat.h"
 
 /* A type of the input, and what its records become. */
 struct tacho_dat_known {
 	const struct tacho_type *type;	/* NULL: a free slot */
 	uint32_t id;
-	/* a flat array: what precedes it, and the field that it was; else NULL */
-	const struct tacho_field *rest;
-	uint32_t rest_head;		/* bytes before the __data_loc word */
-	uint32_t rest_offset;		/* where the array begins */
+	struct tacho_dat_flat flat;
 };
 
 /* A type of the output. */

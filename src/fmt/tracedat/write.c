@@ -185,25 +185,18 @@ static struct tacho_dat_lane *lane_of(struct tacho_dat_writer *w, uint32_t cpu)
 	return tacho_dat_spool_lane(&w->spool, cpu > CPU_MAX ? UINT32_MAX : cpu);
 }
 
-/* The array that the recorder put behind a __data_loc word, in its place again. */
 static int put_flat(struct tacho_dat_writer *w, struct tacho_dat_lane *l,
 		    const struct tacho_dat_known *k,
 		    const struct tacho_record *r, uint64_t ticks)
 {
-	size_t len = 0;
-	const void *rest = tacho_field_data(k->rest, r->raw, r->len, &len);
+	size_t len = tacho_dat_flat_len(&k->flat, r->raw, r->len);
 	unsigned char *to;
 	int err;
 
-	if (!rest || k->rest_head > r->len)
-		len = 0;
-	to = tacho_dat_spool_add(&w->spool, l, ticks, k->rest_offset + len, &err);
+	to = tacho_dat_spool_add(&w->spool, l, ticks, len, &err);
 	if (!to)
 		return err;
-	memset(to, 0, k->rest_offset);
-	memcpy(to, r->raw, k->rest_head < r->len ? k->rest_head : r->len);
-	if (len)
-		memcpy(to + k->rest_offset, rest, len);
+	tacho_dat_flat_put(&k->flat, r->raw, r->len, to);
 	tacho_put_u16(to, (uint16_t)k->id);
 	return 0;
 }
@@ -215,7 +208,7 @@ static int put(struct tacho_dat_writer *w, struct tacho_dat_lane *l,
 	unsigned char *to;
 	int err;
 
-	if (tacho_unlikely(k->rest))
+	if (tacho_unlikely(k->flat.rest))
 		return put_flat(w, l, k, r, ticks);
 	to = tacho_dat_spool_add(&w->spool, l, ticks, r->len, &err);
 	if (!to)
