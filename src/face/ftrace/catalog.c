@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Which events there are, their ids and their types. */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +18,27 @@
 #define TYPES_MAX	((size_t)256 << 20)
 #define NR_TYPES	(65536u - TREE_ID_FIRST)
 
-/* The type of each program event that was ever seen here, by number: id - TREE_ID_FIRST. */
+/*
+ * The type of each program event that was ever seen in this tree, by number: id -
+ * TREE_ID_FIRST.  One numbering for all instances: who reads an instance's pages has
+ * the formats of the top.  Types are never freed before the tree.
+ */
+struct tree_types {
+	pthread_mutex_t lock;		/* nothing is taken under it */
+	struct tacho_arena arena;
+	const struct tacho_type **type;
+	uint64_t *hash;			/* of the type's format */
+	uint32_t nr;
+};
+
 struct tree_catalog {
 	struct tacho_arena kernel_arena;
 	struct tacho_kernel_event *kernel;
 	size_t nr_kernel;
 	uint64_t kernel_time;		/* ns; 0: never */
+	struct tacho_arena own_arena;
+	const char **own;		/* the kernel's types of system "ftrace" */
+	size_t nr_own;
 
 	struct tacho_known known;	/* texts of programs */
 	bool has_known;
@@ -29,15 +46,38 @@ struct tree_catalog {
 	size_t nr;
 	uint64_t time;
 
-	/* types; never freed before the catalog */
-	pthread_mutex_t lock;
-	struct tacho_arena arena;
-	const struct tacho_type **type;
-	uint64_t *hash;			/* of the type's format */
-	uint32_t nr_types;
+	/* under types->lock */
+	struct tree_types *types;
 	const struct tacho_type **cache_from;	/* by id in the session */
 	const struct tacho_type **cache_to;
 };
+
+struct tree_types *tree_types_new(void)
+{
+	struct tree_types *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	pthread_mutex_init(&t->lock, NULL);
+	tacho_arena_init(&t->arena, TYPES_MAX);
+	t->type = calloc(NR_TYPES, sizeof(*t->type));
+	t->hash = calloc(NR_TYPES, sizeof(*t->hash));
+	if (t->type && t->hash)
+		return t;
+	tree_types_free(t);
+	return NULL;
+}
+
+void tree_types_free(struct tree_types *t)
+{
+	if (!t)
+		return;
+	pthread_mutex_destroy(&t->lock);
+	tacho_arena_release(&t->arena);
+	free(t->type);
+	free(t->hash);
+	free(t);
+}
 
 static struct tree_catalog *catalog(struct tree_inst *inst)
 {
@@ -48,21 +88,17 @@ static struct tree_catalog *catalog(struct tree_inst *inst)
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return NULL;
-	c->type = calloc(NR_TYPES, sizeof(*c->type));
-	c->hash = calloc(NR_TYPES, sizeof(*c->hash));
 	c->cache_from = calloc(65536, sizeof(*c->cache_from));
 	c->cache_to = calloc(65536, sizeof(*c->cache_to));
-	if (!c->type || !c->hash || !c->cache_from || !c->cache_to) {
-		free(c->type);
-		free(c->hash);
+	if (!c->cache_from || !c->cache_to) {
 		free(c->cache_from);
 		free(c->cache_to);
 		free(c);
 		return NULL;
 	}
-	pthread_mutex_init(&c->lock, NULL);
 	tacho_arena_init(&c->kernel_arena, TYPES_MAX);
-	tacho_arena_init(&c->arena, TYPES_MAX);
+	tacho_arena_init(&c->own_arena, (size_t)1 << 20);
+	c->types = inst->tree->types;
 	inst->catalog = c;
 	return c;
 }
@@ -73,12 +109,10 @@ void tree_catalog_free(struct tree_catalog *c)
 		return;
 	if (c->has_known)
 		tacho_known_release(&c->known);
-	pthread_mutex_destroy(&c->lock);
 	tacho_arena_release(&c->kernel_arena);
-	tacho_arena_release(&c->arena);
+	tacho_arena_release(&c->own_arena);
+	free(c->own);
 	free(c->event);
-	free(c->type);
-	free(c->hash);
 	free(c->cache_from);
 	free(c->cache_to);
 	free(c);
@@ -98,29 +132,28 @@ static uint64_t type_hash(const struct tacho_type *t)
 	return t->print_fmt ? tacho_hash(t->print_fmt, strlen(t->print_fmt), h) : h;
 }
 
-/* Under c->lock: the type with these fields and the tree's id. */
-static const struct tacho_type *intern(struct tree_catalog *c,
-				       const struct tacho_type *t)
+/* Under lock: the type with these fields and the tree's id. */
+static const struct tacho_type *intern(struct tree_types *c, const struct tacho_type *t)
 {
 	uint64_t h = type_hash(t);
 	struct tacho_type *made;
 	struct tacho_buf b;
 
-	for (uint32_t i = 0; i < c->nr_types; i++)
+	for (uint32_t i = 0; i < c->nr; i++)
 		if (c->hash[i] == h)
 			return c->type[i];
-	if (c->nr_types == NR_TYPES)
+	if (c->nr == NR_TYPES)
 		return NULL;
 	tacho_buf_init(&b, (size_t)1 << 20);
 	tacho_type_write(t, false, &b);
 	made = tacho_type_parse(&c->arena, t->system, t->name,
-				TREE_ID_FIRST + c->nr_types, tacho_buf_str(&b), b.len,
+				TREE_ID_FIRST + c->nr, tacho_buf_str(&b), b.len,
 				NULL);
 	tacho_buf_release(&b);
 	if (!made)
 		return NULL;
-	c->hash[c->nr_types] = h;
-	c->type[c->nr_types++] = made;
+	c->hash[c->nr] = h;
+	c->type[c->nr++] = made;
 	return made;
 }
 
@@ -131,17 +164,17 @@ const struct tacho_type *tree_type(struct tree_inst *inst, const struct tacho_ty
 
 	if (!c)
 		return NULL;
-	pthread_mutex_lock(&c->lock);
+	pthread_mutex_lock(&c->types->lock);
 	if (t->id < 65536 && c->cache_from[t->id] == t) {
 		made = c->cache_to[t->id];
 	} else {
-		made = intern(c, t);
+		made = intern(c->types, t);
 		if (made && t->id < 65536) {
 			c->cache_from[t->id] = t;
 			c->cache_to[t->id] = made;
 		}
 	}
-	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_unlock(&c->types->lock);
 	return made;
 }
 
@@ -159,9 +192,9 @@ static void give_type(struct tree_catalog *c, struct tree_event *e)
 	t = tacho_type_parse(&scratch, e->system, e->name, 0, body,
 			     e->len - (size_t)(body - e->text), NULL);
 	if (t) {
-		pthread_mutex_lock(&c->lock);
-		e->type = intern(c, t);
-		pthread_mutex_unlock(&c->lock);
+		pthread_mutex_lock(&c->types->lock);
+		e->type = intern(c->types, t);
+		pthread_mutex_unlock(&c->types->lock);
 	}
 	tacho_arena_release(&scratch);
 }
@@ -185,6 +218,40 @@ static void load_kernel(struct tree_inst *inst, struct tree_catalog *c)
 	c->kernel_arena = arena;
 	c->kernel = list;
 	c->nr_kernel = nr;
+}
+
+/*
+ * What the kernel's tracer records by itself: markers, stacks.  They are nowhere listed,
+ * but have formats.
+ */
+static void load_own(struct tree_inst *inst, struct tree_catalog *c)
+{
+	struct dirent *e;
+	const char **p;
+	DIR *dir;
+	int fd;
+
+	if (c->nr_own || !tree_has_kernel(inst->tree))
+		return;
+	fd = openat(inst->tree->tracefs.dirfd, "events/" TREE_OWN,
+		    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	while (dir && (e = readdir(dir))) {
+		if (*e->d_name == '.' || e->d_type != DT_DIR)
+			continue;
+		p = reallocarray(c->own, c->nr_own + 1, sizeof(*p));
+		if (!p)
+			break;
+		c->own = p;
+		p[c->nr_own] = tacho_arena_strndup(&c->own_arena, e->d_name,
+						   strlen(e->d_name));
+		if (p[c->nr_own])
+			c->nr_own++;
+	}
+	if (dir)
+		(void)closedir(dir);
+	else if (fd >= 0)
+		(void)close(fd);
 }
 
 static int by_name(const void *va, const void *vb)
@@ -240,12 +307,13 @@ static int load(struct tree_inst *inst, struct tree_catalog *c)
 	struct tree_event *list;
 
 	load_kernel(inst, c);
+	load_own(inst, c);
 	if (c->has_known)
 		tacho_known_release(&c->known);
 	c->has_known = true;
 	if (tacho_known_load(&c->known, &inst->session))
 		c->known.nr = 0;
-	list = calloc(c->nr_kernel + c->known.nr + 1, sizeof(*list));
+	list = calloc(c->nr_kernel + c->nr_own + c->known.nr + 1, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	free(c->event);
@@ -255,6 +323,10 @@ static int load(struct tree_inst *inst, struct tree_catalog *c)
 		list[c->nr++] = (struct tree_event){
 			.system = c->kernel[i].system, .name = c->kernel[i].name,
 			.kernel = true,
+		};
+	for (size_t i = 0; i < c->nr_own; i++)
+		list[c->nr++] = (struct tree_event){
+			.system = TREE_OWN, .name = c->own[i], .kernel = true,
 		};
 	for (uint32_t i = 0; i < c->known.nr; i++)
 		c->nr += add_known(&list[c->nr], &c->known.type[i]);

@@ -641,6 +641,6 @@ const struct tree_node *const tree_top_nodes[] = {
 };
 
 const struct tree_node *const tree_cpu_nodes[] = {
-	&tree_buffer_size_node, &tree_snapshot_node, &tree_stats_node, &tree_trace_node,
-	&tree_pipe_node, NULL,
+	&tree_buffer_size_node, &tree_snapshot_node, &tree_snapshot_raw_node,
+	&tree_stats_node, &tree_trace_node, &tree_pipe_node, &tree_raw_node, NULL,
 };

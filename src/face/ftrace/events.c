@@ -49,7 +49,8 @@ static struct sides sides_of(const struct tacho_tree_file *f)
 	}
 	e = tree_events(f->inst, true, &nr);
 	for (size_t i = 0; e && i < nr; i++) {
-		if (*f->system && strcmp(e[i].system, f->system))
+		if (tree_is_own(e[i].system) ||
+		    (*f->system && strcmp(e[i].system, f->system)))
 			continue;
 		s.kernel |= e[i].kernel;
 		s.program |= e[i].text != NULL;
@@ -113,7 +114,8 @@ static void add_program_states(const struct tacho_tree_file *f, struct states *s
 	}
 	e = tree_events(f->inst, false, &nr);
 	for (size_t i = 0; e && i < nr; i++) {
-		if (!e[i].text || (*f->system && strcmp(e[i].system, f->system)))
+		if (!e[i].text || tree_is_own(e[i].system) ||
+		    (*f->system && strcmp(e[i].system, f->system)))
 			continue;
 		(void)snprintf(name, sizeof(name), "%s:%s", e[i].system, e[i].name);
 		add_state(s, tacho_view_rules_want(v, name));
@@ -205,7 +207,8 @@ static int available_show(struct tacho_tree_file *f, struct tacho_buf *out)
 
 	e = tree_events(f->inst, true, &nr);
 	for (size_t i = 0; e && i < nr; i++)
-		tacho_buf_printf(out, "%s:%s\n", e[i].system, e[i].name);
+		if (!tree_is_own(e[i].system))
+			tacho_buf_printf(out, "%s:%s\n", e[i].system, e[i].name);
 	return e ? 0 : -ENOMEM;
 }
 
@@ -250,7 +253,7 @@ static int set_show(struct tacho_tree_file *f, struct tacho_buf *out)
 	e = tree_events(inst, true, &nr);
 	for (size_t i = 0; e && i < nr; i++) {
 		(void)snprintf(name, sizeof(name), "%s:%s", e[i].system, e[i].name);
-		if (e[i].text && !e[i].kernel &&
+		if (e[i].text && !e[i].kernel && !tree_is_own(e[i].system) &&
 		    tacho_view_rules_want(&inst->session.view, name))
 			tacho_buf_printf(out, "%s\n", name);
 	}
@@ -270,7 +273,8 @@ static struct sides match(struct tree_inst *inst, const char *glob)
 		       colon && !colon[1] ? "*" : "");
 	e = tree_events(inst, true, &nr);
 	for (size_t i = 0; e && i < nr; i++) {
-		if (!tacho_event_glob(full, e[i].system, e[i].name))
+		if (tree_is_own(e[i].system) ||
+		    !tacho_event_glob(full, e[i].system, e[i].name))
 			continue;
 		s.kernel |= e[i].kernel;
 		s.program |= e[i].text != NULL;
@@ -746,7 +750,7 @@ static int id_show(struct tacho_tree_file *f, struct tacho_buf *out)
 static const struct tree_node id_node = { .name = "id", .mode = 0440, .show = id_show };
 
 const struct tree_node *const tree_events_nodes[] = {
-	&enable_node, &filter_node, NULL,
+	&enable_node, &filter_node, &tree_header_event_node, &tree_header_page_node, NULL,
 };
 
 const struct tree_node *const tree_system_nodes[] = { &enable_node, &filter_node, NULL };
@@ -755,3 +759,7 @@ const struct tree_node *const tree_event_nodes[] = {
 	&enable_node, &filter_node, &trigger_node, &format_node, &id_node, &hist_node,
 	&hist_debug_node, &tree_inject_node, NULL,
 };
+
+const struct tree_node *const tree_own_nodes[] = { &format_node, NULL };
+
+const struct tree_node *const tree_own_id_nodes[] = { &format_node, &id_node, NULL };

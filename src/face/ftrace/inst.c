@@ -84,7 +84,7 @@ static int inst_open(struct tacho_tree *tree, const char *name, bool make,
 	inst->nr_lanes = inst->session.view.ring.nr_cpus + 1;
 	if (inst->nr_lanes <= tree->nr_cpus)
 		inst->nr_lanes = tree->nr_cpus + 1;
-	inst->mark = calloc((size_t)2 * inst->nr_lanes, sizeof(*inst->mark));
+	inst->mark = calloc((size_t)4 * inst->nr_lanes, sizeof(*inst->mark));
 	if (!inst->mark) {
 		inst_free(inst);
 		return tacho_diag(d, -ENOMEM, 0, "out of memory");

@@ -22,6 +22,18 @@ extern const struct tree_node tree_marker_raw_node;
 extern const struct tree_node tree_inject_node;		/* inject.c */
 extern const struct tree_node tree_options_node;	/* options.c: trace_options */
 
+extern const struct tree_node tree_raw_node;		/* raw.c: trace_pipe_raw */
+extern const struct tree_node tree_snapshot_raw_node;
+extern const struct tree_node tree_header_page_node;
+extern const struct tree_node tree_header_event_node;
+
+/*
+ * Waits a little for records: 0, -EAGAIN (nonblock, or the caller does not wait),
+ * -EINTR.
+ */
+int tree_wait(const struct tacho_tree_caller *caller, bool nonblock);
+/* The session was destroyed: nothing will come. */
+bool tree_is_ended(const struct tree_inst *inst);
 unsigned int tree_pipe_poll(struct tacho_tree_file *f);
 
 /* Bytes of the pages that trace_pipe_raw hands out. */

@@ -27,6 +27,7 @@
 #define TACHO_FACE_FTRACE_PRIV_H
 
 #include <pthread.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -39,6 +40,7 @@
 struct tree_inst;
 struct tree_store;
 struct tree_catalog;
+struct tree_types;
 struct tree_node;
 
 /* ---- the tree (tree.c, inst.c) ---- */
@@ -60,6 +62,7 @@ struct tacho_tree {
 	struct tacho_diag without;	/* why */
 	bool has_hist, has_snapshot, has_synth;	/* the kernel's own */
 	uint32_t nr_cpus;
+	struct tree_types *types;	/* of programs' events, of all instances */
 	pthread_t pump;
 	bool pumping, pump_stop;
 };
@@ -109,7 +112,11 @@ struct tree_inst {
 	uint64_t thresh;
 
 	pthread_mutex_t pipe;
-	struct tree_mark *mark;		/* [2 * nr_lanes]: program, then kernel */
+	/*
+	 * [4 * nr_lanes]: program, then kernel; then both of the snapshot, where only ticks
+	 * and n are used.
+	 */
+	struct tree_mark *mark;
 	uint32_t nr_lanes;		/* CPUs, and one for records of no CPU */
 };
 
@@ -230,6 +237,8 @@ extern const struct tree_node *const tree_cpu_nodes[];	/* control.c: per_cpu/cpu
 extern const struct tree_node *const tree_events_nodes[];	/* events.c: events/ */
 extern const struct tree_node *const tree_system_nodes[];	/* events/SYSTEM */
 extern const struct tree_node *const tree_event_nodes[];	/* events/SYSTEM/EVENT */
+extern const struct tree_node *const tree_own_nodes[];	/* events/ftrace/EVENT */
+extern const struct tree_node *const tree_own_id_nodes[];	/* ... with an id */
 extern const struct tree_node tree_option_node;		/* options.c: options/NAME */
 const char *tree_option_name(uint32_t option);		/* NULL behind the last */
 
@@ -250,6 +259,21 @@ struct tree_event {
 	const struct tacho_type *type;	/* program: parsed; its id is the tree's */
 	bool synth;		/* a synthetic event */
 };
+
+/*
+ * The system of what the tracer records by itself: markers, stacks.  Its events have formats,
+ * but are not listed in available_events and cannot be enabled.
+ */
+#define TREE_OWN	"ftrace"
+
+static inline bool tree_is_own(const char *system)
+{
+	return !strcmp(system, TREE_OWN);
+}
+
+/* What all instances' catalogs share; with the tree.  NULL: no memory. */
+struct tree_types *tree_types_new(void);
+void tree_types_free(struct tree_types *t);
 
 void tree_catalog_free(struct tree_catalog *c);
 

@@ -15,7 +15,6 @@
 #include "tacho/abi/record.h"
 
 #define LOOKS		64		/* new threads looked up at a time */
-#define SLACK_NS	UINT64_C(200000)	/* see stream/live_kernel.h */
 
 /* ---- blocks ---- */
 
@@ -211,7 +210,7 @@ int tree_store_new(struct tree_inst *inst)
 		return -ENOMEM;
 	s->inst = inst;
 	s->nr_cpus = tacho_kernel_info(inst->kernel)->nr_cpus;
-	s->slack = SLACK_NS * tacho_clock_freq(inst->session.view.ring.clock) / 1000000000;
+	s->slack = TREE_SLACK_NS * tacho_clock_freq(inst->session.view.ring.clock) / 1000000000;
 	tacho_ktypes_init(&s->types);
 	err = tacho_ktasks_init(&s->tasks);
 	if (!err)

@@ -34,6 +34,9 @@
 
 #define TREE_PUMP_MS	20
 
+/* The kernel's records of a moment are all there so much later; see stream/live_kernel.h. */
+#define TREE_SLACK_NS	UINT64_C(200000)
+
 /* With inst->kernel there; sets inst->store.  0 or -errno. */
 int tree_store_new(struct tree_inst *inst);
 void tree_store_free(struct tree_store *store);

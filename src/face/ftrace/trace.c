@@ -234,13 +234,12 @@ static ssize_t trace_store(struct tacho_tree_file *f, const char *text, size_t l
 
 /* ---- trace_pipe ---- */
 
-static bool is_ended(const struct tree_inst *inst)
+bool tree_is_ended(const struct tree_inst *inst)
 {
 	return tacho_load_acquire(&inst->session.view.ctl->state) == TACHO_STATE_DEAD;
 }
 
-/* Waits a little; -EINTR, -EAGAIN, 0. */
-static int wait_for_more(const struct tacho_tree_caller *c, bool nonblock)
+int tree_wait(const struct tacho_tree_caller *c, bool nonblock)
 {
 	const struct timespec pause = { .tv_nsec = WAIT_NS };
 
@@ -269,9 +268,9 @@ static ssize_t pipe_read(struct tacho_tree_file *f, void *to, size_t size,
 		tacho_output_configure(t->output, &t->config);
 		t->ended = false;
 		err = fill_text(f, size, true);
-		if (err || f->text.len || is_ended(f->inst))
+		if (err || f->text.len || tree_is_ended(f->inst))
 			break;
-		err = wait_for_more(caller, f->flags & O_NONBLOCK);
+		err = tree_wait(caller, f->flags & O_NONBLOCK);
 	}
 	if (err)
 		return err;
@@ -349,9 +348,12 @@ static ssize_t snapshot_store(struct tacho_tree_file *f, const char *text, size_
 	}
 	if (!v && f->cpu >= 0)
 		return -EINVAL;
-	inst->snapshot = inst->snapshot && v;
-	tree_store_drop_snapshot(inst);
-	return (ssize_t)len;
+	err = tree_clear_snapshot(inst, f->cpu);
+	if (!v) {
+		inst->snapshot = false;
+		tree_store_drop_snapshot(inst);
+	}
+	return err ? err : (ssize_t)len;
 }
 
 /* ---- nodes ---- */

@@ -85,6 +85,19 @@ static int file_place(struct place *p, const struct tree_node *const *table,
 	return at_end(rest) ? 0 : -ENOTDIR;
 }
 
+/* The files of one event; of the tracer's own, ids where the kernel has them. */
+static const struct tree_node *const *event_nodes(const struct place *p)
+{
+	char path[TACHO_RULE_MAX + 24];
+
+	if (!tree_is_own(p->system))
+		return tree_event_nodes;
+	(void)snprintf(path, sizeof(path), "events/" TREE_OWN "/%s/id", p->event);
+	return tree_has_kernel(p->inst->tree) &&
+	       faccessat(p->inst->tree->tracefs.dirfd, path, F_OK, 0) ?
+	       tree_own_nodes : tree_own_id_nodes;
+}
+
 static int events_place(struct place *p, const char *rest)
 {
 	char word[TACHO_RULE_MAX];
@@ -111,7 +124,7 @@ static int events_place(struct place *p, const char *rest)
 		return -ENOENT;
 	pthread_mutex_lock(&p->inst->lock);
 	there = tree_event(p->inst, p->system, p->event);
-	if (!there && find_node(tree_system_nodes, p->inst, p->event) &&
+	if (!there && !tree_is_own(p->system) && find_node(tree_system_nodes, p->inst, p->event) &&
 	    tree_has_system(p->inst, p->system)) {
 		pthread_mutex_unlock(&p->inst->lock);
 		memcpy(word, p->event, sizeof(word));
@@ -126,7 +139,7 @@ static int events_place(struct place *p, const char *rest)
 		return 0;
 	if (!next_word(&rest, word, sizeof(word)))
 		return -ENOENT;
-	return file_place(p, tree_event_nodes, word, rest);
+	return file_place(p, event_nodes(p), word, rest);
 }
 
 static int options_place(struct place *p, const char *rest)
@@ -441,11 +454,12 @@ int tacho_tree_list(struct tacho_tree *tree, const char *path, list_fn fn, void 
 		ret = ret ? ret : list_events(&p, &l);
 		break;
 	case PLACE_SYSTEM:
-		ret = list_nodes(tree_system_nodes, p.inst, &l);
+		if (!tree_is_own(p.system))
+			ret = list_nodes(tree_system_nodes, p.inst, &l);
 		ret = ret ? ret : list_events(&p, &l);
 		break;
 	case PLACE_EVENT:
-		ret = list_nodes(tree_event_nodes, p.inst, &l);
+		ret = list_nodes(event_nodes(&p), p.inst, &l);
 		break;
 	case PLACE_OPTIONS:
 		ret = list_options(&l);
@@ -732,7 +746,9 @@ int tacho_tree_open(struct tacho_tree **out, const struct tacho_tree_config *con
 	t->config.session = t->top_name;
 	pthread_mutex_init(&t->lock, NULL);
 	find_kernel(t);
-	err = tree_insts_open(t, d);
+	t->types = tree_types_new();
+	err = t->types ? tree_insts_open(t, d) :
+			 tacho_diag(d, -ENOMEM, 0, "out of memory");
 	if (!err)
 		err = tree_pump_start(t);
 	if (err) {
@@ -747,6 +763,7 @@ void tacho_tree_close(struct tacho_tree *t, bool destroy)
 {
 	tree_pump_stop(t);
 	tree_insts_close(t, destroy);
+	tree_types_free(t->types);
 	for (struct tree_attr *a = t->attrs, *next; a; a = next) {
 		next = a->next;
 		free(a);

@@ -13,6 +13,8 @@
 #include "stream/live.h"
 #include "sys/clock.h"
 
+#define CLOCK_TRIES	5
+
 /* ---- marks ---- */
 
 static uint32_t slot(const struct tree_inst *inst, uint32_t source, uint32_t cpu)
@@ -20,6 +22,17 @@ static uint32_t slot(const struct tree_inst *inst, uint32_t source, uint32_t cpu
 	uint32_t last = inst->nr_lanes - 1;
 
 	return source * inst->nr_lanes + (cpu < last ? cpu : last);
+}
+
+/* The mark of a record as a reader sees it, and where the reader is. */
+static struct tree_mark *mark_of(struct tree_reader *r, const struct tacho_record *rec,
+				 struct tree_mark **at)
+{
+	uint32_t i = slot(r->inst, rec->source, rec->cpu);
+
+	*at = &r->at[i];
+	return &r->inst->mark[r->view == TREE_VIEW_SNAPSHOT ?
+			      2 * r->inst->nr_lanes + i : i];
 }
 
 /* Counts a record of a lane; whether the mark covers it. */
@@ -46,6 +59,24 @@ static void consume(struct tree_mark *mark, uint64_t ticks)
 
 /* ---- a reader ---- */
 
+/* Of a reader of one CPU, nobody asks for the others. */
+static void keep_cpu(struct tacho_source *source, int32_t cpu)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < source->nr_parts; i++)
+		if (source->part[i]->cpu == (uint32_t)cpu)
+			source->part[n++] = source->part[i];
+	source->nr_parts = n;
+}
+
+static int add_source(struct tree_reader *r, struct tacho_source *source)
+{
+	if (r->cpu >= 0)
+		keep_cpu(source, r->cpu);
+	return tacho_stream_add_take(r->stream, source);
+}
+
 static int add_sources(struct tree_reader *r)
 {
 	static const enum tree_store_part parts[] = {
@@ -60,11 +91,11 @@ static int add_sources(struct tree_reader *r)
 	      tacho_live_open_frozen(&source, inst->name, 0, NULL) :
 	      tacho_live_open(&source, inst->name, 0, NULL);
 	if (!err)
-		err = tacho_stream_add_take(r->stream, source);
+		err = add_source(r, source);
 	if (!err && inst->store) {
 		err = tree_store_source(inst, parts[r->view], &source);
 		if (!err)
-			err = tacho_stream_add_take(r->stream, source);
+			err = add_source(r, source);
 		r->has_kernel = !err;
 	}
 	return err;
@@ -114,20 +145,30 @@ bool tree_reader_is_partial(struct tree_reader *r)
 /* Whether this reader is to hand the record out. */
 static bool is_wanted(struct tree_reader *r, const struct tacho_record *rec)
 {
-	uint32_t i = slot(r->inst, rec->source, rec->cpu);
-	struct tree_mark *mark = &r->inst->mark[i];
+	struct tree_mark *at, *mark = mark_of(r, rec, &at);
 	bool wanted;
 
 	if (r->cpu >= 0 && rec->cpu != (uint32_t)r->cpu)
 		return false;
-	if (r->view == TREE_VIEW_SNAPSHOT)
-		return true;
 	pthread_mutex_lock(&r->inst->pipe);
-	wanted = !is_consumed(&r->at[i], mark, rec->ticks);
+	wanted = !is_consumed(at, mark, rec->ticks);
 	if (wanted && r->consume)
 		consume(mark, rec->ticks);
 	pthread_mutex_unlock(&r->inst->pipe);
 	return wanted;
+}
+
+bool tree_reader_take(struct tree_reader *r, const struct tacho_record *rec)
+{
+	struct tree_mark *at, *mark = mark_of(r, rec, &at);
+	bool ours;
+
+	pthread_mutex_lock(&r->inst->pipe);
+	ours = rec->ticks > mark->ticks || (rec->ticks == mark->ticks && at->n > mark->n);
+	if (ours)
+		consume(mark, rec->ticks);
+	pthread_mutex_unlock(&r->inst->pipe);
+	return ours;
 }
 
 int tree_reader_next(struct tree_reader *r, struct tacho_record *rec)
@@ -156,18 +197,15 @@ int tree_reader_next(struct tree_reader *r, struct tacho_record *rec)
 
 /* ---- clocks ---- */
 
-/* CLOCK_REALTIME less the clock that is shown, in ns. */
-static uint64_t offset_of(enum tree_clock clock)
+static clockid_t system_clock(enum tree_clock clock)
 {
-	uint64_t real = tacho_now_ns(CLOCK_REALTIME);
-
 	switch (clock) {
 	case TREE_CLOCK_BOOT:
-		return real - tacho_now_ns(CLOCK_BOOTTIME);
+		return CLOCK_BOOTTIME;
 	case TREE_CLOCK_TAI:
-		return real - tacho_now_ns(CLOCK_TAI);
+		return CLOCK_TAI;
 	case TREE_CLOCK_MONO_RAW:
-		return real - tacho_now_ns(CLOCK_MONOTONIC_RAW);
+		return CLOCK_MONOTONIC_RAW;
 	case TREE_CLOCK_LOCAL:
 	case TREE_CLOCK_GLOBAL:
 	case TREE_CLOCK_PERF:
@@ -177,8 +215,31 @@ static uint64_t offset_of(enum tree_clock clock)
 	case TREE_CLOCK_TSC:
 	case TREE_NR_CLOCKS:
 	default:
-		return real - tacho_now_ns(CLOCK_MONOTONIC);
+		return CLOCK_MONOTONIC;
 	}
+}
+
+/*
+ * CLOCK_REALTIME less the clock that is shown, in ns.  Readers of several CPUs find it
+ * each for itself, and their times are compared: of some tries the best counts, that
+ * nobody interrupted.
+ */
+static uint64_t offset_of(enum tree_clock clock)
+{
+	uint64_t best = UINT64_MAX, offset = 0;
+	clockid_t id = system_clock(clock);
+
+	for (int i = 0; i < CLOCK_TRIES; i++) {
+		uint64_t before = tacho_now_ns(id);
+		uint64_t real = tacho_now_ns(CLOCK_REALTIME);
+		uint64_t took = tacho_now_ns(id) - before;
+
+		if (took >= best)
+			continue;
+		best = took;
+		offset = real - before - took / 2;
+	}
+	return offset;
 }
 
 bool tree_clock_in_ns(const struct tree_inst *inst)
@@ -187,12 +248,12 @@ bool tree_clock_in_ns(const struct tree_inst *inst)
 	       inst->clock != TREE_CLOCK_UPTIME;
 }
 
-static bool is_raw(const struct tree_inst *inst)
+bool tree_clock_is_ticks(const struct tree_inst *inst)
 {
 	return inst->clock == TREE_CLOCK_TSC || inst->clock == TREE_CLOCK_COUNTER;
 }
 
-static void shown_clock(const struct tree_inst *inst, struct tacho_clock_map *m)
+void tree_shown_clock(const struct tree_inst *inst, struct tacho_clock_map *m)
 {
 	const struct tacho_control *ctl = inst->session.view.ctl;
 
@@ -204,9 +265,9 @@ uint64_t tree_shown_time(const struct tree_inst *inst, uint64_t ticks)
 {
 	struct tacho_clock_map m;
 
-	if (is_raw(inst))
+	if (tree_clock_is_ticks(inst))
 		return ticks;
-	shown_clock(inst, &m);
+	tree_shown_clock(inst, &m);
 	return tacho_clock_ns(&m, ticks);
 }
 
@@ -262,8 +323,8 @@ void tree_reader_output(struct tree_reader *r, struct tacho_output_config *c)
 		.hash_key = { (uint64_t)(uintptr_t)inst, inst->session.generation },
 	};
 	tree_options_output(inst, &c->options);
-	shown_clock(inst, &r->clock);
-	if (!is_raw(inst))
+	tree_shown_clock(inst, &r->clock);
+	if (!tree_clock_is_ticks(inst))
 		c->clock = &r->clock;
 }
 
@@ -364,4 +425,18 @@ void tree_clear(struct tree_inst *inst, int32_t cpu)
 	pthread_mutex_unlock(&inst->pipe);
 	tree_store_clear(inst, cpu);
 	pthread_mutex_unlock(&inst->lock);
+}
+
+int tree_clear_snapshot(struct tree_inst *inst, int32_t cpu)
+{
+	struct tacho_record rec;
+	struct tree_reader r;
+	int err = tree_reader_open(&r, inst, TREE_VIEW_SNAPSHOT, cpu, true);
+
+	if (err)
+		return err;
+	while (tree_reader_next(&r, &rec) == TACHO_STREAM_RECORD)
+		;
+	tree_reader_close(&r);
+	return 0;
 }

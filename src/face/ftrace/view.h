@@ -46,6 +46,12 @@ bool tree_reader_is_partial(struct tree_reader *r);
 int tree_reader_next(struct tree_reader *r, struct tacho_record *record);
 
 /*
+ * Consumes the record that next() gave last, for a reader that does not do so by itself.
+ * False: another reader has it by now.
+ */
+bool tree_reader_take(struct tree_reader *r, const struct tacho_record *record);
+
+/*
  * How its records are printed, by the instance's options and clock now.
  */
 void tree_reader_output(struct tree_reader *r, struct tacho_output_config *c);
@@ -62,6 +68,16 @@ int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c);
 
 /* All that is there now is consumed, of one CPU (-1: all).  Takes the locks. */
 void tree_clear(struct tree_inst *inst, int32_t cpu);
+
+/*
+ * All that the snapshot holds is consumed.  By reading it: what later goes into a
+ * snapshot may be older than now.  Takes the locks.  0 or -errno.
+ */
+int tree_clear_snapshot(struct tree_inst *inst, int32_t cpu);
+
+/* The clock that is shown: from ticks to its ns; or ticks are shown as they are. */
+void tree_shown_clock(const struct tree_inst *inst, struct tacho_clock_map *m);
+bool tree_clock_is_ticks(const struct tree_inst *inst);
 
 /* A clock's value as it is shown. */
 uint64_t tree_shown_time(const struct tree_inst *inst, uint64_t ticks);
