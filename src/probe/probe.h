@@ -58,6 +58,7 @@ struct probe_session {
 
 	/* objects.c */
 	uint32_t tells;			/* was told which code lies where */
+	bool partial;		/* some program is, or was: see program.h */
 	uint32_t telling;		/* somebody is at it */
 	uint64_t last_told;		/* what stands for the last block; 0: none */
 	uint64_t told[PROBE_TOLD];	/* what stands for objects; 0: free */

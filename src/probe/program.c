@@ -44,8 +44,21 @@ const struct probe_program *tacho_program_renew(struct probe_session *s,
 	TACHO_INJECT(program_compiled);
 	if (p)
 		tacho_store_release(&s->program[index], p);	/* [W9] */
+	if (p && p->partial)
+		tacho_store_relaxed(&s->partial, true);
 	tacho_store_release(&s->compiling, 0);
 	return p ? p : old;
+}
+
+/* Those that waited for an event that has come. */
+static void renew_partial(struct probe_session *s, uint32_t last)
+{
+	for (uint32_t i = 1; i <= last; i++) {
+		const struct probe_program *p = tacho_load_acquire(&s->program[i]);
+
+		if (p && p->partial)
+			(void)tacho_program_renew(s, i);
+	}
 }
 
 void tacho_program_prepare(struct probe_session *s, uint32_t first,
@@ -54,6 +67,8 @@ void tacho_program_prepare(struct probe_session *s, uint32_t first,
 	for (uint32_t i = first; i <= last; i++)
 		if (tacho_load_relaxed(&tacho_procmap_state(i)->program) & s->mask)
 			(void)tacho_program_get(s, i);
+	if (tacho_load_relaxed(&s->partial))
+		renew_partial(s, last);
 }
 
 /* All that are there are made again, whatever they were made of. */
