@@ -327,6 +327,7 @@ int tree_take_snapshot(struct tree_inst *inst, bool drain)
 	if (n < 0)
 		return n;
 	inst->snapshot = true;
+	tree_snapshot_taken(inst);
 	return tree_store_snapshot(inst);
 }
 

@@ -427,6 +427,17 @@ void tree_clear(struct tree_inst *inst, int32_t cpu)
 	pthread_mutex_unlock(&inst->lock);
 }
 
+void tree_snapshot_taken(struct tree_inst *inst)
+{
+	uint32_t nr = 2 * inst->nr_lanes;
+
+	pthread_mutex_lock(&inst->pipe);
+	for (uint32_t i = 0; i < nr; i++)
+		if (inst->mark[i].ticks > inst->mark[nr + i].ticks)
+			inst->mark[nr + i] = inst->mark[i];
+	pthread_mutex_unlock(&inst->pipe);
+}
+
 int tree_clear_snapshot(struct tree_inst *inst, int32_t cpu)
 {
 	struct tacho_record rec;

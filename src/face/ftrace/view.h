@@ -69,6 +69,9 @@ int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c);
 /* All that is there now is consumed, of one CPU (-1: all).  Takes the locks. */
 void tree_clear(struct tree_inst *inst, int32_t cpu);
 
+/* A snapshot was taken: what was consumed before is not in it. */
+void tree_snapshot_taken(struct tree_inst *inst);
+
 /*
  * All that the snapshot holds is consumed.  By reading it: what later goes into a
  * snapshot may be older than now.  Takes the locks.  0 or -errno.
