@@ -261,6 +261,18 @@ out:
 	tacho_buf_release(&text);
 }
 
+void tacho_ktasks_catch_up(struct tacho_ktasks *t,
+			   const struct tacho_tracefs *tracefs, uint32_t from)
+{
+	tacho_ktasks_look(t, UINT32_MAX);
+	while (from < t->nr && t->list[from].comm[0] && t->list[from].tgid)
+		from++;
+	if (from == t->nr)
+		return;
+	saved_list(t, tracefs, "saved_cmdlines", true);
+	saved_list(t, tracefs, "saved_tgids", false);
+}
+
 void tacho_ktasks_finish(struct tacho_ktasks *t,
 			 const struct tacho_tracefs *tracefs)
 {

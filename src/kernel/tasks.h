@@ -71,6 +71,14 @@ void tacho_ktasks_scan(struct tacho_ktasks *t);
 /* Reads the names of at most `most` new threads from /proc. */
 void tacho_ktasks_look(struct tacho_ktasks *t, uint32_t most);
 
+/*
+ * Names of the entries from `from` on: /proc for those that were not looked up, and
+ * when that leaves one unknown, saved_cmdlines and saved_tgids.  So a recording that goes
+ * on knows new threads without asking for all anew.
+ */
+void tacho_ktasks_catch_up(struct tacho_ktasks *t,
+			   const struct tacho_tracefs *tracefs, uint32_t from);
+
 /* The end: saved_cmdlines, saved_tgids and /proc for all that have an entry. */
 void tacho_ktasks_finish(struct tacho_ktasks *t,
 			 const struct tacho_tracefs *tracefs);

@@ -16,6 +16,7 @@
 
 #define FRESH_NS	UINT64_C(500000000)	/* how long a list is as of now */
 #define TYPES_MAX	((size_t)256 << 20)
+#define TEXT_MAX	((size_t)16 << 20)
 #define NR_TYPES	(65536u - TREE_ID_FIRST)
 
 /*
@@ -35,7 +36,7 @@ struct tree_catalog {
 	struct tacho_arena kernel_arena;
 	struct tacho_kernel_event *kernel;
 	size_t nr_kernel;
-	uint64_t kernel_time;		/* ns; 0: never */
+	struct tacho_buf kernel_text;	/* available_events as it was */
 	struct tacho_arena own_arena;
 	const char **own;		/* the kernel's types of system "ftrace" */
 	size_t nr_own;
@@ -97,6 +98,7 @@ static struct tree_catalog *catalog(struct tree_inst *inst)
 		return NULL;
 	}
 	tacho_arena_init(&c->kernel_arena, TYPES_MAX);
+	tacho_buf_init(&c->kernel_text, TEXT_MAX);
 	tacho_arena_init(&c->own_arena, (size_t)1 << 20);
 	c->types = inst->tree->types;
 	inst->catalog = c;
@@ -110,6 +112,7 @@ void tree_catalog_free(struct tree_catalog *c)
 	if (c->has_known)
 		tacho_known_release(&c->known);
 	tacho_arena_release(&c->kernel_arena);
+	tacho_buf_release(&c->kernel_text);
 	tacho_arena_release(&c->own_arena);
 	free(c->own);
 	free(c->event);
@@ -201,23 +204,69 @@ static void give_type(struct tree_catalog *c, struct tree_event *e)
 
 /* ---- the list ---- */
 
-static void load_kernel(struct tree_inst *inst, struct tree_catalog *c)
+/* Whether the kernel has the events that it had. */
+static bool is_same_text(struct tree_inst *inst, struct tree_catalog *c)
+{
+	struct tacho_buf b;
+	bool same;
+
+	tacho_buf_init(&b, TEXT_MAX);
+	if (tacho_buf_read_fileat(&b, inst->tree->tracefs.dirfd, "available_events"))
+		tacho_buf_reset(&b);
+	same = c->kernel && b.len == c->kernel_text.len &&
+	       !memcmp(b.data, c->kernel_text.data, b.len);
+	tacho_buf_release(&c->kernel_text);
+	c->kernel_text = b;
+	return same;
+}
+
+/* Whether there are others than before. */
+static bool load_kernel(struct tree_inst *inst, struct tree_catalog *c)
 {
 	struct tacho_arena arena;
 	struct tacho_kernel_event *list;
 	size_t nr;
 
-	if (!tree_has_kernel(inst->tree))
-		return;
+	if (!tree_has_kernel(inst->tree) || is_same_text(inst, c))
+		return false;
 	tacho_arena_init(&arena, TYPES_MAX);
 	if (tacho_tracefs_events(&inst->tree->tracefs, &arena, &list, &nr, NULL)) {
 		tacho_arena_release(&arena);
-		return;
+		return false;
 	}
 	tacho_arena_release(&c->kernel_arena);
 	c->kernel_arena = arena;
 	c->kernel = list;
 	c->nr_kernel = nr;
+	return true;
+}
+
+static bool is_same_known(const struct tacho_known *a, const struct tacho_known *b)
+{
+	if (a->nr != b->nr)
+		return false;
+	for (uint32_t i = 0; i < a->nr; i++)
+		if (a->type[i].hash != b->type[i].hash || a->type[i].len != b->type[i].len)
+			return false;
+	return true;
+}
+
+/* Whether programs have other events than before. */
+static bool load_known(struct tree_inst *inst, struct tree_catalog *c)
+{
+	struct tacho_known known;
+
+	if (tacho_known_load(&known, &inst->session))
+		known.nr = 0;
+	if (c->has_known && is_same_known(&known, &c->known)) {
+		tacho_known_release(&known);
+		return false;
+	}
+	if (c->has_known)
+		tacho_known_release(&c->known);
+	c->known = known;
+	c->has_known = true;
+	return true;
 }
 
 /*
@@ -304,21 +353,18 @@ static void sort(struct tree_catalog *c)
 
 static int load(struct tree_inst *inst, struct tree_catalog *c)
 {
+	bool kernel = load_kernel(inst, c), known = load_known(inst, c);
 	struct tree_event *list;
 
-	load_kernel(inst, c);
 	load_own(inst, c);
-	if (c->has_known)
-		tacho_known_release(&c->known);
-	c->has_known = true;
-	if (tacho_known_load(&c->known, &inst->session))
-		c->known.nr = 0;
-	list = calloc(c->nr_kernel + c->nr_own + c->known.nr + 1, sizeof(*list));
+	c->time = tacho_now_ns(CLOCK_MONOTONIC);
+	if (c->event && !kernel && !known)
+		return 0;
+	free(c->event);		/* it refers to what is not there any more */
+	c->nr = 0;
+	c->event = list = calloc(c->nr_kernel + c->nr_own + c->known.nr + 1, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
-	free(c->event);
-	c->event = list;
-	c->nr = 0;
 	for (size_t i = 0; i < c->nr_kernel; i++)
 		list[c->nr++] = (struct tree_event){
 			.system = c->kernel[i].system, .name = c->kernel[i].name,
@@ -331,7 +377,6 @@ static int load(struct tree_inst *inst, struct tree_catalog *c)
 	for (uint32_t i = 0; i < c->known.nr; i++)
 		c->nr += add_known(&list[c->nr], &c->known.type[i]);
 	sort(c);
-	c->time = tacho_now_ns(CLOCK_MONOTONIC);
 	return 0;
 }
 

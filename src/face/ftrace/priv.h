@@ -76,6 +76,7 @@ struct tree_mark {
 	uint64_t read;		/* records consumed in all */
 	uint64_t cleared;	/* ticks: when it was emptied last */
 	uint64_t written;	/* what writers had committed to the lane then */
+	uint64_t turn;		/* counts changes; atomic: who has a copy looks here first */
 };
 
 enum tree_clock {

@@ -355,6 +355,8 @@ static struct tree_block *next_block(const struct store_part *p,
 {
 	struct tree_block *b = l->first;
 
+	if (b && p->block == l->tail)
+		return NULL;
 	if (p->block && !p->block->dropped && p->block->next)
 		b = p->block->next;
 	while (b && b->seq < p->next_seq)
@@ -410,13 +412,22 @@ static void tell_tasks(struct store_source *ss)
 	}
 }
 
-/* Names of threads that ended, from the kernel's own list. */
+/* Names of all threads as they are now. */
 static void learn_names(struct tree_store *s)
 {
 	if (s->tasks.nr == s->named)
 		return;
 	tacho_ktasks_finish(&s->tasks, &s->inst->tree->tracefs);
-	s->named = s->tasks.nr;
+	s->named = s->met = s->tasks.nr;
+}
+
+/* Names of threads that were not known before: a live source tells each but once. */
+static void learn_new_names(struct tree_store *s)
+{
+	if (s->tasks.nr == s->met)
+		return;
+	tacho_ktasks_catch_up(&s->tasks, &s->inst->tree->tracefs, s->met);
+	s->met = s->tasks.nr;
 }
 
 static int source_fill(struct tacho_source *source, struct tacho_part *part, bool bad)
@@ -432,7 +443,7 @@ static int source_fill(struct tacho_source *source, struct tacho_part *part, boo
 	found = advance(ss, p);
 	if (!found && ss->which == TREE_STORE_LIVE && !ss->locked) {
 		(void)tree_store_drain(ss->inst);
-		learn_names(ss->inst->store);
+		learn_new_names(ss->inst->store);
 		found = advance(ss, p);
 	}
 	tell_tasks(ss);

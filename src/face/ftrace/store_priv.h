@@ -47,7 +47,8 @@ struct tree_store {
 	struct tacho_ktasks tasks;
 	struct tacho_kernel_pump *pump;
 	struct tree_ids ids;
-	uint32_t named;			/* tasks that were there when names were learnt */
+	uint32_t named;			/* tasks that were there when all names were learnt */
+	uint32_t met;			/* ... when names of new ones were */
 	uint32_t nr_cpus;
 	struct tree_lane *lane;		/* what is read */
 	struct tree_lane *front;	/* what the pump fills: the same without an engine */

@@ -100,6 +100,7 @@ static const struct tree_node *const *event_nodes(const struct place *p)
 
 static int events_place(struct place *p, const char *rest)
 {
+	const struct tree_node *file;
 	char word[TACHO_RULE_MAX];
 	bool there;
 
@@ -122,16 +123,18 @@ static int events_place(struct place *p, const char *rest)
 	}
 	if (!next_word(&rest, p->event, sizeof(p->event)))
 		return -ENOENT;
+	/* the system's own files first: an event that is not there takes a fresh list */
+	file = tree_is_own(p->system) ? NULL :
+	       find_node(tree_system_nodes, p->inst, p->event);
 	pthread_mutex_lock(&p->inst->lock);
-	there = tree_event(p->inst, p->system, p->event);
-	if (!there && !tree_is_own(p->system) && find_node(tree_system_nodes, p->inst, p->event) &&
-	    tree_has_system(p->inst, p->system)) {
-		pthread_mutex_unlock(&p->inst->lock);
+	there = file ? tree_has_system(p->inst, p->system) :
+		tree_event(p->inst, p->system, p->event) != NULL;
+	pthread_mutex_unlock(&p->inst->lock);
+	if (there && file) {
 		memcpy(word, p->event, sizeof(word));
 		p->event[0] = '\0';
 		return file_place(p, tree_system_nodes, word, rest);
 	}
-	pthread_mutex_unlock(&p->inst->lock);
 	p->kind = PLACE_EVENT;
 	if (!there)
 		return -ENOENT;

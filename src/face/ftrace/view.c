@@ -24,6 +24,13 @@ static uint32_t slot(const struct tree_inst *inst, uint32_t source, uint32_t cpu
 	return source * inst->nr_lanes + (cpu < last ? cpu : last);
 }
 
+/* A lane's mark; snapshots have their own. */
+static struct tree_mark *lane_mark(const struct tree_reader *r, uint32_t i)
+{
+	return &r->inst->mark[r->view == TREE_VIEW_SNAPSHOT ?
+			      2 * r->inst->nr_lanes + i : i];
+}
+
 /* The mark of a record as a reader sees it, and where the reader is. */
 static struct tree_mark *mark_of(struct tree_reader *r, const struct tacho_record *rec,
 				 struct tree_mark **at)
@@ -31,8 +38,7 @@ static struct tree_mark *mark_of(struct tree_reader *r, const struct tacho_recor
 	uint32_t i = slot(r->inst, rec->source, rec->cpu);
 
 	*at = &r->at[i];
-	return &r->inst->mark[r->view == TREE_VIEW_SNAPSHOT ?
-			      2 * r->inst->nr_lanes + i : i];
+	return lane_mark(r, i);
 }
 
 /* Counts a record of a lane; whether the mark covers it. */
@@ -47,6 +53,23 @@ static bool is_consumed(struct tree_mark *at, const struct tree_mark *mark,
 	return ticks < mark->ticks || (ticks == mark->ticks && at->n <= mark->n);
 }
 
+/* A change of a mark ends; under inst->pipe. */
+static void next_turn(struct tree_mark *mark)
+{
+	tacho_store_release(&mark->turn, mark->turn + 1);
+}
+
+/* Takes what is consumed over; turns are each mark's own. */
+static void copy_mark(struct tree_mark *to, const struct tree_mark *from)
+{
+	to->ticks = from->ticks;
+	to->n = from->n;
+	to->read = from->read;
+	to->cleared = from->cleared;
+	to->written = from->written;
+	next_turn(to);
+}
+
 static void consume(struct tree_mark *mark, uint64_t ticks)
 {
 	if (mark->ticks != ticks) {
@@ -55,6 +78,20 @@ static void consume(struct tree_mark *mark, uint64_t ticks)
 	}
 	mark->n++;
 	mark->read++;
+	next_turn(mark);
+}
+
+/* A lane's mark as it is now. */
+static const struct tree_mark *mark_now(struct tree_reader *r, uint32_t i)
+{
+	const struct tree_mark *mark = lane_mark(r, i);
+
+	if (tacho_unlikely(tacho_load_acquire(&mark->turn) != r->seen[i].turn)) {
+		pthread_mutex_lock(&r->inst->pipe);
+		r->seen[i] = *mark;
+		pthread_mutex_unlock(&r->inst->pipe);
+	}
+	return &r->seen[i];
 }
 
 /* ---- a reader ---- */
@@ -111,9 +148,10 @@ int tree_reader_open(struct tree_reader *r, struct tree_inst *inst,
 		.until = UINT64_MAX,
 		.stream = tacho_stream_new(0),
 		.at = calloc((size_t)2 * inst->nr_lanes, sizeof(*r->at)),
+		.seen = calloc((size_t)2 * inst->nr_lanes, sizeof(*r->seen)),
 	};
 	pthread_mutex_lock(&inst->lock);
-	if (r->stream && r->at)
+	if (r->stream && r->at && r->seen)
 		err = add_sources(r);
 	pthread_mutex_unlock(&inst->lock);
 	if (view == TREE_VIEW_NOW)
@@ -127,6 +165,7 @@ void tree_reader_close(struct tree_reader *r)
 {
 	tacho_stream_close(r->stream);
 	free(r->at);
+	free(r->seen);
 	*r = (struct tree_reader){ .inst = r->inst };
 }
 
@@ -150,9 +189,12 @@ static bool is_wanted(struct tree_reader *r, const struct tacho_record *rec)
 
 	if (r->cpu >= 0 && rec->cpu != (uint32_t)r->cpu)
 		return false;
+	if (!r->consume)
+		return !is_consumed(at, mark_now(r, slot(r->inst, rec->source, rec->cpu)),
+				    rec->ticks);
 	pthread_mutex_lock(&r->inst->pipe);
 	wanted = !is_consumed(at, mark, rec->ticks);
-	if (wanted && r->consume)
+	if (wanted)
 		consume(mark, rec->ticks);
 	pthread_mutex_unlock(&r->inst->pipe);
 	return wanted;
@@ -357,7 +399,7 @@ static void count_records(struct tree_reader *r, struct tree_counts *c,
 	while ((status = tacho_stream_next(r->stream, &rec)) == TACHO_STREAM_RECORD &&
 	       rec.ticks <= r->until) {
 		uint32_t i = slot(r->inst, rec.source, rec.cpu);
-		const struct tree_mark *m = &r->inst->mark[i];
+		const struct tree_mark *m = mark_now(r, i);
 
 		if (r->cpu >= 0 && rec.cpu != (uint32_t)r->cpu)
 			continue;
@@ -384,15 +426,15 @@ int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c)
 		return err;
 	written = written_now(inst, cpu, &c->dropped);
 	count_records(&r, c, &present);
-	tree_reader_close(&r);
 	for (uint32_t i = 0; i < 2 * inst->nr_lanes; i++) {
-		uint32_t lane = i % inst->nr_lanes;
+		const struct tree_mark *m = mark_now(&r, i);
 
-		if (cpu >= 0 && lane != (uint32_t)cpu)
+		if (cpu >= 0 && i % inst->nr_lanes != (uint32_t)cpu)
 			continue;
-		c->read += inst->mark[i].read;
-		cleared += inst->mark[i].written;
+		c->read += m->read;
+		cleared += m->written;
 	}
+	tree_reader_close(&r);
 	if (written > cleared + present)
 		c->overrun = written - cleared - present;
 	for (uint32_t i = 0; inst->store && i < inst->nr_lanes; i++) {
@@ -413,14 +455,16 @@ void tree_clear(struct tree_inst *inst, int32_t cpu)
 	now = tree_now(inst);
 	for (uint32_t i = 0; i < 2 * inst->nr_lanes; i++) {
 		uint32_t lane = i % inst->nr_lanes;
+		struct tree_mark *m = &inst->mark[i];
 
 		if (cpu >= 0 && lane != (uint32_t)cpu)
 			continue;
-		inst->mark[i] = (struct tree_mark){
-			.ticks = now, .n = UINT32_MAX, .cleared = now,
-			.written = i < inst->nr_lanes ?
-				   written_now(inst, (int32_t)lane, &unused) : 0,
-		};
+		m->ticks = m->cleared = now;
+		m->n = UINT32_MAX;
+		m->read = 0;
+		m->written = i < inst->nr_lanes ?
+			     written_now(inst, (int32_t)lane, &unused) : 0;
+		next_turn(m);
 	}
 	pthread_mutex_unlock(&inst->pipe);
 	tree_store_clear(inst, cpu);
@@ -434,7 +478,7 @@ void tree_snapshot_taken(struct tree_inst *inst)
 	pthread_mutex_lock(&inst->pipe);
 	for (uint32_t i = 0; i < nr; i++)
 		if (inst->mark[i].ticks > inst->mark[nr + i].ticks)
-			inst->mark[nr + i] = inst->mark[i];
+			copy_mark(&inst->mark[nr + i], &inst->mark[i]);
 	pthread_mutex_unlock(&inst->pipe);
 }
 

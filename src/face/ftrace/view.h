@@ -2,8 +2,8 @@
 /*
  * view.h - an instance's records, of programs and of the kernel, as one stream.
  *
- * A reader that consumes takes inst->pipe itself, for each record; others compare
- * with the marks only, and are not in anybody's way.
+ * A reader that consumes takes inst->pipe itself, for each record; others compare with
+ * copies of the marks, and take it when a mark changed.
  */
 #ifndef TACHO_FACE_FTRACE_VIEW_H
 #define TACHO_FACE_FTRACE_VIEW_H
@@ -27,6 +27,7 @@ struct tree_reader {
 	bool has_kernel;		/* the kernel's records are in it */
 	uint64_t until;			/* ticks: later records are not wanted */
 	struct tree_mark *at;		/* where it is, as inst->mark */
+	struct tree_mark *seen;		/* inst->mark, as it was when its turn was that */
 	struct tacho_clock_map clock;	/* the shown clock's */
 	uint64_t lost;			/* records lost before the next one */
 };
