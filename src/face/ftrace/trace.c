@@ -12,8 +12,15 @@
 
 #include "face/ftrace/nodes.h"
 #include "face/ftrace/view.h"
+#include "sys/clock.h"
 
-#define WAIT_NS		2000000		/* a reader that waits looks this often */
+/*
+ * How long the records of a trace_pipe gather.  A reader that took every record as it
+ * comes would go through the kernel, and here, once for each; the kernel hands out what
+ * is behind the last full sub-buffer event by event.
+ */
+#define GATHER_NS	UINT64_C(2000000)
+#define WAIT_MAX_NS	UINT64_C(16000000)	/* when nothing comes, looks get rarer */
 
 /* An open trace, trace_pipe or snapshot. */
 struct text_file {
@@ -22,6 +29,8 @@ struct text_file {
 	struct tacho_output *output;
 	struct tacho_output_config config;
 	bool ended;
+	uint64_t dry;			/* ns: when all was read that there was; 0: never */
+	uint64_t wait;			/* ns from then to the next look */
 	/* the record that is to be printed: the one behind it tells its delay */
 	struct tacho_record held;
 	bool holding;
@@ -239,38 +248,70 @@ bool tree_is_ended(const struct tree_inst *inst)
 	return tacho_load_acquire(&inst->session.view.ctl->state) == TACHO_STATE_DEAD;
 }
 
+static bool is_interrupted(const struct tacho_tree_caller *c)
+{
+	return c->interrupted && c->interrupted(c->arg);
+}
+
+/* Until a time, ns of CLOCK_MONOTONIC; -EINTR, 0. */
+static int wait_until(const struct tacho_tree_caller *c, uint64_t until)
+{
+	uint64_t now = tacho_now_ns(CLOCK_MONOTONIC);
+	struct timespec pause = { .tv_nsec = 0 };
+
+	if (is_interrupted(c))
+		return -EINTR;
+	if (now >= until)
+		return 0;
+	pause.tv_nsec = (long)(until - now);
+	(void)nanosleep(&pause, NULL);
+	return is_interrupted(c) ? -EINTR : 0;
+}
+
 int tree_wait(const struct tacho_tree_caller *c, bool nonblock)
 {
-	const struct timespec pause = { .tv_nsec = WAIT_NS };
+	return nonblock || c->nonblock ? -EAGAIN :
+	       wait_until(c, tacho_now_ns(CLOCK_MONOTONIC) + GATHER_NS);
+}
 
-	if (nonblock || c->nonblock)
-		return -EAGAIN;
-	if (c->interrupted && c->interrupted(c->arg))
-		return -EINTR;
-	(void)nanosleep(&pause, NULL);
-	return c->interrupted && c->interrupted(c->arg) ? -EINTR : 0;
+/* What there is, as text; and when to look for more. */
+static int take_more(struct tacho_tree_file *f, size_t size)
+{
+	struct text_file *t = f->own;
+	int err;
+
+	tree_reader_output(&t->reader, &t->config);
+	tacho_output_configure(t->output, &t->config);
+	t->ended = false;
+	err = fill_text(f, size, true);
+	if (f->text.len)
+		t->wait = GATHER_NS;
+	else if (t->wait < WAIT_MAX_NS)
+		t->wait = t->wait ? 2 * t->wait : GATHER_NS;
+	t->dry = t->ended ? tacho_now_ns(CLOCK_MONOTONIC) : 0;
+	return err;
 }
 
 static ssize_t pipe_read(struct tacho_tree_file *f, void *to, size_t size,
 			 uint64_t offset, const struct tacho_tree_caller *caller)
 {
+	bool nonblock = f->flags & O_NONBLOCK || caller->nonblock;
 	struct text_file *t = f->own;
 	size_t n;
 	int err = 0;
 
 	(void)offset;
 	while (!err && !f->text.len) {
-		if (!t->open || tree_reader_is_partial(&t->reader))
+		if (t->dry && !nonblock)
+			err = wait_until(caller, t->dry + t->wait);
+		if (!err && (!t->open || tree_reader_is_partial(&t->reader)))
 			err = text_begin(f, TREE_VIEW_LIVE, true);
-		if (err)
-			break;
-		tree_reader_output(&t->reader, &t->config);
-		tacho_output_configure(t->output, &t->config);
-		t->ended = false;
-		err = fill_text(f, size, true);
+		if (!err)
+			err = take_more(f, size);
 		if (err || f->text.len || tree_is_ended(f->inst))
 			break;
-		err = tree_wait(caller, f->flags & O_NONBLOCK);
+		if (nonblock)
+			err = -EAGAIN;
 	}
 	if (err)
 		return err;
