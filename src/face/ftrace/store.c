@@ -317,6 +317,7 @@ struct store_source {
 	struct tree_inst *inst;
 	enum tree_store_part which;
 	bool locked;			/* the engine's own: inst->lock is held */
+	bool drained;			/* LIVE: not again before it is told to */
 	uint32_t tasks_told, nr_parts;
 	uint64_t *until;		/* NOW: sequence numbers of the last blocks */
 	uint32_t *until_len;
@@ -441,7 +442,8 @@ static int source_fill(struct tacho_source *source, struct tacho_part *part, boo
 	if (!ss->locked)
 		pthread_mutex_lock(&ss->inst->lock);
 	found = advance(ss, p);
-	if (!found && ss->which == TREE_STORE_LIVE && !ss->locked) {
+	if (!found && ss->which == TREE_STORE_LIVE && !ss->locked && !ss->drained) {
+		ss->drained = true;
 		(void)tree_store_drain(ss->inst);
 		learn_new_names(ss->inst->store);
 		found = advance(ss, p);
@@ -578,6 +580,11 @@ int tree_store_source(struct tree_inst *inst, enum tree_store_part which,
 	}
 	learn_names(inst->store);
 	return tree_store_open(inst, which, false, out);
+}
+
+void tree_store_source_again(struct tacho_source *source)
+{
+	of(source)->drained = false;
 }
 
 int tree_store_put(struct tree_store *s, uint32_t cpu, const void *record,

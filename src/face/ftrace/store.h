@@ -71,6 +71,13 @@ enum tree_store_part { TREE_STORE_LIVE, TREE_STORE_NOW, TREE_STORE_SNAPSHOT };
 int tree_store_source(struct tree_inst *inst, enum tree_store_part part,
 		      struct tacho_source **source);
 
+/*
+ * A live source drains the kernel once, and then again when this was called: when
+ * its stream had nothing more.  Otherwise a busy CPU beside idle ones would be drained all
+ * the time, a few records at once, for each look moves the idle ones' horizon.
+ */
+void tree_store_source_again(struct tacho_source *source);
+
 /* ---- the engine ---- */
 
 /* Whether a trigger's text (with or without '!') is for the engine on this kernel. */

@@ -220,6 +220,8 @@ int tree_reader_next(struct tree_reader *r, struct tacho_record *rec)
 
 		if (status == TACHO_STREAM_AGAIN && r->view != TREE_VIEW_LIVE)
 			return TACHO_STREAM_END;
+		if (status == TACHO_STREAM_AGAIN && r->has_kernel)
+			tree_store_source_again(tacho_stream_source(r->stream, 1));
 		if (status != TACHO_STREAM_RECORD)
 			return status;
 		if (rec->ticks > r->until)
