@@ -20,12 +20,12 @@ VARIANTS = [
      ['unit', 'ring', 'probe', 'stream', 'header', 'cli']),
     ('asan', {}, ['-Db_sanitize=address,undefined', '-Db_lundef=false'],
      ['unit', 'ring', 'probe', 'stream', 'kernel', 'cli', 'fuzz', 'engine',
-      'events', 'symbol']),
+      'events', 'symbol', 'face']),
     ('tiny', {}, ['-Dtiny=true'], ['unit', 'ring', 'probe']),
     ('plain', {}, ['-Drseq=plain'], ['unit', 'ring', 'probe']),
     ('inject', {}, ['-Dinject=true'], ['inject', 'ring', 'probe', 'engine']),
     ('tsan', {}, ['-Drseq=plain', '-Db_sanitize=thread', '-Db_lundef=false'],
-     ['ring', 'probe']),
+     ['ring', 'probe', 'threads']),
 ]
 
 

@@ -142,7 +142,7 @@ static ssize_t percent_store(struct tacho_tree_file *f, const char *text, size_t
 	(void)caller;
 	if (err || v > 100)
 		return -EINVAL;
-	f->inst->buffer_percent = (uint32_t)v;
+	tacho_store_relaxed(&f->inst->buffer_percent, (uint32_t)v);
 	return (ssize_t)len;
 }
 

@@ -96,7 +96,7 @@ static ssize_t clock_store(struct tacho_tree_file *f, const char *text, size_t l
 		/* the kernel's times of two clocks would not mix: it empties the buffer */
 		if (f->inst->clock != (enum tree_clock)i)
 			tree_clear(f->inst, -1);
-		f->inst->clock = (enum tree_clock)i;
+		tacho_store_relaxed(&f->inst->clock, (enum tree_clock)i);
 		return (ssize_t)len;
 	}
 	return -EINVAL;

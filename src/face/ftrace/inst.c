@@ -19,6 +19,7 @@
 
 /* ---- opening and closing, under tree->lock ---- */
 
+/* The kernel's part is left as it is. */
 static void inst_free(struct tree_inst *inst)
 {
 	tree_store_free(inst->store);
@@ -135,21 +136,48 @@ static bool is_alive(const struct tree_inst *inst)
 	return tacho_load_acquire(&v->ctl->state) != TACHO_STATE_DEAD;
 }
 
+/*
+ * The end of an instance whose session is destroyed, when its last file is closed.  Its
+ * part of the kernel goes, too, if there is not a new one of its name by now.
+ */
+static void inst_end(struct tree_inst *inst)
+{
+	struct tacho_tree *tree = inst->tree;
+
+	unlink_inst(tree, inst);
+	if (inst->kernel && !find(tree, inst->name)) {
+		tree_store_free(inst->store);
+		inst->store = NULL;
+		(void)tacho_kernel_destroy(inst->kernel);
+		inst->kernel = NULL;
+	}
+	inst_free(inst);
+}
+
+/* The instance if it is open; not one that another tool has destroyed. */
+static struct tree_inst *find_alive(struct tacho_tree *tree, const char *name)
+{
+	struct tree_inst *inst = find(tree, name);
+
+	if (!inst || is_alive(inst))
+		return inst;
+	inst->gone = true;
+	if (!inst->refs)
+		inst_end(inst);
+	return NULL;
+}
+
+/* There is always a top: if its session is destroyed, a new one. */
 int tree_inst_get(struct tacho_tree *tree, const char *name, struct tree_inst **out)
 {
+	bool top = !strcmp(name, tree->top_name);
 	struct tree_inst *inst;
 	int err = 0;
 
 	pthread_mutex_lock(&tree->lock);
-	inst = find(tree, name);
-	if (inst && !is_alive(inst) && !inst->refs) {
-		/* destroyed by another tool; maybe made anew */
-		unlink_inst(tree, inst);
-		inst_free(inst);
-		inst = NULL;
-	}
+	inst = find_alive(tree, name);
 	if (!inst) {
-		err = inst_open(tree, name, false, &inst, NULL);
+		err = inst_open(tree, name, top, &inst, NULL);
 		if (!err)
 			link_inst(tree, inst);
 	}
@@ -163,9 +191,13 @@ int tree_inst_get(struct tacho_tree *tree, const char *name, struct tree_inst **
 
 void tree_inst_put(struct tree_inst *inst)
 {
-	pthread_mutex_lock(&inst->tree->lock);
+	struct tacho_tree *tree = inst->tree;
+
+	pthread_mutex_lock(&tree->lock);
 	inst->refs--;
-	pthread_mutex_unlock(&inst->tree->lock);
+	if (inst->gone && !inst->refs)
+		inst_end(inst);
+	pthread_mutex_unlock(&tree->lock);
 }
 
 /* mkdir; and the top at the start. */
@@ -233,7 +265,7 @@ int tree_inst_remove(struct tacho_tree *tree, const char *name)
 	int err = 0;
 
 	pthread_mutex_lock(&tree->lock);
-	inst = find(tree, name);
+	inst = find_alive(tree, name);
 	if (!inst) {
 		err = inst_open(tree, name, false, &inst, NULL);
 		if (!err)
@@ -300,7 +332,7 @@ struct tacho_kernel *tree_kernel(struct tree_inst *inst)
 
 	if (inst->kernel)
 		return inst->kernel;
-	if (!tree_has_kernel(inst->tree)) {
+	if (!tree_has_kernel(inst->tree) || !is_alive(inst)) {
 		errno = ENODEV;
 		return NULL;
 	}

@@ -76,18 +76,20 @@ bool tree_option(const struct tree_inst *inst, const char *name)
 {
 	int i = find(name);
 
-	return i >= 0 && inst->options >> i & 1;
+	return i >= 0 && tacho_load_relaxed(&inst->options) >> i & 1;
 }
 
 void tree_options_output(const struct tree_inst *inst,
 			 struct tacho_output_options *o)
 {
+	uint64_t set = tacho_load_relaxed(&inst->options);
+
 	*o = TACHO_OUTPUT_DEFAULTS;
 	for (uint32_t i = 0; i < NR_OPTIONS; i++) {
 		bool *option = tacho_output_option(o, options[i].name);
 
 		if (option)
-			*option = inst->options >> i & 1;
+			*option = set >> i & 1;
 	}
 }
 
@@ -118,7 +120,8 @@ static int set(struct tree_inst *inst, uint32_t i, bool on)
 	if (!err && !strcmp(options[i].name, "overwrite"))
 		err = tree_set_overwrite(inst, on);
 	if (!err)
-		inst->options = on ? inst->options | bit : inst->options & ~bit;
+		tacho_store_relaxed(&inst->options, on ? inst->options | bit :
+							 inst->options & ~bit);
 	return err;
 }
 

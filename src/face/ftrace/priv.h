@@ -30,6 +30,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/atomic.h"
 #include "base/buf.h"
 #include "engine/errlog.h"
 #include "face/ftrace/tree.h"
@@ -103,10 +104,11 @@ struct tree_inst {
 	struct tree_store *store;	/* with kernel */
 	struct tree_catalog *catalog;
 	struct tacho_errlog errlog;
+	/* written under lock, read without: atomics */
 	uint64_t options;		/* bits of enum tree_option */
 	enum tree_clock clock;
-	uint64_t marker_type[4];	/* ids in the session, by enum tree_marker; 0: none yet */
 	uint32_t buffer_percent;
+	uint64_t marker_type[4];	/* ids in the session, by enum tree_marker; 0: none yet */
 	uint32_t page_size;		/* of trace_pipe_raw; 0: 4096 */
 	uint64_t cmdlines_size;
 	char cpumask[512];

@@ -218,8 +218,8 @@ static uint64_t time_of(struct tacho_tree_file *f, uint64_t ticks)
 {
 	struct raw_file *w = f->own;
 
-	if (w->clock_of != f->inst->clock) {
-		w->clock_of = f->inst->clock;
+	if (w->clock_of != tacho_load_relaxed(&f->inst->clock)) {
+		w->clock_of = tacho_load_relaxed(&f->inst->clock);
 		tree_shown_clock(f->inst, &w->clock);
 	}
 	return tree_clock_is_ticks(f->inst) ? ticks : tacho_clock_ns(&w->clock, ticks);

@@ -332,7 +332,7 @@ unsigned int tree_pipe_poll(struct tacho_tree_file *f)
 	if (tree_count(f->inst, f->cpu, &c) || !c.entries)
 		return 0;
 	room = tree_buffer_size(f->inst, f->cpu);
-	return c.bytes >= room / 100 * f->inst->buffer_percent ?
+	return c.bytes >= room / 100 * tacho_load_relaxed(&f->inst->buffer_percent) ?
 	       POLLIN | POLLRDNORM : 0;
 }
 

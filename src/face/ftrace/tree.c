@@ -491,8 +491,10 @@ static int instance_name(const char *path, char name[TACHO_NAME_MAX])
 
 	if (!next_word(&path, word, sizeof(word)) || strcmp(word, "instances"))
 		return -EPERM;
+	if (at_end(path))
+		return -EPERM;
 	if (!next_word(&path, name, TACHO_NAME_MAX))
-		return at_end(path) ? -EPERM : -EINVAL;
+		return -ENAMETOOLONG;
 	return at_end(path) ? 0 : -EPERM;
 }
 
@@ -504,6 +506,26 @@ int tacho_tree_mkdir(struct tacho_tree *tree, const char *path)
 	return err ? err : tree_inst_make(tree, name);
 }
 
+/* What is made again by that name begins anew. */
+static void forget_attrs(struct tacho_tree *tree, const char *path)
+{
+	struct tree_attr **at = &tree->attrs;
+	size_t len = strlen(path);
+
+	pthread_mutex_lock(&tree->lock);
+	while (*at) {
+		struct tree_attr *a = *at;
+
+		if (strncmp(a->path, path, len) || (a->path[len] && a->path[len] != '/')) {
+			at = &a->next;
+			continue;
+		}
+		*at = a->next;
+		free(a);
+	}
+	pthread_mutex_unlock(&tree->lock);
+}
+
 int tacho_tree_rmdir(struct tacho_tree *tree, const char *path)
 {
 	char name[TACHO_NAME_MAX];
@@ -511,7 +533,11 @@ int tacho_tree_rmdir(struct tacho_tree *tree, const char *path)
 
 	if (!err && !strcmp(name, tree->top_name))
 		err = -ENOENT;
-	return err ? err : tree_inst_remove(tree, name);
+	if (!err)
+		err = tree_inst_remove(tree, name);
+	if (!err)
+		forget_attrs(tree, path);
+	return err;
 }
 
 /* ---- files ---- */

@@ -95,7 +95,10 @@ int tacho_tree_stat(struct tacho_tree *tree, const char *path,
 int tacho_tree_list(struct tacho_tree *tree, const char *path,
 		    int (*fn)(const char *name, bool dir, void *arg), void *arg);
 
-/* Below /instances only: -EPERM elsewhere; -EEXIST, -EINVAL, -ENOSPC */
+/*
+ * Below /instances only: -EPERM elsewhere; -EEXIST, -ENAMETOOLONG, -EINVAL (a name that a
+ * session cannot have), -ENOSPC
+ */
 int tacho_tree_mkdir(struct tacho_tree *tree, const char *path);
 /* -EBUSY while any file of it is open; -EPERM, -ENOENT */
 int tacho_tree_rmdir(struct tacho_tree *tree, const char *path);

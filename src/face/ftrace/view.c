@@ -288,13 +288,17 @@ static uint64_t offset_of(enum tree_clock clock)
 
 bool tree_clock_in_ns(const struct tree_inst *inst)
 {
-	return inst->clock != TREE_CLOCK_TSC && inst->clock != TREE_CLOCK_COUNTER &&
-	       inst->clock != TREE_CLOCK_UPTIME;
+	enum tree_clock clock = tacho_load_relaxed(&inst->clock);
+
+	return clock != TREE_CLOCK_TSC && clock != TREE_CLOCK_COUNTER &&
+	       clock != TREE_CLOCK_UPTIME;
 }
 
 bool tree_clock_is_ticks(const struct tree_inst *inst)
 {
-	return inst->clock == TREE_CLOCK_TSC || inst->clock == TREE_CLOCK_COUNTER;
+	enum tree_clock clock = tacho_load_relaxed(&inst->clock);
+
+	return clock == TREE_CLOCK_TSC || clock == TREE_CLOCK_COUNTER;
 }
 
 void tree_shown_clock(const struct tree_inst *inst, struct tacho_clock_map *m)
@@ -302,7 +306,7 @@ void tree_shown_clock(const struct tree_inst *inst, struct tacho_clock_map *m)
 	const struct tacho_control *ctl = inst->session.view.ctl;
 
 	tacho_clock_map_init(m, ctl->clock_freq, ctl->start.ticks, ctl->start.realtime);
-	m->base -= offset_of(inst->clock);
+	m->base -= offset_of(tacho_load_relaxed(&inst->clock));
 }
 
 uint64_t tree_shown_time(const struct tree_inst *inst, uint64_t ticks)
@@ -416,10 +420,26 @@ static void count_records(struct tree_reader *r, struct tree_counts *c,
 	}
 }
 
+/* What was overwritten in the store, of one CPU (-1: all). */
+static uint64_t store_overrun(struct tree_inst *inst, int32_t cpu)
+{
+	struct tree_store_stats st;
+	uint64_t sum = 0;
+
+	pthread_mutex_lock(&inst->lock);
+	for (uint32_t i = 0; inst->store && i < inst->nr_lanes; i++) {
+		if (cpu >= 0 && i != (uint32_t)cpu)
+			continue;
+		tree_store_stats(inst, i, &st);
+		sum += st.overrun;
+	}
+	pthread_mutex_unlock(&inst->lock);
+	return sum;
+}
+
 int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c)
 {
 	uint64_t present = 0, written, cleared = 0;
-	struct tree_store_stats st;
 	struct tree_reader r;
 	int err = tree_reader_open(&r, inst, TREE_VIEW_NOW, cpu, false);
 
@@ -439,12 +459,7 @@ int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c)
 	tree_reader_close(&r);
 	if (written > cleared + present)
 		c->overrun = written - cleared - present;
-	for (uint32_t i = 0; inst->store && i < inst->nr_lanes; i++) {
-		if (cpu >= 0 && i != (uint32_t)cpu)
-			continue;
-		tree_store_stats(inst, i, &st);
-		c->overrun += st.overrun;
-	}
+	c->overrun += store_overrun(inst, cpu);
 	return 0;
 }
 
