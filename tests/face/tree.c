@@ -633,6 +633,7 @@ static void test_waiting(void)
 					.arg = &asked };
 	CHECK_EQ(tacho_tree_read(f, text, sizeof(text), 0, &c), -EINTR);
 	CHECK(asked >= 3);
+	c = me();
 	CHECK_EQ(put(t, "/buffer_percent", "0"), 0);
 	CHECK_EQ(tacho_tree_poll(f) & POLLIN, 0);
 	CHECK_EQ(put(t, "/trace_marker", "wake"), 0);
