@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <unistd.h>
 
 #include <tacho/events.h>
@@ -24,6 +25,17 @@ static u64 text(const char *s)
 	return (u64)(uintptr_t)s;
 }
 
+/* A run-time directory of its own, gone with the test. */
+static char run_dir[] = "/tmp/tacho-cpp-XXXXXX";
+
+static void remove_run_dir()
+{
+	std::string command = std::string("rm -rf ") + run_dir;
+
+	if (std::system(command.c_str()))
+		std::printf("# %s is left\n", run_dir);
+}
+
 int main()
 {
 	static const struct synth_field_desc fields[] = {
@@ -36,6 +48,9 @@ int main()
 	char buf[MAX_DYNEVENT_CMD_LEN];
 	int number = -1;
 
+	if (!mkdtemp(run_dir) || std::atexit(remove_run_dir))
+		return 1;
+	setenv("TACHO_DIR", run_dir, 1);
 	dynevent_cmd_init(&cmd, buf, sizeof(buf), DYNEVENT_TYPE_NONE, run_none);
 	dynevent_arg_init(&arg, nullptr, 0);
 	dynevent_arg_init(&arg, 0);

@@ -113,7 +113,7 @@ def test_no_room_for_a_session():
 
 def test_no_room_for_a_program():
     """a run-time directory without a byte left: the program runs, untraced"""
-    small_disk("run2", "1M")
+    small_disk("run2", "2M")
     env = {"TACHO_DIR": os.path.abspath("run2")}
     a = Traced(env=env)
     tacho("create", "s", "-b", "64K", "--subbuf", "4K", "-e", "rec:*", env=env)
