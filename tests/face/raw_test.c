@@ -448,6 +448,7 @@ static void test_snapshot(struct writer *w)
 	char first[32], next[32];
 
 	CHECK(!read_page(f, &s, 4096));
+	CHECK(!read_page(live, &s, 4096));
 	CHECK_EQ(tacho_tree_poll(f), 0);
 	s.next = w->n;
 	(void)snprintf(first, sizeof(first), "step: n=%llu\n", (unsigned long long)w->n);
@@ -485,6 +486,12 @@ static void test_snapshot(struct writer *w)
 	while (read_page(f, &s, 4096))
 		;
 	CHECK_EQ(s.records, 510);
+	CHECK_EQ(s.gaps, 0);
+	/* none of it was for readers of what is live, but what came since the last one */
+	CHECK(!read_page(live, &s, 4096));
+	write_some(w, 1);
+	CHECK(read_page(live, &s, 4096));
+	CHECK_EQ(s.records, 511);
 	CHECK_EQ(s.gaps, 0);
 	tacho_tree_close_file(live);
 	tacho_tree_close_file(f);

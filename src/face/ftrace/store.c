@@ -302,6 +302,13 @@ void tree_store_stats(const struct tree_inst *inst, uint32_t cpu,
 	st->overrun = s->lane[cpu].overrun;
 }
 
+uint64_t tree_store_last(const struct tree_inst *inst, uint32_t cpu)
+{
+	const struct tree_store *s = inst->store;
+
+	return s && cpu < s->nr_cpus && s->lane[cpu].first ? s->lane[cpu].tail->end : 0;
+}
+
 /* ---- a source ---- */
 
 struct store_part {

@@ -62,6 +62,9 @@ struct tree_store_stats {
 void tree_store_stats(const struct tree_inst *inst, uint32_t cpu,
 		      struct tree_store_stats *s);
 
+/* Ticks of a CPU's last record in blocks; 0: there is none. */
+uint64_t tree_store_last(const struct tree_inst *inst, uint32_t cpu);
+
 /*
  * A source of the store's records.  live: what comes later follows (the source drains by
  * itself); else what is there now, or the snapshot.  The source holds no lock

@@ -360,15 +360,17 @@ static void put_snapshot_help(const struct tacho_tree_file *f, struct tacho_buf 
 
 int tree_take_snapshot(struct tree_inst *inst, bool drain)
 {
+	uint64_t before;
 	int n;
 
 	if (drain)
 		(void)tree_store_drain(inst);
+	before = tree_now(inst);
 	n = tacho_session_snapshot(&inst->session, NULL);
 	if (n < 0)
 		return n;
 	inst->snapshot = true;
-	tree_snapshot_taken(inst);
+	tree_snapshot_taken(inst, before);
 	return tree_store_snapshot(inst);
 }
 

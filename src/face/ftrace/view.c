@@ -488,14 +488,24 @@ void tree_clear(struct tree_inst *inst, int32_t cpu)
 	pthread_mutex_unlock(&inst->lock);
 }
 
-void tree_snapshot_taken(struct tree_inst *inst)
+void tree_snapshot_taken(struct tree_inst *inst, uint64_t before)
 {
 	uint32_t nr = 2 * inst->nr_lanes;
 
 	pthread_mutex_lock(&inst->pipe);
-	for (uint32_t i = 0; i < nr; i++)
-		if (inst->mark[i].ticks > inst->mark[nr + i].ticks)
-			copy_mark(&inst->mark[nr + i], &inst->mark[i]);
+	for (uint32_t i = 0; i < nr; i++) {
+		struct tree_mark *live = &inst->mark[i];
+		uint64_t last = i < inst->nr_lanes ? before :
+				tree_store_last(inst, i - inst->nr_lanes);
+
+		if (live->ticks > inst->mark[nr + i].ticks)
+			copy_mark(&inst->mark[nr + i], live);
+		if (last <= live->ticks)
+			continue;
+		live->ticks = last;
+		live->n = UINT32_MAX;
+		next_turn(live);
+	}
 	pthread_mutex_unlock(&inst->pipe);
 }
 

@@ -70,8 +70,12 @@ int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c);
 /* All that is there now is consumed, of one CPU (-1: all).  Takes the locks. */
 void tree_clear(struct tree_inst *inst, int32_t cpu);
 
-/* A snapshot was taken: what was consumed before is not in it. */
-void tree_snapshot_taken(struct tree_inst *inst);
+/*
+ * A snapshot of programs' records was taken, and one of the kernel's comes next: what was
+ * consumed is not in it, and what is in it (of programs: all until `before`, ticks) is
+ * not for readers of the live records any more.  Under inst->lock.
+ */
+void tree_snapshot_taken(struct tree_inst *inst, uint64_t before);
 
 /*
  * All that the snapshot holds is consumed.  By reading it: what later goes into a
