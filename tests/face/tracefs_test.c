@@ -276,6 +276,7 @@ static int take_page(struct seen *s, int size, void *page)
 	CHECK_EQ(kbuffer_load_subbuffer(kb, page), 0);
 	CHECK(kbuffer_subbuffer_size(kb) <= size);
 	missed = kbuffer_missed_events(kb);
+	s->next += (unsigned long)missed;
 	while ((data = kbuffer_read_event(kb, &ts))) {
 		struct tep_record rec = {
 			.ts = ts, .data = data, .size = kbuffer_event_size(kb),
@@ -338,7 +339,7 @@ static void test_cpu(int cpu, reader *get)
 static void test_lost(int cpu)
 {
 	struct tracefs_cpu *tcpu = tracefs_cpu_open(inst, cpu, true);
-	struct seen s = { .next = 0 };
+	struct seen s = { .next = 10 };
 	unsigned long missed = 0;
 	void *page;
 	int n;
@@ -357,6 +358,7 @@ static void test_lost(int cpu)
 	CHECK(missed > 0);
 	CHECK_EQ(s.nr + missed, 10 + LOSSY);
 	CHECK_EQ(s.next, 20 + LOSSY);
+	CHECK_EQ(s.gaps, 0);
 	tracefs_cpu_close(tcpu);
 	free(page);
 }
