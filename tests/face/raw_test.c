@@ -377,6 +377,15 @@ static void test_turns(struct writer *w)
 	CHECK(turn > 2);
 	CHECK_EQ(s.records, 3000);
 	CHECK_EQ(s.gaps, 0);
+
+	/* one in a page, and one held back, which is the last that there is */
+	CHECK_EQ(write_event(w, STEP("step"), 3000), 0);
+	CHECK_EQ(write_event(w, STEP("step"), 3000), 0);
+	CHECK(read_page(f[0], &s, 4096));
+	CHECK(read_page(f[1], &s, 4096));
+	CHECK(!read_page(f[0], &s, 4096));
+	CHECK_EQ(s.records, 3002);
+	CHECK_EQ(s.gaps, 0);
 	for (int i = 0; i < 2; i++)
 		tacho_tree_close_file(f[i]);
 }
