@@ -32,6 +32,7 @@ trap 'exit 1' HUP INT TERM
 "$test" "$work/mnt" "$steps" || exit 1
 "$tacho" umount "$work/mnt" || exit 1
 # nothing is left in the kernel
-for i in /sys/kernel/tracing/instances/*"$session"* /sys/kernel/tracing/instances/*rawtest*; do
-	[ ! -e "$i" ] || echo "# is there: $i"
-done
+[ ! -e "/sys/kernel/tracing/instances/tacho.$session" ] || {
+	echo "# instances/tacho.$session is still there"
+	exit 1
+}
