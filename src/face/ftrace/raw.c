@@ -204,6 +204,7 @@ static const struct known *know(struct tacho_tree_file *f, const struct tacho_re
 struct filling {
 	struct tacho_dat_page page;
 	bool begun;
+	bool settled;
 	size_t room;
 };
 
@@ -259,13 +260,23 @@ static enum put put_held(struct tacho_tree_file *f, struct filling *p)
 	return PUT_DONE;
 }
 
-/* The record at hand, read if need be: an enum tacho_stream_status. */
-static int hold(struct raw_file *w)
+/*
+ * The record at hand, read if need be: an enum tacho_stream_status.  What was recorded
+ * before is all there: the merging with the kernel's records holds the newest back for
+ * a moment, which is waited for once.
+ */
+static int hold(struct raw_file *w, struct filling *p)
 {
+	const struct timespec pause = { .tv_nsec = (long)(2 * TREE_SLACK_NS) };
 	int status = TACHO_STREAM_RECORD;
 
 	if (!w->holding)
 		status = tree_reader_next(&w->reader, &w->held);
+	if (status == TACHO_STREAM_AGAIN && w->reader.has_kernel && !p->settled) {
+		p->settled = true;
+		(void)nanosleep(&pause, NULL);
+		status = tree_reader_next(&w->reader, &w->held);
+	}
 	w->holding = status == TACHO_STREAM_RECORD;
 	return status;
 }
@@ -288,7 +299,7 @@ static int make_page(struct tacho_tree_file *f, size_t room)
 	enum put put = PUT_DONE;
 	int status;
 
-	while ((status = hold(w)) == TACHO_STREAM_RECORD) {
+	while ((status = hold(w, &p)) == TACHO_STREAM_RECORD) {
 		put = put_held(f, &p);
 		if (put == PUT_FULL || (put == PUT_NEVER && room < w->size))
 			break;
@@ -305,23 +316,15 @@ static int make_page(struct tacho_tree_file *f, size_t room)
 	return MADE_PAGE;
 }
 
-/*
- * Nothing is there.  One who does not wait gets what was recorded before it asked: the
- * merging with the kernel's records holds that back for a moment.
- */
-static int wait_more(struct raw_file *w, const struct tacho_tree_caller *caller,
-		     bool first)
+/* Nothing is there: 0 after a while, -EAGAIN, -EINTR. */
+static int wait_more(struct raw_file *w, const struct tacho_tree_caller *caller)
 {
-	const struct timespec pause = { .tv_nsec = (long)(2 * TREE_SLACK_NS) };
-	int err = 0;
+	int turns = w->view == TREE_VIEW_SNAPSHOT ? SNAPSHOT_WAITS : 1, err = 0;
 
-	if (caller->nonblock && first && w->view == TREE_VIEW_LIVE && w->reader.has_kernel) {
-		(void)nanosleep(&pause, NULL);
-		return 0;
-	}
+	/* the next snapshot takes another reader */
 	if (w->view == TREE_VIEW_SNAPSHOT)
 		end_reader(w);
-	for (int i = 0; !err && i < (w->view == TREE_VIEW_LIVE ? 1 : SNAPSHOT_WAITS); i++)
+	while (!err && turns--)
 		err = tree_wait(caller, false);
 	return err;
 }
@@ -331,11 +334,10 @@ static int next_page(struct tacho_tree_file *f, size_t count,
 		     const struct tacho_tree_caller *caller)
 {
 	struct raw_file *w = f->own;
-	bool first = true;
 	size_t room;
 	int made, err;
 
-	for (;; first = false) {
+	for (;;) {
 		err = prepare(f);
 		if (err)
 			return err;
@@ -347,7 +349,7 @@ static int next_page(struct tacho_tree_file *f, size_t count,
 			return made < 0 ? made : made == MADE_PAGE;
 		if (tree_is_ended(f->inst))
 			return 0;
-		err = wait_more(w, caller, first);
+		err = wait_more(w, caller);
 		if (err)
 			return err;
 	}
