@@ -17,6 +17,7 @@
 #include "base/atomic.h"
 
 #define POLL_NS		10000000	/* files that are polled are looked at this often */
+#define POLL_MAX_NS	500000000	/* ... or when that takes long, more rarely */
 #define NAMES_S		1.0		/* what is there may be gone for so long */
 #define THREADS_IDLE	10
 #define THREADS_MAX	256		/* each read that waits has one */
@@ -261,13 +262,27 @@ static void look_at_waiters(struct mount *m)
 	pthread_mutex_unlock(&m->lock);
 }
 
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* A fifth of a CPU is the most that looking takes. */
 static void *poller(void *arg)
 {
-	const struct timespec pause = { .tv_nsec = POLL_NS };
 	struct mount *m = arg;
 
 	while (!tacho_load_relaxed(&m->stop)) {
+		int64_t before = now_ns(), rest;
+		struct timespec pause = { .tv_nsec = POLL_NS };
+
 		look_at_waiters(m);
+		rest = 4 * (now_ns() - before);
+		if (rest > POLL_NS)
+			pause.tv_nsec = rest < POLL_MAX_NS ? rest : POLL_MAX_NS;
 		(void)nanosleep(&pause, NULL);
 	}
 	return NULL;

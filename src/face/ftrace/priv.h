@@ -200,6 +200,7 @@ struct tacho_tree_file {
 	struct tacho_buf text;		/* what was shown, or is to be handed out */
 	uint64_t text_at;		/* offset of text's first byte */
 	bool shown;
+	uint64_t polled;		/* atomic: what tree_pipe_poll() saw when it said no */
 	void *own;			/* the node's: stream readers */
 };
 

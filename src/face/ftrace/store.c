@@ -128,6 +128,7 @@ static int sink(void *arg, const struct tacho_kernel_batch *b)
 		return 0;
 	l->lost += b->lost;
 	l->overrun += b->lost;
+	s->taken += b->events;
 	for (uint32_t at = 0; at < b->len; at += size) {
 		uint64_t word = tacho_load_u64(b->records + at);
 
@@ -597,7 +598,13 @@ void tree_store_source_again(struct tacho_source *source)
 int tree_store_put(struct tree_store *s, uint32_t cpu, const void *record,
 		   uint32_t size, uint64_t time)
 {
+	s->taken++;
 	return cpu < s->nr_cpus ? lane_put(&s->lane[cpu], record, size, time) : 0;
+}
+
+uint64_t tree_store_taken(const struct tree_inst *inst)
+{
+	return inst->store ? inst->store->taken : 0;
 }
 
 void tree_store_lost(struct tree_store *s, uint32_t cpu, uint64_t n)

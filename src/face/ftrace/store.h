@@ -65,6 +65,9 @@ void tree_store_stats(const struct tree_inst *inst, uint32_t cpu,
 /* Ticks of a CPU's last record in blocks; 0: there is none. */
 uint64_t tree_store_last(const struct tree_inst *inst, uint32_t cpu);
 
+/* Records that ever came. */
+uint64_t tree_store_taken(const struct tree_inst *inst);
+
 /*
  * A source of the store's records.  live: what comes later follows (the source drains by
  * itself); else what is there now, or the snapshot.  The source holds no lock

@@ -53,6 +53,7 @@ struct tree_store {
 	struct tree_lane *lane;		/* what is read */
 	struct tree_lane *front;	/* what the pump fills: the same without an engine */
 	struct tree_lane *snapshot;	/* or NULL */
+	uint64_t taken;			/* records from the kernel, and from the engine */
 	uint64_t horizon;		/* ticks: when the kernel was drained last */
 	uint64_t slack;			/* ticks */
 

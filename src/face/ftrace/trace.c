@@ -321,19 +321,33 @@ static ssize_t pipe_read(struct tacho_tree_file *f, void *to, size_t size,
 	return (ssize_t)n;
 }
 
-/* Readable at buffer_percent, or at the first record when that is 0. */
-unsigned int tree_pipe_poll(struct tacho_tree_file *f)
+/* At buffer_percent, or at the first record when that is 0. */
+static bool is_readable(struct tacho_tree_file *f)
 {
 	struct tree_counts c;
 	uint64_t room;
 
+	if (tree_count(f->inst, f->cpu, &c) || !c.entries)
+		return false;
+	room = tree_buffer_size(f->inst, f->cpu);
+	return c.bytes >= room / 100 * tacho_load_relaxed(&f->inst->buffer_percent);
+}
+
+/* Counting goes through all records: not again when none came since. */
+unsigned int tree_pipe_poll(struct tacho_tree_file *f)
+{
+	uint64_t state;
+
 	if (f->text.len)
 		return POLLIN | POLLRDNORM;
-	if (tree_count(f->inst, f->cpu, &c) || !c.entries)
+	state = tree_activity(f->inst) << 7 |
+		tacho_load_relaxed(&f->inst->buffer_percent);
+	if (tacho_load_relaxed(&f->polled) == state)
 		return 0;
-	room = tree_buffer_size(f->inst, f->cpu);
-	return c.bytes >= room / 100 * tacho_load_relaxed(&f->inst->buffer_percent) ?
-	       POLLIN | POLLRDNORM : 0;
+	if (is_readable(f))
+		return POLLIN | POLLRDNORM;
+	tacho_store_relaxed(&f->polled, state);
+	return 0;
 }
 
 /* ---- snapshot ---- */

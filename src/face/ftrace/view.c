@@ -463,6 +463,17 @@ int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c)
 	return 0;
 }
 
+uint64_t tree_activity(struct tree_inst *inst)
+{
+	uint64_t unused = 0, n;
+
+	pthread_mutex_lock(&inst->lock);
+	(void)tree_store_drain(inst);
+	n = written_now(inst, -1, &unused) + tree_store_taken(inst);
+	pthread_mutex_unlock(&inst->lock);
+	return n;
+}
+
 void tree_clear(struct tree_inst *inst, int32_t cpu)
 {
 	uint64_t unused = 0, now;

@@ -67,6 +67,9 @@ struct tree_counts {
 };
 int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c);
 
+/* Grows when records come, and only then; the kernel is drained.  Takes inst->lock. */
+uint64_t tree_activity(struct tree_inst *inst);
+
 /* All that is there now is consumed, of one CPU (-1: all).  Takes the locks. */
 void tree_clear(struct tree_inst *inst, int32_t cpu);
 
