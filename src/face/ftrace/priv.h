@@ -16,6 +16,7 @@
  *	marker.c	trace_marker, trace_marker_raw: writing records
  *	inject.c	inject
  *	output.c	records as the kernel's lines
+ *	symbols.c	the kernel's symbols
  *
  * Locks, in the order in which they are taken
  *	tree->lock	the list of instances; attributes
@@ -42,6 +43,7 @@ struct tree_inst;
 struct tree_store;
 struct tree_catalog;
 struct tree_types;
+struct tree_symbols;
 struct tree_node;
 
 /* ---- the tree (tree.c, inst.c) ---- */
@@ -64,9 +66,22 @@ struct tacho_tree {
 	bool has_hist, has_snapshot, has_synth;	/* the kernel's own */
 	uint32_t nr_cpus;
 	struct tree_types *types;	/* of programs' events, of all instances */
+	pthread_mutex_t symbols_lock;	/* nothing is taken under it */
+	struct tree_symbols *symbols;	/* NULL: nobody asked so far */
 	pthread_t pump;
 	bool pumping, pump_stop;
 };
+
+/* ---- the kernel's symbols (symbols.c) ---- */
+
+/* As they are now, or were 10 s ago; to be put.  NULL: no memory. */
+struct tree_symbols *tree_symbols_get(struct tacho_tree *tree);
+void tree_symbols_put(struct tacho_tree *tree, struct tree_symbols *symbols);
+
+/* The symbol that addr lies in and its start, or NULL; and how long that one is. */
+const char *tree_symbol(const struct tree_symbols *symbols, uint64_t addr,
+			uint64_t *start);
+uint64_t tree_symbol_size(const struct tree_symbols *symbols, uint64_t start);
 
 /* ---- an instance (inst.c) ---- */
 

@@ -774,6 +774,7 @@ int tacho_tree_open(struct tacho_tree **out, const struct tacho_tree_config *con
 		       config->session ? config->session : "tracing");
 	t->config.session = t->top_name;
 	pthread_mutex_init(&t->lock, NULL);
+	pthread_mutex_init(&t->symbols_lock, NULL);
 	find_kernel(t);
 	t->types = tree_types_new();
 	err = t->types ? tree_insts_open(t, d) :
@@ -798,6 +799,9 @@ void tacho_tree_close(struct tacho_tree *t, bool destroy)
 		free(a);
 	}
 	tacho_tracefs_close(&t->tracefs);
+	if (t->symbols)
+		tree_symbols_put(t, t->symbols);
+	pthread_mutex_destroy(&t->symbols_lock);
 	pthread_mutex_destroy(&t->lock);
 	free(t);
 }

@@ -164,6 +164,8 @@ int tree_reader_open(struct tree_reader *r, struct tree_inst *inst,
 void tree_reader_close(struct tree_reader *r)
 {
 	tacho_stream_close(r->stream);
+	if (r->symbols)
+		tree_symbols_put(r->inst->tree, r->symbols);
 	free(r->at);
 	free(r->seen);
 	*r = (struct tree_reader){ .inst = r->inst };
@@ -338,25 +340,32 @@ static int32_t name_tgid(void *arg, int32_t pid)
 	return tgid;
 }
 
+static const struct tree_symbols *symbols_of(struct tree_reader *r)
+{
+	if (!r->symbols && r->has_kernel)
+		r->symbols = tree_symbols_get(r->inst->tree);
+	return r->symbols;
+}
+
 /* Addresses as the kernel's symbols have them; 0 is that of markers written here. */
 static const char *name_symbol(void *arg, uint64_t addr, uint64_t *start)
 {
 	struct tree_reader *r = arg;
-	struct tacho_source *s = tacho_stream_source(r->stream, 1);
+	const struct tree_symbols *s;
 
 	if (!addr) {
 		*start = 0;
 		return "tracing_mark_write";
 	}
-	return s ? tacho_facts_symbol(tacho_source_symbols(s), addr, start) : NULL;
+	s = symbols_of(r);
+	return s ? tree_symbol(s, addr, start) : NULL;
 }
 
 static uint64_t name_symbol_size(void *arg, uint64_t start)
 {
-	struct tree_reader *r = arg;
-	struct tacho_source *s = tacho_stream_source(r->stream, 1);
+	const struct tree_symbols *s = symbols_of(arg);
 
-	return s ? tacho_facts_symbol_end(tacho_source_symbols(s), start) - start : 0;
+	return s ? tree_symbol_size(s, start) : 0;
 }
 
 void tree_reader_output(struct tree_reader *r, struct tacho_output_config *c)

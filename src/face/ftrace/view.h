@@ -29,6 +29,7 @@ struct tree_reader {
 	struct tree_mark *at;		/* where it is, as inst->mark */
 	struct tree_mark *seen;		/* inst->mark, as it was when its turn was that */
 	struct tacho_clock_map clock;	/* the shown clock's */
+	struct tree_symbols *symbols;	/* when they were asked for */
 	uint64_t lost;			/* records lost before the next one */
 };
 
