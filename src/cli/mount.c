@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* mount, umount: the control files of tracefs for programs and the kernel. */
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <grp.h>
@@ -10,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,7 +35,8 @@ static const char mount_usage[] =
 "                        none (default: tracing).  Others are in instances/\n"
 "  -b, --buffer SIZE     memory per CPU of sessions made here (default 2M)\n"
 "  -o, --options LIST    gid=GROUP: a group may use the files, too;\n"
-"                        allow_other: modes decide for other users\n"
+"                        allow_other: modes decide for other users;\n"
+"                        nonempty: also over a directory with files\n"
 "      --no-kernel       events of programs only\n"
 "      --keep            sessions made here outlive the mount\n"
 "  -f, --foreground      do not go to the background\n"
@@ -50,6 +54,30 @@ static const char umount_usage[] =
 "  -q, --quiet           no remarks on stderr\n"
 "      --json            changes nothing: there is no output\n"
 "  -h, --help            this text\n";
+
+/* The process that serves the directory, by the name of its mount; 0: none of ours. */
+static pid_t server_of(const char *dir)
+{
+	FILE *f = setmntent("/proc/self/mounts", "r");
+	const struct mntent *m;
+	pid_t pid = 0;
+
+	while (f && (m = getmntent(f)))
+		if (!strcmp(m->mnt_dir, dir) && !strncmp(m->mnt_fsname, "tacho:", 6))
+			pid = (pid_t)atoi(m->mnt_fsname + 6);
+	if (f)
+		endmntent(f);
+	return pid;
+}
+
+/* Its server was killed: nothing in it can be used, whoever still has it open. */
+static bool is_dead(const char *dir)
+{
+	struct statvfs st;
+
+	/* what stat(2) tells may be known from before */
+	return statvfs(dir, &st) && errno == ENOTCONN;
+}
 
 #ifdef TACHO_HAVE_FUSE
 
@@ -69,7 +97,7 @@ static const struct option options[] = {
 struct job {
 	struct tacho_tree_config tree;
 	struct tacho_mount_config mount;
-	bool foreground, keep;
+	bool foreground, keep, nonempty;
 	int ready_fd;		/* background: the starter waits for a byte */
 };
 
@@ -100,9 +128,11 @@ static int set_options(struct job *j, char *list)
 			ret = set_group(j, w + 4);
 		else if (!strcmp(w, "allow_other"))
 			j->mount.others = true;
+		else if (!strcmp(w, "nonempty"))
+			j->nonempty = true;
 		else
 			return cli_usage("there is no mount option '%s': gid=GROUP, "
-					 "allow_other", w);
+					 "allow_other, nonempty", w);
 		if (ret >= 0)
 			return ret;
 	}
@@ -211,6 +241,46 @@ static int in_background(struct job *j)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : CLI_FAILED;
 }
 
+/* A directory that we may not read counts as empty: mounting tells the rest. */
+static bool is_empty(const char *path)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *e;
+	bool empty = true;
+
+	while (dir && empty && (e = readdir(dir)))
+		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
+	if (dir)
+		closedir(dir);
+	return empty;
+}
+
+static int fail_dead(const char *dir)
+{
+	return cli_fail("the server of what is mounted on '%s' is gone: 'tacho umount %s' "
+			"first", dir, dir);
+}
+
+/* Whether a directory can be mounted on: CLI_OK, or a message. */
+static int check_dir(const struct job *j, const char *dir)
+{
+	struct stat st;
+
+	if (is_dead(dir))
+		return fail_dead(dir);
+	if (stat(dir, &st))
+		return cli_fail("cannot mount on '%s': %s", dir, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return cli_fail("cannot mount on '%s': it is not a directory", dir);
+	if (server_of(dir))
+		return cli_fail("a tacho is mounted on '%s' already: 'tacho umount %s' "
+				"unmounts it", dir, dir);
+	if (!j->nonempty && !is_empty(dir))
+		return cli_fail("'%s' is not empty: its files would be hidden, which '-o "
+				"nonempty' allows", dir);
+	return CLI_OK;
+}
+
 static int run_mount(int argc, char **argv)
 {
 	struct job j = { .ready_fd = -1 };
@@ -224,11 +294,15 @@ static int run_mount(int argc, char **argv)
 		return ret;
 	/* the server leaves the working directory */
 	dir = realpath(j.mount.dir, NULL);
+	if (!dir && errno == ENOTCONN)
+		return fail_dead(j.mount.dir);
 	if (!dir)
 		return cli_fail("cannot mount on '%s': %s", j.mount.dir,
 				strerror(errno));
 	j.mount.dir = dir;
-	ret = j.foreground ? serve(&j) : in_background(&j);
+	ret = check_dir(&j, dir);
+	if (!ret)
+		ret = j.foreground ? serve(&j) : in_background(&j);
 	free(dir);
 	return ret;
 }
@@ -244,21 +318,6 @@ static int run_mount(int argc, char **argv)
 }
 
 #endif
-
-/* The process that serves the directory, by the name of its mount; 0: none of ours. */
-static pid_t server_of(const char *dir)
-{
-	FILE *f = setmntent("/proc/self/mounts", "r");
-	const struct mntent *m;
-	pid_t pid = 0;
-
-	while (f && (m = getmntent(f)))
-		if (!strcmp(m->mnt_dir, dir) && !strncmp(m->mnt_fsname, "tacho:", 6))
-			pid = (pid_t)atoi(m->mnt_fsname + 6);
-	if (f)
-		endmntent(f);
-	return pid;
-}
 
 /* Until the server has put its things away, so that the next mount begins anew. */
 static void wait_for_server(int pidfd)
@@ -300,22 +359,66 @@ static int unmount_errno(const char *dir)
 	return cli_fail("cannot unmount '%s': %s", dir, strerror(errno));
 }
 
+/*
+ * A path as the list of mounts has it; NULL: no memory.  What is mounted there cannot
+ * be asked when its server is gone, what is above it can.
+ */
+static char *full_path(const char *arg)
+{
+	char *real = realpath(arg, NULL), *copy, *slash, *above, *full = NULL;
+	size_t len = strlen(arg);
+
+	if (real || errno != ENOTCONN)
+		return real ? real : strdup(arg);
+	while (len > 1 && arg[len - 1] == '/')
+		len--;
+	copy = strndup(arg, len);
+	if (!copy)
+		return NULL;
+	slash = strrchr(copy, '/');
+	if (slash)
+		*slash = '\0';
+	above = realpath(!slash ? "." : slash == copy ? "/" : copy, NULL);
+	if (!above || asprintf(&full, "%s/%s", above[1] ? above : "",
+			       slash ? slash + 1 : copy) < 0)
+		full = NULL;
+	free(above);
+	free(copy);
+	return full ? full : strdup(arg);
+}
+
+/* A process of that number may be another by now. */
+static int open_server(pid_t pid)
+{
+	char path[40], comm[16] = "";
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -1;
+	if (!fgets(comm, sizeof(comm), f))
+		comm[0] = '\0';
+	(void)fclose(f);
+	return strcmp(comm, "tacho\n") ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
 static int unmount(const char *arg)
 {
-	char *real = realpath(arg, NULL);
-	const char *dir = real ? real : arg;
-	pid_t pid = server_of(dir);
-	int fd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1, ret = CLI_OK;
+	char *dir = full_path(arg);
+	pid_t pid = dir ? server_of(dir) : 0;
+	int fd = pid > 0 ? open_server(pid) : -1, ret = CLI_OK;
+	int flags = UMOUNT_NOFOLLOW;
 
 	if (pid <= 0)
-		ret = cli_fail("no tacho is mounted on '%s'", dir);
-	else if (umount2(dir, UMOUNT_NOFOLLOW))
+		ret = cli_fail("no tacho is mounted on '%s'", arg);
+	else if (umount2(dir, is_dead(dir) ? flags | MNT_DETACH : flags))
 		ret = errno == EPERM ? helper(dir) : unmount_errno(dir);
 	if (ret == CLI_OK)
 		wait_for_server(fd);
 	else if (fd >= 0)
 		close(fd);
-	free(real);
+	free(dir);
 	return ret;
 }
 

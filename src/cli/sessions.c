@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
@@ -13,9 +14,13 @@
 #include "cli/list_arg.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "kernel/instance.h"
 #include "record/recorder.h"
 #include "session/session.h"
 #include "sys/clock.h"
+
+/* Most time that a mount gets to let go of a session that is gone. */
+#define KEPT_WAIT_NS	UINT64_C(2000000000)
 
 /* Most time that a flight recorder gets to write a snapshot. */
 #define SNAPSHOT_WAIT_NS	UINT64_C(60000000000)
@@ -256,17 +261,52 @@ static int stop_one(struct tacho_session *s, bool json)
 	return run_session(s, json, false);
 }
 
-static int destroy_one(struct tacho_session *s, bool json)
+/*
+ * Removes what a mount has made in the kernel for the session; whether there was such.
+ * A mount that is there lets go of it as soon as it sees that the session is gone.
+ */
+static bool destroy_kept(const char *name)
+{
+	const struct timespec pause = { .tv_nsec = KEPT_WAIT_NS / 100 };
+	struct tacho_tracefs t;
+	int err;
+
+	if (tacho_tracefs_open(&t, 0, NULL))
+		return false;
+	err = tacho_kernel_remove_kept(&t, name);
+	for (int i = 0; err == -EBUSY && i < 100; i++) {
+		(void)nanosleep(&pause, NULL);
+		err = tacho_kernel_remove_kept(&t, name);
+		/* by the mount, meanwhile */
+		err = err == -ENOENT ? 0 : err;
+	}
+	tacho_tracefs_close(&t);
+	if (err && err != -ENOENT && err != -EACCES)
+		cli_note("the kernel's instance tacho.%s stays: %s", name, strerror(-err));
+	return !err;
+}
+
+static int destroy_one(const char *name, bool json)
 {
 	struct tacho_diag d = { 0 };
-	char name[TACHO_NAME_MAX];
+	struct tacho_session s;
+	struct tacho_dir dir;
+	int ret = CLI_OK;
 
-	memcpy(name, s->name, sizeof(name));
-	if (tacho_session_destroy(s, &d))
-		return cli_fail_diag(&d);
-	if (json)
+	if (cli_session_try(&dir, &s, name)) {
+		if (tacho_session_destroy(&s, &d))
+			ret = cli_fail_diag(&d);
+		cli_session_close(&dir, &s);
+		if (!ret)
+			(void)destroy_kept(name);
+	} else if (!destroy_kept(name)) {
+		ret = cli_session_open(&dir, &s, name);
+		if (!ret)
+			cli_session_close(&dir, &s);
+	}
+	if (!ret && json)
 		say_json(name, "destroyed", 1);
-	return CLI_OK;
+	return ret;
 }
 
 static int start_run(int argc, char **argv)
@@ -281,7 +321,18 @@ static int stop_run(int argc, char **argv)
 
 static int destroy_run(int argc, char **argv)
 {
-	return for_each_name(argc, argv, destroy_one);
+	bool json;
+	int ret = plain_parse(argc, argv, &json);
+
+	if (ret >= 0)
+		return ret;
+	ret = CLI_OK;
+	for (int i = optind; i < argc; i++) {
+		int one = destroy_one(argv[i], json);
+
+		ret = ret ? ret : one;
+	}
+	return ret;
 }
 
 const struct cli_verb cli_start = {

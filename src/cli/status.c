@@ -7,6 +7,7 @@
 
 #include "base/atomic.h"
 #include "cli/cli.h"
+#include "kernel/instance.h"
 #include "session/session.h"
 #include "sys/clock.h"
 
@@ -14,9 +15,11 @@ struct status {
 	struct tacho_dir dir;
 	struct tacho_buf out;
 	struct tacho_json j;
+	struct tacho_tracefs tracefs;	/* dirfd -1: not for us */
 	bool json;
 	uint32_t sessions;
 	uint32_t processes;
+	const char *kept;	/* one_kept()'s */
 };
 
 static const char *state_name(uint32_t state)
@@ -50,6 +53,19 @@ static uint64_t session_bytes(const struct tacho_session *s)
 	return bytes;
 }
 
+/* The session's instance in the kernel, or "". */
+static void kernel_instance(const struct status *st, const struct tacho_session *s,
+			    char name[TACHO_KERNEL_INSTANCE_MAX])
+{
+	const struct tacho_control *c = s->view.ctl;
+
+	(void)snprintf(name, TACHO_KERNEL_INSTANCE_MAX, "%.*s",
+		       (int)sizeof(c->kernel_instance) - 1, c->kernel_instance);
+	if (!*name && st->tracefs.dirfd >= 0 &&
+	    tacho_kernel_find(&st->tracefs, s->name, name))
+		*name = '\0';
+}
+
 static void put_pids(struct tacho_buf *b, const char *what,
 		     const struct tacho_pids *list, uint32_t flags)
 {
@@ -67,6 +83,7 @@ static void session_text(struct status *st, struct tacho_session *s,
 			 const struct tacho_session_counts *n)
 {
 	const struct tacho_control *c = s->view.ctl;
+	char kernel[TACHO_KERNEL_INSTANCE_MAX];
 	struct tacho_buf *b = &st->out;
 
 	tacho_buf_printf(b, "%s: %s, %s\n", s->name, state_name(c->state),
@@ -86,9 +103,9 @@ static void session_text(struct status *st, struct tacho_session *s,
 				 TACHO_RULE_MAX, c->rule[i].glob);
 	put_pids(b, "  processes", &c->pids, c->flags);
 	put_pids(b, "  but not  ", &c->not_pids, c->flags);
-	if (c->kernel_instance[0])
-		tacho_buf_printf(b, "  kernel    instance %.*s\n",
-				 (int)sizeof(c->kernel_instance), c->kernel_instance);
+	kernel_instance(st, s, kernel);
+	if (*kernel)
+		tacho_buf_printf(b, "  kernel    instance %s\n", kernel);
 	if (c->owner)
 		tacho_buf_printf(b, "  recorder  %d %s, writes to %.*s\n", c->owner,
 				 owner_state(c), (int)sizeof(c->output), c->output);
@@ -111,8 +128,10 @@ static void session_json(struct status *st, struct tacho_session *s,
 			 const struct tacho_session_counts *n)
 {
 	const struct tacho_control *c = s->view.ctl;
+	char kernel[TACHO_KERNEL_INSTANCE_MAX];
 	struct tacho_json *j = &st->j;
 
+	kernel_instance(st, s, kernel);
 	tacho_json_open(j, '{');
 	tacho_json_pair_str(j, "name", s->name);
 	tacho_json_pair_str(j, "state", state_name(c->state));
@@ -136,6 +155,7 @@ static void session_json(struct status *st, struct tacho_session *s,
 	tacho_json_close(j, ']');
 	pids_json(j, "pids", &c->pids);
 	pids_json(j, "not_pids", &c->not_pids);
+	tacho_json_pair_str(j, "kernel_instance", kernel);
 	tacho_json_pair_s64(j, "recorder", c->owner);
 	tacho_json_pair_str(j, "recorder_state", owner_state(c));
 	tacho_json_key(j, "output");
@@ -213,6 +233,44 @@ static int one_process(struct tacho_procfile *p, void *arg)
 	return 0;
 }
 
+static int is_called(const char *name, const char *path, void *arg)
+{
+	char instance[TACHO_KERNEL_INSTANCE_MAX];
+	const struct status *st = arg;
+
+	(void)path;
+	return !tacho_kernel_find(&st->tracefs, name, instance) &&
+	       !strcmp(instance + strlen("tacho."), st->kept);
+}
+
+/* An instance that goes on in the kernel for a session that is gone, or another's. */
+static int one_kept(const char *name, void *arg)
+{
+	struct status *st = arg;
+
+	st->kept = name;
+	if (tacho_sessions_each(&st->dir, is_called, st))
+		return 0;
+	if (st->json)
+		tacho_json_str(&st->j, name);
+	else
+		tacho_buf_printf(&st->out, "kernel instance tacho.%s: of no session here; "
+				 "'tacho destroy %s' removes it\n", name, name);
+	return 0;
+}
+
+static void kept(struct status *st)
+{
+	if (st->json) {
+		tacho_json_key(&st->j, "kept");
+		tacho_json_open(&st->j, '[');
+	}
+	if (st->tracefs.dirfd >= 0)
+		(void)tacho_kernel_kept_each(&st->tracefs, one_kept, st);
+	if (st->json)
+		tacho_json_close(&st->j, ']');
+}
+
 static void all(struct status *st)
 {
 	if (st->json) {
@@ -228,8 +286,10 @@ static void all(struct status *st)
 		tacho_json_open(&st->j, '[');
 	}
 	(void)tacho_procs_each(&st->dir, one_process, st);
-	if (st->json) {
+	if (st->json)
 		tacho_json_close(&st->j, ']');
+	kept(st);
+	if (st->json) {
 		tacho_json_close(&st->j, '}');
 	} else if (!st->sessions && !st->processes) {
 		tacho_buf_printf(&st->out, "no sessions, no traced programs (in %s)\n",
@@ -256,6 +316,8 @@ static int status_run(int argc, char **argv)
 		return cli_usage("name one session, or none for all");
 	if (tacho_dir_open(&st.dir, optind == argc, &d))
 		return cli_fail_diag(&d);
+	if (tacho_tracefs_open(&st.tracefs, 0, NULL))
+		st.tracefs.dirfd = -1;
 	tacho_buf_init(&st.out, 64u << 20);
 	tacho_json_init(&st.j, &st.out);
 	if (optind == argc) {
@@ -264,12 +326,14 @@ static int status_run(int argc, char **argv)
 		struct tacho_session s;
 
 		if (tacho_session_open(&s, &st.dir, argv[optind], &d)) {
+			tacho_tracefs_close(&st.tracefs);
 			tacho_dir_close(&st.dir);
 			return cli_fail_diag(&d);
 		}
 		tacho_session_close(&s);
 		(void)one_session(argv[optind], "", &st);
 	}
+	tacho_tracefs_close(&st.tracefs);
 	tacho_dir_close(&st.dir);
 	ret = st.json ? cli_write_json(&st.out) : cli_write(&st.out);
 	tacho_buf_release(&st.out);

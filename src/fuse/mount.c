@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -331,6 +332,34 @@ static int make_args(struct fuse_args *args, const struct tacho_mount_config *c)
 	return err ? -ENOMEM : 0;
 }
 
+/* What libfuse says while it mounts is ours to say; one thread runs then. */
+static char said[200];
+
+__attribute__((format(printf, 2, 0)))
+static void keep_saying(enum fuse_log_level level, const char *fmt, va_list ap)
+{
+	(void)level;
+	(void)vsnprintf(said, sizeof(said), fmt, ap);
+	said[strcspn(said, "\n")] = '\0';
+}
+
+static int try_mount(struct fuse *fuse, const char *dir, struct tacho_diag *d)
+{
+	int err;
+
+	said[0] = '\0';
+	fuse_set_log_func(keep_saying);
+	err = fuse_mount(fuse, dir);
+	fuse_set_log_func(NULL);
+	if (err && access("/dev/fuse", F_OK))
+		return tacho_diag(d, -ENODEV, 0, "cannot mount on '%s': there is no /dev/fuse, "
+				  "'modprobe fuse' may help", dir);
+	if (err)
+		return tacho_diag(d, -EPERM, 0, "cannot mount on '%s': %s", dir,
+				  *said ? said : "see above");
+	return 0;
+}
+
 /* It only has to end a system call; fuse_interrupted() tells why. */
 static void on_interrupt(int sig)
 {
@@ -372,11 +401,10 @@ int tacho_mount_run(struct tacho_tree *tree, const struct tacho_mount_config *co
 		fuse = fuse_new(&args, &operations, sizeof(operations), &m);
 	if (!fuse) {
 		err = tacho_diag(d, -ENOMEM, 0, "libfuse cannot be set up");
-	} else if (fuse_mount(fuse, config->dir)) {
-		err = tacho_diag(d, -EPERM, 0, "cannot mount on '%s': it must be an empty "
-				 "directory of yours, and /dev/fuse must be there",
-				 config->dir);
 	} else {
+		err = try_mount(fuse, config->dir, d);
+	}
+	if (fuse && !err) {
 		(void)fuse_set_signal_handlers(fuse_get_session(fuse));
 		err = serve(fuse, &m, d);
 		fuse_remove_signal_handlers(fuse_get_session(fuse));

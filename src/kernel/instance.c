@@ -490,6 +490,27 @@ bool tacho_kernel_is_kept(const struct tacho_tracefs *t, const char *name)
 	return !faccessat(t->dirfd, path, F_OK, 0);
 }
 
+int tacho_kernel_kept_each(const struct tacho_tracefs *t,
+			   int (*fn)(const char *name, void *arg), void *arg)
+{
+	int fd = openat(t->dirfd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	int ret = 0;
+
+	if (!dir) {
+		ret = -errno;
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	while (!ret && (e = readdir(dir)))
+		if (!strncmp(e->d_name, KEPT, strlen(KEPT)))
+			ret = fn(e->d_name + strlen(KEPT), arg);
+	closedir(dir);
+	return ret;
+}
+
 int tacho_kernel_remove_kept(const struct tacho_tracefs *t, const char *name)
 {
 	char shown[NAME_SHOWN + 1], instance[64];

@@ -100,6 +100,13 @@ int tacho_kernel_remove_kept(const struct tacho_tracefs *t, const char *name);
 /* Whether there is a kept instance of that name. */
 bool tacho_kernel_is_kept(const struct tacho_tracefs *t, const char *name);
 
+/*
+ * Calls fn for the name of each kept instance, without "tacho.", until it returns not 0;
+ * returns that, or a negative errno.  Of a long session's name that is a part and a hash.
+ */
+int tacho_kernel_kept_each(const struct tacho_tracefs *t,
+			   int (*fn)(const char *name, void *arg), void *arg);
+
 /* Borrowed; changes with the calls below. */
 const struct tacho_kernel_info *tacho_kernel_info(const struct tacho_kernel *k);
 

@@ -386,7 +386,7 @@ int tree_filter_text(struct tacho_tree_file *f, struct tacho_buf *out)
 	struct sides s = sides_of(f);
 	int err;
 
-	if (s.kernel && (tree_kernel_is_there(f->inst)))
+	if (s.kernel && *f->system && tree_kernel_is_there(f->inst))
 		return kernel_text(f, "filter", out);
 	if (!*f->event) {
 		tacho_buf_puts(out, "### global filter ###\n"
@@ -415,11 +415,38 @@ static int filter_program(struct tacho_tree_file *f, const char *text)
 	return err;
 }
 
+/*
+ * The kernel's file, or, for all events, which it has none for, that of each system: it is
+ * enough that one takes it.
+ */
+static int filter_kernel(const struct tacho_tree_file *f, const char *text)
+{
+	char path[3 * TACHO_RULE_MAX];
+	const struct tree_event *e;
+	const char *last = "";
+	int err = -EINVAL;
+	size_t nr;
+
+	if (*f->system) {
+		kernel_path(f, "filter", path);
+		return tree_kernel_write(f->inst, path, text, strlen(text), true);
+	}
+	e = tree_events(f->inst, false, &nr);
+	for (size_t i = 0; e && i < nr; i++) {
+		if (!e[i].kernel || !strcmp(e[i].system, last))
+			continue;
+		last = e[i].system;
+		(void)snprintf(path, sizeof(path), "events/%s/filter", last);
+		if (!tree_kernel_write(f->inst, path, text, strlen(text), true))
+			err = 0;
+	}
+	return err;
+}
+
 static ssize_t filter_store(struct tacho_tree_file *f, const char *text, size_t len,
 			    const struct tacho_tree_caller *caller)
 {
 	struct sides s = sides_of(f);
-	char path[3 * TACHO_RULE_MAX];
 	int kernel = 0, program = 0;
 	char *copy;
 
@@ -430,10 +457,8 @@ static ssize_t filter_store(struct tacho_tree_file *f, const char *text, size_t 
 	if (!copy)
 		return -ENOMEM;
 	text = tree_trim(copy);
-	if (s.kernel) {
-		kernel_path(f, "filter", path);
-		kernel = tree_kernel_write(f->inst, path, text, strlen(text), true);
-	}
+	if (s.kernel)
+		kernel = filter_kernel(f, text);
 	if (s.program)
 		program = filter_program(f, text);
 	free(copy);

@@ -167,6 +167,20 @@ static struct tree_inst *find_alive(struct tacho_tree *tree, const char *name)
 	return NULL;
 }
 
+void tree_insts_look(struct tacho_tree *tree)
+{
+	struct tree_inst *inst, *next;
+
+	pthread_mutex_lock(&tree->lock);
+	for (inst = tree->insts; inst; inst = next) {
+		next = inst->next;
+		inst->gone = inst->gone || !is_alive(inst);
+		if (inst->gone && !inst->refs)
+			inst_end(inst);
+	}
+	pthread_mutex_unlock(&tree->lock);
+}
+
 /* There is always a top: if its session is destroyed, a new one. */
 int tree_inst_get(struct tacho_tree *tree, const char *name, struct tree_inst **out)
 {
@@ -310,6 +324,11 @@ void tree_insts_close(struct tacho_tree *tree, bool destroying)
 	while (tree->insts) {
 		struct tree_inst *inst = tree->insts;
 
+		if (inst->gone || !is_alive(inst)) {
+			inst->gone = true;
+			inst_end(inst);
+			continue;
+		}
 		if (destroying && inst->made) {
 			(void)destroy(inst);
 			continue;

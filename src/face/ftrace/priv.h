@@ -150,6 +150,8 @@ int tree_inst_remove(struct tacho_tree *tree, const char *name);
 int tree_inst_each(struct tacho_tree *tree,
 		   int (*fn)(const char *name, void *arg), void *arg);
 void tree_insts_close(struct tacho_tree *tree, bool destroy);
+/* Lets go of those whose session another tool has destroyed. */
+void tree_insts_look(struct tacho_tree *tree);
 
 /*
  * The instance's part of the kernel, made if there is none.  NULL: there are no kernel

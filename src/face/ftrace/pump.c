@@ -35,6 +35,7 @@ static void *pump(void *arg)
 			pthread_mutex_unlock(&inst->lock);
 			tree_inst_put(inst);
 		}
+		tree_insts_look(tree);
 		(void)nanosleep(&pause, NULL);
 	}
 	return NULL;

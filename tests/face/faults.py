@@ -1,0 +1,658 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The mounted tree when things go wrong around it: faults.py TACHO SHOP
+
+Programs that die, sessions that are destroyed, a server that is killed, readers that are
+interrupted, disks that are full, users who may not.  SHOP is a program with events."""
+import contextlib
+import errno
+import grp
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+TACHO, SHOP = map(os.path.abspath, sys.argv[1:3])
+NAME = "flt%d" % os.getpid()
+INSTANCES = "/sys/kernel/tracing/instances"
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+LONG = 240      # seconds: longer than anything takes on a busy machine
+HIST = "hist:keys=customer"
+
+
+class Skip(Exception):
+    pass
+
+
+# ---- small things ----
+
+def until(what, holds):
+    end = time.monotonic() + LONG
+    while not holds():
+        assert time.monotonic() < end, "it never came: " + what
+        time.sleep(0.02)
+
+
+def run(*argv, ok=0, **kw):
+    p = subprocess.run(argv, capture_output=True, text=True, timeout=LONG,
+                       cwd=kw.pop("cwd", WORK), **kw)
+    assert ok is None or p.returncode == ok, \
+        "%r: %d, %r, %r" % (argv, p.returncode, p.stdout, p.stderr)
+    return p
+
+
+def tacho(*argv, **kw):
+    return run(TACHO, *argv, **kw)
+
+
+def refused(*argv, says, ok=1, **kw):
+    """In one sentence of ours, which has these words."""
+    p = tacho(*argv, ok=ok, **kw)
+    lines = [l for l in p.stderr.splitlines() if l.startswith("tacho:")]
+    assert len(lines) == 1 and says in lines[0] and not p.stdout, p
+
+
+def put(path, text, flags=os.O_APPEND):
+    fd = os.open(path, os.O_WRONLY | flags)
+    try:
+        assert os.write(fd, text.encode()) == len(text)
+    finally:
+        os.close(fd)
+
+
+def get(path):
+    with open(path) as f:
+        return f.read()
+
+
+def fails(number, call, *args):
+    try:
+        call(*args)
+    except OSError as e:
+        assert e.errno == number, "%s, not %s" % (e, errno.errorcode[number])
+    else:
+        raise AssertionError("it is not refused: %r" % (args,))
+
+
+def is_mounted(path):
+    with open("/proc/self/mounts") as f:
+        return any(l.split()[1] == path for l in f)
+
+
+# ---- servers and programs ----
+
+class Mount:
+    """A tree that a server in the foreground serves; its end is looked at."""
+
+    def __init__(self, *options, session=NAME, name="mnt"):
+        self.dir = os.path.join(WORK, name)
+        os.makedirs(self.dir, exist_ok=True)
+        self.said = open(os.path.join(WORK, name + ".said"), "w+")
+        self.server = subprocess.Popen([TACHO, "mount", "-f", "-s", session, *options,
+                                        self.dir], stderr=self.said)
+        until("mount", lambda: is_mounted(self.dir) or self.server.poll() is not None)
+        assert self.server.poll() is None, self.words()
+
+    def words(self):
+        self.said.seek(0)
+        return self.said.read()
+
+    def __call__(self, *path):
+        return os.path.join(self.dir, *path)
+
+    def end(self, clean=True):
+        """Unmounts it.  Nothing was said, and (sanitizers) nothing is left."""
+        tacho("umount", self.dir)
+        status = self.server.wait(LONG)
+        assert not clean or (status == 0 and not self.words()), (status, self.words())
+
+    def kill(self):
+        self.server.kill()
+        self.server.wait(LONG)
+
+
+@contextlib.contextmanager
+def mounted(*options, **kw):
+    m = Mount(*options, **kw)
+    try:
+        yield m
+        m.end()
+    finally:
+        if m.server.poll() is None:
+            m.kill()
+        subprocess.run(["umount", "-l", m.dir], stderr=subprocess.DEVNULL)
+        m.said.close()
+
+
+@contextlib.contextmanager
+def shop(tree):
+    """A program whose events the tree knows."""
+    p = subprocess.Popen([SHOP, "-s", str(LONG)], stdout=subprocess.DEVNULL)
+    try:
+        until("a program's events", lambda: os.path.isdir(tree("events/shop")))
+        yield p
+    finally:
+        p.kill()
+        p.wait(LONG)
+
+
+def written(session=NAME):
+    """How many records a session has been given."""
+    for line in tacho("status", session).stdout.splitlines():
+        words = line.split()
+        if words[:1] == ["events"]:
+            return int(words[1])
+    raise AssertionError("status has no count")
+
+
+def grows(what, count):
+    before = count()
+    until(what, lambda: count() > before)
+
+
+# ---- programs ----
+
+def test_program_dies():
+    """a program dies while its event's files are open"""
+    with mounted() as m:
+        with shop(m) as p:
+            event = m("events/shop/order_done")
+            put(event + "/enable", "1")
+            put(event + "/trigger", HIST)
+            grows("records", written)
+            files = [open(os.path.join(event, n)) for n in
+                     ("enable", "filter", "trigger", "hist", "format", "id")]
+            pipe = os.open(m("trace_pipe"), os.O_RDONLY | os.O_NONBLOCK)
+            writer = os.open(event + "/filter", os.O_WRONLY)
+            p.kill()
+            p.wait(LONG)
+        for f in files:
+            f.read()
+        os.write(writer, b"id > 3")
+        assert get(event + "/filter") == "id > 3\n"
+        assert "order_done: " in get(m("trace"))
+        assert os.read(pipe, 100000)
+        # what it has recorded is known by its name and can be switched
+        put(event + "/enable", "0")
+        assert get(event + "/enable") in ("0\n", "0*\n")
+        for fd in pipe, writer:
+            os.close(fd)
+        for f in files:
+            f.close()
+
+
+# ---- sessions ----
+
+def test_destroyed():
+    """tacho destroy of an instance whose files are open"""
+    with mounted() as m:
+        os.mkdir(m("instances", NAME + "x"))
+        inst = m("instances", NAME + "x")
+        put(inst + "/trace_marker", "before\n")
+        put(inst + "/events/sched/sched_process_fork/enable", "1")
+        assert os.path.isdir(os.path.join(INSTANCES, "tacho." + NAME + "x"))
+        waits = subprocess.Popen(["cat", inst + "/trace_pipe"], stdout=subprocess.PIPE)
+        assert waits.stdout.readline()
+        on = os.open(inst + "/tracing_on", os.O_RDWR)
+        tacho("destroy", NAME + "x")
+        assert waits.wait(LONG) == 0      # the end of the stream
+        waits.stdout.close()
+        fails(errno.ENOENT, os.write, on, b"1")
+        until("its name is gone", lambda: not os.path.exists(inst))
+        os.close(on)
+        until("its instance in the kernel is gone",
+              lambda: not os.path.exists(os.path.join(INSTANCES, "tacho." + NAME + "x")))
+        os.mkdir(inst)
+        put(inst + "/trace_marker", "anew\n")
+        assert "anew" in get(inst + "/trace") and "before" not in get(inst + "/trace")
+        os.rmdir(inst)
+
+
+def test_top_destroyed():
+    """tacho destroy of the session at the top: it is a new one"""
+    with mounted() as m:
+        put(m("trace_marker"), "before\n")
+        put(m("events/sched/sched_process_fork/enable"), "1")
+        tacho("destroy", NAME)
+        put(m("trace_marker"), "anew\n")
+        text = get(m("trace"))
+        assert "anew" in text and "before" not in text
+        assert get(m("events/sched/sched_process_fork/enable")) == "0\n"
+
+
+def test_kept_is_destroyed():
+    """tacho destroy removes what the kernel keeps, with and without the session"""
+    kept = os.path.join(INSTANCES, "tacho." + NAME)
+    for session_goes_first in False, True:
+        with mounted("--keep") as m:
+            put(m("events/sched/sched_process_fork/enable"), "1")
+        assert os.path.isdir(kept)
+        assert "tacho." + NAME in tacho("status").stdout
+        if session_goes_first:
+            shutil.rmtree(os.environ["TACHO_DIR"])
+            assert "tacho destroy " + NAME in tacho("status").stdout
+        tacho("destroy", NAME)
+        assert not os.path.exists(kept)
+        refused("destroy", NAME, says=NAME)
+
+
+def test_rmdir_busy():
+    """rmdir of an instance in use"""
+    with mounted() as m:
+        inst = m("instances", NAME + "x")
+        os.mkdir(inst)
+        fails(errno.EEXIST, os.mkdir, inst)
+        f = open(inst + "/trace")
+        fails(errno.EBUSY, os.rmdir, inst)
+        f.close()
+        # the server hears of the end of a file a moment later
+        until("it can be removed", lambda: remove(inst))
+        fails(errno.ENOENT, os.rmdir, inst)
+        fails(errno.EPERM, os.mkdir, m("elsewhere"))
+        fails(errno.EPERM, os.rmdir, m("events"))
+
+
+def remove(inst):
+    try:
+        os.rmdir(inst)
+    except OSError as e:
+        assert e.errno == errno.EBUSY, e
+        return False
+    return True
+
+
+# ---- the server ----
+
+def test_server_killed():
+    """the server is killed while events flow: all goes on, and is found again"""
+    m = Mount()
+    try:
+        with shop(m) as p:
+            put(m("events/shop/order_done/enable"), "1")
+            put(m("events/shop/order_done/filter"), "id >= 0")
+            put(m("events/shop/order_take/trigger"), HIST)
+            put(m("events/sched/sched_process_fork/enable"), "1")
+            put(m("events/sched/sched_process_fork/filter"), "child_pid > 1")
+            grows("records", written)
+            reader = subprocess.Popen(["cat", m("trace_pipe")],
+                                      stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.DEVNULL)
+            m.kill()
+            assert reader.wait(LONG) == 1   # the mount is dead, its reader hears of it
+            assert p.poll() is None
+            grows("records without a server", written)
+            refused("mount", "-s", NAME, m.dir, says="is gone")
+            tacho("umount", m.dir)
+            assert not is_mounted(m.dir)
+            refused("umount", m.dir, says="no tacho")
+            with mounted() as again:
+                assert get(again("events/shop/order_done/enable")) == "1\n"
+                assert get(again("events/shop/order_done/filter")) == "id >= 0\n"
+                assert HIST in get(again("events/shop/order_take/trigger"))
+                fork = again("events/sched/sched_process_fork")
+                assert get(fork + "/enable") == "1\n"
+                assert get(fork + "/filter") == "child_pid > 1\n"
+                # the kernel went on, too
+                assert "sched_process_fork: " in get(again("trace"))
+                grows("records", written)
+    finally:
+        subprocess.run(["umount", "-l", m.dir], stderr=subprocess.DEVNULL)
+        tacho("destroy", NAME)
+    assert not os.path.exists(os.path.join(INSTANCES, "tacho." + NAME))
+
+
+def test_dead_mount_in_use():
+    """a dead mount is unmounted though somebody has its files open"""
+    m = Mount()
+    f = open(m("trace"))
+    m.kill()
+    tacho("umount", "mnt/")         # a name that is not the mount's
+    assert not is_mounted(m.dir)
+    with contextlib.suppress(OSError):
+        f.close()
+    tacho("destroy", NAME)
+
+
+def test_two_mounts():
+    """two mounts of one session"""
+    with mounted() as a, mounted(name="mnt2") as b, shop(a):
+        put(a("events/shop/order_done/enable"), "1")
+        assert get(b("events/shop/order_done/enable")) == "1\n"
+        put(b("events/shop/order_done/filter"), "id >= 0")
+        assert get(a("events/shop/order_done/filter")) == "id >= 0\n"
+        put(a("trace_marker"), "of a\n")
+        put(b("trace_marker"), "of b\n")
+        for m in a, b:
+            text = get(m("trace"))
+            assert "of a" in text and "of b" in text
+        refused("mount", "-s", NAME, a.dir, says="already")
+
+
+def test_busy():
+    """unmounting while files are open is refused"""
+    with mounted() as m:
+        f = open(m("trace"))
+        refused("umount", m.dir, says="in use")
+        put(m("trace_marker"), "still here\n")
+        assert "still here" in f.read()
+        f.close()
+
+
+# ---- writers and readers at once ----
+
+RACE = """
+import os, sys
+fd = os.open(sys.argv[1], os.O_WRONLY)
+bad = 0
+for i in range(200):
+    for text in sys.argv[2], '!' + sys.argv[2]:
+        try:
+            os.write(fd, text.encode())
+        except OSError as e:
+            bad += e.errno != 17    # EEXIST: the other one was first
+sys.exit(bad != 0)
+"""
+
+
+def test_race():
+    """two writers race for one trigger file"""
+    with mounted() as m, shop(m):
+        path = m("events/shop/order_done/trigger")
+        two = [subprocess.Popen([sys.executable, "-c", RACE, path, HIST])
+               for i in range(2)]
+        while any(p.poll() is None for p in two):
+            assert get(path).count(HIST) <= 1
+        assert [p.returncode for p in two] == [0, 0]
+        assert HIST not in get(path)
+        put(path, HIST)
+        assert get(path).count(HIST) == 1
+
+
+def interrupt(*_):
+    raise InterruptedError("by the handler")
+
+
+def test_reader_interrupted():
+    """a reader that waits is ended by a signal"""
+    with mounted() as m:
+        for name in "trace_pipe", "per_cpu/cpu0/trace_pipe":
+            fd = os.open(m(name), os.O_RDONLY)
+            signal.signal(signal.SIGALRM, interrupt)
+            signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+            try:
+                os.read(fd, 100)
+                raise AssertionError("it was not interrupted")
+            except InterruptedError:
+                pass
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            # and goes on as before
+            fails(errno.EAGAIN, nonblocking, m(name))
+            put(m("trace_marker"), "after\n")
+            if name == "trace_pipe":
+                assert b"after" in os.read(fd, 4096)
+            os.close(fd)
+        for sig in signal.SIGTERM, signal.SIGKILL:
+            p = subprocess.Popen(["cat", m("trace_pipe")], stdout=subprocess.DEVNULL)
+            until("it waits", lambda: get("/proc/%d/syscall" % p.pid)[:2] == "0 ")
+            p.send_signal(sig)
+            assert p.wait(LONG) == -sig
+
+
+def nonblocking(path):
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        return os.read(fd, 4096)
+    finally:
+        os.close(fd)
+
+
+def test_poll():
+    """poll tells when there is something to read"""
+    with mounted() as m:
+        put(m("buffer_percent"), "0")
+        fd = os.open(m("trace_pipe"), os.O_RDONLY | os.O_NONBLOCK)
+        p = select.poll()
+        p.register(fd, select.POLLIN)
+        assert p.poll(0) == []
+        writer = subprocess.Popen(["sh", "-c", "sleep 0.2; echo wake > " +
+                                   m("trace_marker")])
+        assert p.poll(LONG * 1000) == [(fd, select.POLLIN)]
+        writer.wait(LONG)
+        until("the record", lambda: read_has(fd, b"wake"))
+        assert p.poll(0) == []
+        os.close(fd)
+
+
+def read_has(fd, words):
+    try:
+        return words in os.read(fd, 4096)
+    except BlockingIOError:
+        return False
+
+
+# ---- no room, no device, no rights ----
+
+def test_full():
+    """no room for an instance: ENOSPC, and nothing is lost"""
+    small = os.path.join(WORK, "small")
+    os.mkdir(small)
+    run("mount", "-t", "tmpfs", "-o", "size=24M,mode=700", "none", small)
+    old = os.environ["TACHO_DIR"]
+    os.environ["TACHO_DIR"] = small
+    try:
+        with mounted("-b", "1M", "--no-kernel") as m:
+            put(m("trace_marker"), "kept\n")
+            made = []
+            try:
+                for i in range(64):
+                    os.mkdir(m("instances/i%d" % i))
+                    made.append(i)
+                raise AssertionError("there is always room")
+            except OSError as e:
+                assert e.errno == errno.ENOSPC, e
+            assert made and sorted(os.listdir(m("instances"))) == \
+                sorted("i%d" % i for i in made)
+            assert "kept" in get(m("trace"))
+            put(m("instances/i0/trace_marker"), "works\n")
+            assert "works" in get(m("instances/i0/trace"))
+            os.rmdir(m("instances/i%d" % made[-1]))
+            os.mkdir(m("instances/again"))
+        refused("mount", "-s", NAME, "-b", "64M", os.path.join(WORK, "mnt"),
+                says="No space")
+    finally:
+        os.environ["TACHO_DIR"] = old
+        run("umount", "-l", small)
+
+
+def test_where():
+    """what cannot be mounted on"""
+    mnt = os.path.join(WORK, "where")
+    refused("mount", mnt, says="No such file")
+    os.mkdir(mnt)
+    open(mnt + "/file", "w").close()
+    refused("mount", mnt, says="not empty")
+    refused("mount", mnt + "/file", says="not a directory")
+    refused("mount", "-s", "a/b", mnt, "-o", "nonempty", says="a/b")
+    refused("mount", "-o", "nonsense", mnt, says="nonsense", ok=2)
+    refused("mount", "-o", "gid=nobody-has-this", mnt, says="group", ok=2)
+    refused("umount", mnt, says="no tacho")
+    with mounted("-o", "nonempty", name="where") as m:
+        assert not os.path.exists(m("file"))
+    assert os.path.exists(mnt + "/file")
+
+
+def test_no_device():
+    """no /dev/fuse"""
+    home = tempfile.mkdtemp(prefix="tacho-nodev-", dir="/tmp")
+    try:
+        p = run("unshare", "-m", "sh", "-c",
+                "mount -t tmpfs none /dev && mknod /dev/null c 1 3 && "
+                "exec %s mount -s %s %s" % (TACHO, NAME, home), ok=1,
+                env=dict(os.environ, TACHO_DIR=home + ".run"))
+        assert "/dev/fuse" in p.stderr and p.stderr.startswith("tacho:"), p
+        assert not os.path.exists(os.path.join(INSTANCES, "tacho." + NAME))
+    finally:
+        shutil.rmtree(home)
+        shutil.rmtree(home + ".run", ignore_errors=True)
+
+
+# In a name space where everybody may open /dev/fuse.
+AS_NOBODY = """set -e
+mount -t tmpfs none /dev
+mknod -m 666 /dev/null c 1 3
+mknod -m 666 /dev/fuse c 10 229
+nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+nobody mkdir -m 700 mnt run
+nobody ./tacho mount -s %(name)s mnt
+nobody sh -c 'cd mnt
+    echo hello > trace_marker && grep -q hello trace && ! test -e events/sched'
+! ls mnt 2>/dev/null    # nobody else gets in, root not either
+nobody ./tacho umount mnt
+! grep -q %(home)s/mnt /proc/self/mounts
+"""
+
+
+def test_nobody():
+    """a user without rights: events of programs, and it is said"""
+    if not shutil.which("fusermount3"):
+        raise Skip("needs fusermount3")
+    home = tempfile.mkdtemp(prefix="tacho-nobody-", dir="/tmp")
+    try:
+        os.chown(home, 65534, 65534)
+        # the build may lie where others cannot go
+        shutil.copy(TACHO, home + "/tacho")
+        os.chmod(home + "/tacho", 0o755)
+        p = run("unshare", "-m", "sh", "-c", AS_NOBODY % {"name": NAME, "home": home},
+                cwd=home, env=dict(os.environ, TACHO_DIR=home + "/run"))
+        assert "no kernel events: no permission" in p.stderr, p
+    finally:
+        shutil.rmtree(home)
+
+
+def test_group():
+    """-o gid=: the group may do what the owner may, others nothing"""
+    group = grp.getgrnam("daemon").gr_gid
+    member = ["setpriv", "--reuid=65534", "--regid=%d" % group, "--clear-groups"]
+    os.chmod(WORK, 0o755)
+    with mounted("-o", "gid=daemon") as m:
+        assert os.stat(m("trace")).st_gid == group
+        assert os.stat(m("trace")).st_mode & 0o777 == 0o660
+        assert os.stat(m("trace_pipe")).st_mode & 0o777 == 0o440
+        assert os.stat(m("trace_marker")).st_mode & 0o777 == 0o220
+        assert os.stat(m()).st_mode & 0o777 == 0o770
+        run(*member, "sh", "-c", "echo hello > trace_marker && grep hello trace",
+            cwd=m.dir)
+        p = run(*NOBODY, "cat", m("trace"), ok=1)
+        assert "Permission denied" in p.stderr, p
+        run(*NOBODY, "ls", m.dir, ok=2)
+        # modes and owners of files are kept
+        os.chmod(m("trace_marker"), 0o222)
+        os.chmod(m(), 0o755)
+        run(*NOBODY, "sh", "-c", "echo of others > " + m("trace_marker"))
+        assert "of others" in get(m("trace"))
+        os.chown(m("trace"), 65534, -1)
+        run(*NOBODY, "cat", m("trace"))
+
+
+def test_not_for_others():
+    """without options nobody else gets in"""
+    os.chmod(WORK, 0o755)
+    with mounted() as m:
+        p = run(*NOBODY, "ls", m.dir, ok=2)
+        assert "Permission denied" in p.stderr, p
+
+
+def test_relative():
+    """names of directories that are not absolute, and have blanks"""
+    os.mkdir(os.path.join(WORK, "a dir"))
+    tacho("mount", "-s", NAME, "a dir")
+    try:
+        assert is_mounted(os.path.join(WORK, r"a\040dir"))
+        put(os.path.join(WORK, "a dir", "trace_marker"), "here\n")
+    finally:
+        tacho("umount", "./a dir/")
+    assert not is_mounted(os.path.join(WORK, r"a\040dir"))
+
+
+def test_everything_read():
+    """everything is read, twice, and nothing is left behind"""
+    with mounted() as m, shop(m):
+        put(m("events/shop/enable"), "1")
+        put(m("events/sched/sched_switch/enable"), "1")
+        put(m("events/shop/order_done/trigger"), HIST)
+        put(m("events/sched/sched_switch/trigger"), "hist:keys=next_pid")
+        grows("records", written)
+        for turn in range(2):
+            for top, dirs, files in os.walk(m.dir):
+                # of the kernel's events a few
+                if top == m("events"):
+                    dirs[:] = [d for d in dirs if d in ("shop", "sched", "ftrace")]
+                for name in files:
+                    read_some(os.path.join(top, name))
+            put(m("snapshot"), "1")
+            put(m("trace"), "", os.O_TRUNC)
+
+
+def read_some(path):
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError as e:
+        assert e.errno in (errno.EACCES, errno.EPERM, errno.EINVAL, errno.EBUSY), \
+            "%s: %s" % (path, e)
+        return
+    try:
+        while os.read(fd, 65536) and "pipe" not in path:
+            pass
+    except OSError as e:
+        # root may open what has no reading
+        assert e.errno in (errno.EAGAIN, errno.EINVAL, errno.EPERM), "%s: %s" % (path, e)
+    finally:
+        os.close(fd)
+
+
+# ---- the run ----
+
+def main():
+    global WORK
+    if os.getuid():
+        print("1..0 # SKIP needs root")
+        return 0
+    if not os.path.exists("/dev/fuse"):
+        print("1..0 # SKIP needs /dev/fuse")
+        return 0
+    if not os.path.isdir(INSTANCES):
+        print("1..0 # SKIP needs tracefs at /sys/kernel/tracing")
+        return 0
+    tests = [f for n, f in sorted(globals().items()) if n.startswith("test_")]
+    failed = 0
+    print("1..%d" % len(tests), flush=True)
+    for nr, test in enumerate(tests, 1):
+        WORK = tempfile.mkdtemp(prefix="tacho-faults-", dir="/dev/shm")
+        os.environ["TACHO_DIR"] = os.path.join(WORK, "run")
+        try:
+            test()
+            print("ok %d - %s" % (nr, test.__doc__), flush=True)
+        except Skip as e:
+            print("ok %d - %s # SKIP %s" % (nr, test.__doc__, e), flush=True)
+        except Exception:
+            failed += 1
+            print("not ok %d - %s" % (nr, test.__doc__))
+            print("".join("# " + l + "\n" for l in traceback.format_exc().splitlines()),
+                  flush=True)
+        finally:
+            shutil.rmtree(WORK, ignore_errors=True)
+    left = [d for d in os.listdir(INSTANCES) if NAME in d]
+    if left:
+        print("# left in the kernel: %s" % left)
+    return 1 if failed or left else 0
+
+
+WORK = "/"
+if __name__ == "__main__":
+    sys.exit(main())
