@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "base/atomic.h"
@@ -680,19 +681,73 @@ static void test_readers(struct writer *w)
 	CHECK_EQ(twice, 0);
 }
 
-/* All that the test writes goes to one CPU's ring. */
+/* Records of no CPU: what a program writes that has no restartable sequences. */
+static void test_no_cpu(struct writer *w)
+{
+	struct tacho_tree_file *f = open_cpu("", "trace_pipe_raw");
+	struct tacho_tree_file *text = open_cpu("", "trace_pipe");
+	struct seen s = { .next = w->n };
+	char line[4096];
+	ssize_t n;
+
+	write_some(w, 100);
+	CHECK(strstr(get("/per_cpu/cpu0/stats"), "entries: 100\n"));
+	CHECK(strstr(get("/per_cpu/cpu0/stats"), "overrun: 0\n"));
+	while (read_page(f, &s, 4096))
+		;
+	CHECK_EQ(s.records, 100);
+	CHECK_EQ(s.gaps, 0);
+	write_some(w, 1);
+	n = tacho_tree_read(text, line, sizeof(line) - 1, 0, &now);
+	CHECK(n > 0);
+	line[n > 0 ? n : 0] = '\0';
+	CHECK(strstr(line, "[000]"));
+	CHECK(!read_page(f, &s, 4096));
+	write_some(w, 10);
+	tacho_tree_close_file(open_path("/per_cpu/cpu0/trace", O_WRONLY | O_TRUNC));
+	CHECK(strstr(get("/per_cpu/cpu0/stats"), "entries: 0\noverrun: 0\n"));
+	CHECK(!read_page(f, &s, 4096));
+	tacho_tree_close_file(text);
+	tacho_tree_close_file(f);
+}
+
+/* The test again, as such a program. */
+static void run_without_rseq(void)
+{
+	int status = -1;
+	pid_t child;
+
+	(void)fflush(stdout);
+	child = fork();
+	if (!child) {
+		(void)setenv("GLIBC_TUNABLES", "glibc.pthread.rseq=0", 1);
+		(void)dup2(2, 1);
+		(void)execl("/proc/self/exe", "raw_test", "again", (char *)NULL);
+		_exit(1);
+	}
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(status, 0);
+}
+
+/*
+ * All that the test writes goes to one CPU's ring; the first one's, which also has what
+ * a build without restartable sequences writes.
+ */
 static void stay(void)
 {
 	cpu_set_t set;
 
-	cpu = sched_getcpu();
+	if (sched_getaffinity(0, sizeof(set), &set))
+		SKIP("cannot tell the CPUs that it may run on");
+	while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &set))
+		cpu++;
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	if (cpu < 0 || sched_setaffinity(0, sizeof(set), &set))
+	if (sched_setaffinity(0, sizeof(set), &set))
 		SKIP("cannot stay on one CPU");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct tacho_tree_config config = {
 		.session = NAME, .buffer_size = (uint64_t)1 << 20, .no_kernel = true,
@@ -703,12 +758,21 @@ int main(void)
 
 	tmpdir_make();
 	(void)setenv("TACHO_DIR", tmpdir, 1);
-	stay();
+	if (argc == 1) {
+		run_without_rseq();
+		stay();
+	}
 	if (!CHECK_EQ(tacho_tree_open(&tree, &config, &d), 0)) {
 		printf("# %s\n", d.text);
 		return test_done();
 	}
 	writer_open(&w, NAME);
+	if (argc > 1 && !strcmp(argv[1], "again")) {
+		test_no_cpu(&w);
+		writer_close(&w);
+		tacho_tree_close(tree, true);
+		return test_done();
+	}
 	test_all(&w);
 	test_small(&w);
 	test_close(&w);

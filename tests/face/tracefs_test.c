@@ -292,12 +292,21 @@ static int take_page(struct seen *s, int size, void *page)
 	return missed;
 }
 
-/* The CPU that this process and its children stay on. */
+/*
+ * The CPU that this process and its children stay on: the first, which also has what a
+ * program without restartable sequences records.
+ */
 static int stay(void)
 {
-	int cpu = sched_getcpu();
 	cpu_set_t set;
+	int cpu = 0;
 
+	if (sched_getaffinity(0, sizeof(set), &set)) {
+		perror("sched_getaffinity");
+		exit(1);
+	}
+	while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &set))
+		cpu++;
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set)) {

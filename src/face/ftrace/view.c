@@ -17,6 +17,16 @@
 
 /* ---- marks ---- */
 
+/*
+ * Whether a lane is read with one CPU (-1: all).  Programs without restartable sequences
+ * write to lanes of no CPU, behind those of the CPUs: they are read with the first,
+ * and what is in them counts as its.
+ */
+static bool is_of(int32_t cpu, uint32_t lane, uint32_t nr_cpus)
+{
+	return cpu < 0 || lane == (uint32_t)cpu || (!cpu && lane >= nr_cpus);
+}
+
 static uint32_t slot(const struct tree_inst *inst, uint32_t source, uint32_t cpu)
 {
 	uint32_t last = inst->nr_lanes - 1;
@@ -29,16 +39,6 @@ static struct tree_mark *lane_mark(const struct tree_reader *r, uint32_t i)
 {
 	return &r->inst->mark[r->view == TREE_VIEW_SNAPSHOT ?
 			      2 * r->inst->nr_lanes + i : i];
-}
-
-/* The mark of a record as a reader sees it, and where the reader is. */
-static struct tree_mark *mark_of(struct tree_reader *r, const struct tacho_record *rec,
-				 struct tree_mark **at)
-{
-	uint32_t i = slot(r->inst, rec->source, rec->cpu);
-
-	*at = &r->at[i];
-	return lane_mark(r, i);
 }
 
 /* Counts a record of a lane; whether the mark covers it. */
@@ -97,20 +97,19 @@ static const struct tree_mark *mark_now(struct tree_reader *r, uint32_t i)
 /* ---- a reader ---- */
 
 /* Of a reader of one CPU, nobody asks for the others. */
-static void keep_cpu(struct tacho_source *source, int32_t cpu)
+static void keep_cpu(struct tacho_source *source, int32_t cpu, uint32_t nr_cpus)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < source->nr_parts; i++)
-		if (source->part[i]->cpu == (uint32_t)cpu)
+		if (is_of(cpu, source->part[i]->cpu, nr_cpus))
 			source->part[n++] = source->part[i];
 	source->nr_parts = n;
 }
 
 static int add_source(struct tree_reader *r, struct tacho_source *source)
 {
-	if (r->cpu >= 0)
-		keep_cpu(source, r->cpu);
+	keep_cpu(source, r->cpu, r->inst->nr_lanes - 1);
 	return tacho_stream_add_take(r->stream, source);
 }
 
@@ -186,14 +185,13 @@ bool tree_reader_is_partial(struct tree_reader *r)
 /* Whether this reader is to hand the record out. */
 static bool is_wanted(struct tree_reader *r, const struct tacho_record *rec)
 {
-	struct tree_mark *at, *mark = mark_of(r, rec, &at);
+	uint32_t i = slot(r->inst, rec->source, rec->cpu);
+	struct tree_mark *at = &r->at[i], *mark = lane_mark(r, i);
 	bool wanted;
 
-	if (r->cpu >= 0 && rec->cpu != (uint32_t)r->cpu)
-		return false;
+	r->slot = i;
 	if (!r->consume)
-		return !is_consumed(at, mark_now(r, slot(r->inst, rec->source, rec->cpu)),
-				    rec->ticks);
+		return !is_consumed(at, mark_now(r, i), rec->ticks);
 	pthread_mutex_lock(&r->inst->pipe);
 	wanted = !is_consumed(at, mark, rec->ticks);
 	if (wanted)
@@ -204,7 +202,7 @@ static bool is_wanted(struct tree_reader *r, const struct tacho_record *rec)
 
 bool tree_reader_take(struct tree_reader *r, const struct tacho_record *rec)
 {
-	struct tree_mark *at, *mark = mark_of(r, rec, &at);
+	struct tree_mark *at = &r->at[r->slot], *mark = lane_mark(r, r->slot);
 	bool ours;
 
 	pthread_mutex_lock(&r->inst->pipe);
@@ -228,8 +226,7 @@ int tree_reader_next(struct tree_reader *r, struct tacho_record *rec)
 			return status;
 		if (rec->ticks > r->until)
 			return TACHO_STREAM_END;
-		if (r->cpu < 0 || rec->cpu == (uint32_t)r->cpu)
-			r->lost += rec->lost;
+		r->lost += rec->lost;
 		if (!is_wanted(r, rec)) {
 			/* a gap in what was emptied or read is nobody's */
 			r->lost = 0;
@@ -237,6 +234,8 @@ int tree_reader_next(struct tree_reader *r, struct tacho_record *rec)
 		}
 		rec->lost = r->lost;
 		r->lost = 0;
+		if (rec->cpu >= r->inst->nr_lanes - 1)
+			rec->cpu = 0;
 		return status;
 	}
 }
@@ -397,7 +396,7 @@ static uint64_t written_now(struct tree_inst *inst, int32_t cpu, uint64_t *dropp
 		struct tacho_lane *lane = tacho_ring_lane(ring, i);
 		uint64_t c = tacho_load_acquire(&lane->cursor);
 
-		if ((cpu >= 0 && i != (uint32_t)cpu) || !c || c == TACHO_CURSOR_DEAD)
+		if (!is_of(cpu, i, ring->nr_cpus) || !c || c == TACHO_CURSOR_DEAD)
 			continue;
 		sum += tacho_ring_written(ring, i, tacho_cursor_id(c));
 		*dropped += tacho_ring_lost(ring, i);
@@ -416,8 +415,6 @@ static void count_records(struct tree_reader *r, struct tree_counts *c,
 		uint32_t i = slot(r->inst, rec.source, rec.cpu);
 		const struct tree_mark *m = mark_now(r, i);
 
-		if (r->cpu >= 0 && rec.cpu != (uint32_t)r->cpu)
-			continue;
 		if (rec.source == TACHO_STREAM_PROGRAM && rec.ticks > m->cleared)
 			++*present;
 		if (is_consumed(&r->at[i], m, rec.ticks))
@@ -460,7 +457,7 @@ int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c)
 	for (uint32_t i = 0; i < 2 * inst->nr_lanes; i++) {
 		const struct tree_mark *m = mark_now(&r, i);
 
-		if (cpu >= 0 && i % inst->nr_lanes != (uint32_t)cpu)
+		if (!is_of(cpu, i % inst->nr_lanes, inst->nr_lanes - 1))
 			continue;
 		c->read += m->read;
 		cleared += m->written;
@@ -494,12 +491,13 @@ void tree_clear(struct tree_inst *inst, int32_t cpu)
 		uint32_t lane = i % inst->nr_lanes;
 		struct tree_mark *m = &inst->mark[i];
 
-		if (cpu >= 0 && lane != (uint32_t)cpu)
+		if (!is_of(cpu, lane, inst->nr_lanes - 1))
 			continue;
 		m->ticks = m->cleared = now;
 		m->n = UINT32_MAX;
 		m->read = 0;
-		m->written = i < inst->nr_lanes ?
+		/* lanes of no CPU are in the first one's */
+		m->written = i < inst->session.view.ring.nr_cpus ?
 			     written_now(inst, (int32_t)lane, &unused) : 0;
 		next_turn(m);
 	}

@@ -31,6 +31,7 @@ struct tree_reader {
 	struct tacho_clock_map clock;	/* the shown clock's */
 	struct tree_symbols *symbols;	/* when they were asked for */
 	uint64_t lost;			/* records lost before the next one */
+	uint32_t slot;			/* of the last record's lane, among the marks */
 };
 
 /* Takes inst->lock.  0 or -errno. */
@@ -43,7 +44,7 @@ bool tree_reader_is_partial(struct tree_reader *r);
 
 /*
  * The next record that is not consumed: an enum tacho_stream_status.  record->lost is
- * what was lost before it.
+ * what was lost before it.  Records of no CPU are the first one's.
  */
 int tree_reader_next(struct tree_reader *r, struct tacho_record *record);
 
