@@ -9,6 +9,7 @@
 The peer is an instance of the running kernel that has the same events enabled.  What
 makes events has CPU 0, who serves and reads them CPU 1.
 """
+import contextlib
 import os
 import shutil
 import subprocess
@@ -32,12 +33,11 @@ def drain(path):
     """Reads a file to its end: the bytes."""
     fd = os.open(path, os.O_RDONLY)
     n = 0
-    while True:
-        chunk = os.read(fd, ALL_CHUNK)
-        if not chunk:
-            break
-        n += len(chunk)
-    os.close(fd)
+    try:
+        while chunk := os.read(fd, ALL_CHUNK):
+            n += len(chunk)
+    finally:
+        os.close(fd)
     return n
 
 
@@ -150,7 +150,8 @@ class Mount:
         for _ in range(self.rounds):
             start, used = time.perf_counter(), time.process_time() + cpu_of(self.server.pid)
             for e in events:
-                do(e)
+                with contextlib.suppress(OSError):      # somebody else's, and gone
+                    do(e)
             wall.append((time.perf_counter() - start) / len(events) * 1e6)
             cpu.append((time.process_time() + cpu_of(self.server.pid) - used) /
                        len(events) * 1e6)
@@ -183,7 +184,7 @@ class Mount:
             put(event + '/enable', '0')
 
         put(tree + '/tracing_on', '0')
-        took, _ = self.each(tree, on)
+        took = self.each(tree, on)
         self.each(tree, off)
         put(tree + '/tracing_on', '1')
         return took
@@ -198,8 +199,10 @@ class Mount:
         self.figures.update(mount_enable_s=ours, mount_enable_kernel_s=theirs,
                             mount_enable_first_s=first)
         rounds, self.rounds = self.rounds, 1
-        ours, theirs = (self.one_by_one(tree) for _, tree in self.trees())
+        (ours, cpu), (theirs, its) = (self.one_by_one(tree) for _, tree in self.trees())
         self.rounds = rounds
+        self.note(f'enabling one by one: {cpu:.0f} us of CPU each, writer and server; '
+                  f'the kernel {its:.0f}')
         self.row('enabling them one by one, us each', f'{ours:.0f}',
                  f'the kernel {theirs:.0f}', f'{ours / theirs:.2f}', '')
         self.figures.update(mount_enable_one_us=ours, mount_enable_one_kernel_us=theirs)
@@ -248,6 +251,17 @@ class Mount:
         os.unlink(out)
         return load['n'] * (2 if kind == 'calls' else 1), lines, used
 
+    def at_rate(self, tree, kind, rate):
+        """Some tries, until the load reaches its rate; what was lost in all of them."""
+        best, lost = None, 0
+        for _ in range(4):
+            run = self.through_pipe(tree, kind, rate)
+            lost += run[0] - run[1]
+            best = max(best or run, run)
+            if best[0] > 0.95 * RATE * SECONDS:
+                break
+        return *best, lost
+
     def mount_pipe(self):
         for _, tree in self.trees():
             put(tree + '/events/raw_syscalls/filter', f'id == {CALL}')
@@ -255,16 +269,17 @@ class Mount:
                 ('kernel events', self.root, 'calls', RATE / 2),
                 ("the kernel's own", PEER, 'calls', RATE / 2),
                 ('program events', self.root, 'events', RATE)):
-            made, came, used = self.through_pipe(tree, kind, rate)
+            made, came, used, lost = self.at_rate(tree, kind, rate)
             peer = tree == PEER
             key = 'mount_pipe_' + what.replace(' ', '_').replace("'", '')
-            self.figures.update({key + '_lost': made - came, key + '_made': made,
+            self.figures.update({key + '_lost': lost, key + '_made': made,
                                  key + '_ns': used * 1e9 / max(came, 1)})
             self.note(f'trace_pipe, {what}: {made / SECONDS / 1e6:.2f} million events/s '
-                      f'were made, {made - came} of {made} did not come')
+                      'were made' + ('' if made > 0.95 * RATE * SECONDS else
+                                     ': CPU 0 is not ours alone, and the rows say less'))
             if not peer:
                 self.row(f'trace_pipe, {what}, {RATE / 1e3:.0f},000/s: lost',
-                         f'{made - came}', '-', '', '0')
+                         f'{lost}', '-', '', '0')
             self.row(f'trace_pipe, {what}, CPU, ns/event', f'{used * 1e9 / came:.0f}'
                      if not peer else '-', f'the kernel {used * 1e9 / came:.0f}'
                      if peer else '-', '', '')
@@ -273,6 +288,14 @@ class Mount:
         if os.geteuid() != 0 or (os.cpu_count() or 1) < 2:
             self.note('the mounted tree was not measured: that takes root and two CPUs')
             return
+        cpus = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {1})    # one who waits for the other: on one CPU
+        try:
+            self.mount_all()
+        finally:
+            os.sched_setaffinity(0, cpus)
+
+    def mount_all(self):
         for size, parts in ((128, (self.mount_enable, self.mount_files, self.mount_cat)),
                             (16, (self.mount_pipe,))):
             try:
