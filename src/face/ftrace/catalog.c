@@ -251,6 +251,17 @@ static bool is_same_known(const struct tacho_known *a, const struct tacho_known 
 	return true;
 }
 
+/* "system:name": the colon becomes a NUL; the name is empty if there is none. */
+static void split_name(struct tacho_known_type *k)
+{
+	char *colon = strchr(k->name, ':');
+
+	if (colon)
+		*colon = '\0';
+	else
+		*k->name = '\0';
+}
+
 /* Whether programs have other events than before. */
 static bool load_known(struct tree_inst *inst, struct tree_catalog *c)
 {
@@ -264,6 +275,8 @@ static bool load_known(struct tree_inst *inst, struct tree_catalog *c)
 	}
 	if (c->has_known)
 		tacho_known_release(&c->known);
+	for (uint32_t i = 0; i < known.nr; i++)
+		split_name(&known.type[i]);
 	c->known = known;
 	c->has_known = true;
 	return true;
@@ -314,16 +327,14 @@ static int by_name(const void *va, const void *vb)
 	return d ? d : (int)b->kernel - (int)a->kernel;
 }
 
-/* "system:name" of a program's event; the colon becomes a NUL. */
-static bool add_known(struct tree_event *e, struct tacho_known_type *k)
+/* An event of a program, whose name split_name() had. */
+static bool add_known(struct tree_event *e, const struct tacho_known_type *k)
 {
-	char *colon = strchr(k->name, ':');
-
-	if (!colon)
+	if (!*k->name)
 		return false;
-	*colon = '\0';
 	*e = (struct tree_event){
-		.system = k->name, .name = colon + 1, .text = k->text, .len = k->len,
+		.system = k->name, .name = k->name + strlen(k->name) + 1,
+		.text = k->text, .len = k->len,
 		.synth = !strcmp(k->name, "synthetic"),
 	};
 	return true;
