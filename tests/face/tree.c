@@ -902,6 +902,33 @@ static void test_many_at_once(void)
 	tacho_tree_close(c.t, true);
 }
 
+/* ---- events that come and go in the kernel ---- */
+
+static void test_other_kernel_events(void)
+{
+	struct tacho_tree *t = make_tree(name);
+	struct tacho_tree_stat st;
+	char group[40], text[120], path[80];
+
+	(void)snprintf(group, sizeof(group), "tree_test_%d", getpid());
+	(void)snprintf(path, sizeof(path), "/events/%s/there", group);
+	(void)snprintf(text, sizeof(text), "p:%s/there /bin/sh:0x40", group);
+	add_hit_type();
+	CHECK_EQ(tacho_tree_stat(t, "/events/test/hit", &st), 0);
+	if (!put(t, "/uprobe_events", text)) {
+		CHECK_EQ(tacho_tree_stat(t, path, &st), 0);
+		CHECK_EQ(tacho_tree_stat(t, "/events/test/hit", &st), 0);
+		(void)snprintf(text, sizeof(text), "-:%s/there", group);
+		CHECK_EQ(put(t, "/uprobe_events", text), 0);
+		CHECK_EQ(tacho_tree_stat(t, "/events/test/nothing", &st), -ENOENT);
+		CHECK_EQ(tacho_tree_stat(t, path, &st), -ENOENT);
+		CHECK_EQ(tacho_tree_stat(t, "/events/test/hit", &st), 0);
+	} else if (with_kernel) {
+		printf("# no uprobes here: the kernel's events stay as they are\n");
+	}
+	tacho_tree_close(t, true);
+}
+
 /* ---- the run ---- */
 
 static bool kernel_is_there(void)
@@ -935,6 +962,7 @@ static const struct {
 	{ "destroyed", test_destroyed },
 	{ "two trees", test_two_trees },
 	{ "many at once", test_many_at_once },
+	{ "other events of the kernel", test_other_kernel_events },
 };
 
 int main(int argc, char **argv)
