@@ -279,6 +279,7 @@ static int make(struct tacho_engine *engine, struct engine_trigger *t,
 		t->map->users++;
 	if (tacho_hist_bind(hist, t->map->mem, t->map->size))
 		return fail_at(t, e, -EINVAL, NULL, "Map does not fit");
+	tacho_hist_alone(hist);
 	update_map(t);
 	engine_hist_pause(t, spec->pause);
 	return 0;

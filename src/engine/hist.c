@@ -177,6 +177,9 @@ static int bind_geometry(struct hist_binder *b)
 		    h->key[0].column.shape == TACHO_SHAPE_NUMBER &&
 		    !h->nr_vars && !h->nr_refs && !h->nr_acts &&
 		    h->comm == HIST_NONE;
+	h->plain = h->simple && hist_is_load(&h->key[0].value);
+	for (uint32_t i = 0; i < h->nr_vals; i++)
+		h->plain = h->plain && hist_is_load(&h->val[i]);
 	return 0;
 }
 
@@ -235,6 +238,11 @@ int tacho_hist_bind(struct tacho_hist *hist, void *mem, size_t size)
 	return err;
 }
 
+void tacho_hist_alone(struct tacho_hist *hist)
+{
+	hist->map.alone = true;
+}
+
 /* ---- one hit ---- */
 
 /* H2: false when a variable is missing. */
@@ -291,17 +299,17 @@ static void keep_comm(const struct tacho_hist *h, struct hist_frame *f,
 
 static TACHO_ALWAYS_INLINE void update_sums(const struct tacho_hist *h,
 					    const struct hist_frame *f,
-					    struct tacho_map_elt *e)
+					    const struct tacho_map_counters *c)
 {
-	tacho_add_relaxed(tacho_map_hitcount(&h->map, e), 1);
+	tacho_map_add(c, 0, 1);
 	for (uint32_t i = 0; i < h->nr_vals; i++)
-		tacho_add_relaxed(tacho_map_sum(&h->map, e, i),
-				  hist_number(&h->val[i], f));
+		tacho_map_add(c, 1 + i, hist_number(&h->val[i], f));
 }
 
 static TACHO_NOINLINE void hit_full(struct tacho_hist *h, struct hist_frame *f)
 {
 	uint64_t key[TACHO_MAP_KEY_MAX / 8];
+	struct tacho_map_counters c;
 	struct tacho_map_elt *e;
 
 	hist_build_key(h, f, key);
@@ -312,33 +320,66 @@ static TACHO_NOINLINE void hit_full(struct tacho_hist *h, struct hist_frame *f)
 		return;
 	if (h->comm != HIST_NONE)
 		keep_comm(h, f, e);
-	update_sums(h, f, e);
+	c = tacho_map_at(&h->map, e);
+	update_sums(h, f, &c);
 	update_vars(h, f, e);
 	if (h->nr_acts)
 		hist_act(h, f, e, key);
 }
 
+/* Whether an event of that length is to be counted; one too short is dropped. */
+static TACHO_ALWAYS_INLINE bool wants(const struct tacho_hist *hist, uint32_t len)
+{
+	if (!hist->map.head || tacho_load_relaxed(&hist->map.head->paused))
+		return false;
+	if (tacho_likely(len >= hist->min_len))
+		return true;
+	(void)tacho_add_relaxed(&hist->map.head->drops, 1);
+	return false;
+}
+
+void tacho_hist_count(struct tacho_hist *hist, const unsigned char *raw,
+		      uint32_t len)
+{
+	struct tacho_map_counters c;
+
+	if (!wants(hist, len))
+		return;
+	c = tacho_map_insert_at_u64(&hist->map,
+				    hist_load(&hist->key[0].value.first, raw));
+	if (tacho_unlikely(!c.shared))
+		return;
+	tacho_map_add(&c, 0, 1);
+	for (uint32_t i = 0; i < hist->nr_vals; i++)
+		tacho_map_add(&c, 1 + i, hist_load(&hist->val[i].first, raw));
+}
+
+static void hit_simple(struct tacho_hist *h, const struct hist_frame *f)
+{
+	struct tacho_map_counters c =
+		tacho_map_insert_at_u64(&h->map, hist_number(&h->key[0].value, f));
+
+	if (tacho_likely(c.shared != NULL))
+		update_sums(h, f, &c);
+}
+
 void tacho_hist_hit(struct tacho_hist *hist, const struct tacho_rec *rec)
 {
 	struct hist_frame f;
-	struct tacho_map_elt *e;
 
+	if (hist->plain) {
+		tacho_hist_count(hist, rec->raw, rec->len);
+		return;
+	}
+	if (!wants(hist, rec->len))
+		return;
 	f.hist = hist;
 	f.rec = rec;
 	f.comm_known = false;
-	if (!hist->map.head || tacho_load_relaxed(&hist->map.head->paused))
-		return;
-	if (tacho_unlikely(rec->len < hist->min_len)) {
-		tacho_add_relaxed(&hist->map.head->drops, 1);
-		return;
-	}
-	if (!hist->simple) {
+	if (hist->simple)
+		hit_simple(hist, &f);
+	else
 		hit_full(hist, &f);
-		return;
-	}
-	e = tacho_map_insert_u64(&hist->map, hist_number(&hist->key[0].value, &f));
-	if (tacho_likely(e != NULL))
-		update_sums(hist, &f, e);
 }
 
 /* ---- at run time ---- */
@@ -392,6 +433,11 @@ const struct tacho_hist_column *tacho_hist_key(const struct tacho_hist *hist,
 					       uint32_t i)
 {
 	return &hist->key[i].column;
+}
+
+bool tacho_hist_is_plain(const struct tacho_hist *hist)
+{
+	return hist->plain;
 }
 
 bool tacho_hist_uses_stack(const struct tacho_hist *hist)

@@ -99,8 +99,24 @@ void tacho_hist_geometry(const struct tacho_hist *hist,
 /* Gives it its map; before the first hit.  0, or -EINVAL: not of its geometry. */
 int tacho_hist_bind(struct tacho_hist *hist, void *mem, size_t size);
 
+/*
+ * Says that nobody else has the map, so that hits need not be atomic: one thread at a
+ * time uses the histogram, and those with the same map.  After tacho_hist_bind().
+ */
+void tacho_hist_alone(struct tacho_hist *hist);
+
 /* One event.  Any context that names' (*) calls and the host's calls are for. */
 void tacho_hist_hit(struct tacho_hist *hist, const struct tacho_rec *rec);
+
+/*
+ * Whether a hit needs the event's bytes and nothing else of a record, and
+ * causes nothing else: one number as key and sums, each as it is in the event.
+ */
+bool tacho_hist_is_plain(const struct tacho_hist *hist);
+
+/* tacho_hist_hit() for one that is.  raw: len bytes.  Any context. */
+void tacho_hist_count(struct tacho_hist *hist, const unsigned char *raw,
+		      uint32_t len);
 
 /* pause, continue, clear. */
 void tacho_hist_pause(struct tacho_hist *hist, bool paused);

@@ -115,6 +115,7 @@ struct tacho_hist {
 	struct tacho_map map;
 	uint32_t min_len;	/* shorter events lack a field */
 	bool simple;		/* one number as key; sums, and nothing else */
+	bool plain;		/* and all of them are single loads */
 	bool usecs;		/* all timestamps are microseconds */
 	bool uses_stack;	/* the hit's own: rec->stack */
 	uint32_t nr_vals;
@@ -238,11 +239,17 @@ static TACHO_ALWAYS_INLINE uint64_t hist_load(const struct hist_op *op,
 	}
 }
 
+/* Whether a value is in the event as it is. */
+static TACHO_ALWAYS_INLINE bool hist_is_load(const struct hist_value *v)
+{
+	return v->nr_ops == 1 && v->first.code <= HIST_U64;
+}
+
 /* A value that is a number.  The event is not shorter than min_len. */
 static TACHO_ALWAYS_INLINE uint64_t hist_number(const struct hist_value *v,
 						const struct hist_frame *f)
 {
-	if (tacho_likely(v->nr_ops == 1 && v->first.code <= HIST_U64))
+	if (tacho_likely(hist_is_load(v)))
 		return hist_load(&v->first, f->rec->raw);
 	return hist_run(v, f);
 }

@@ -22,6 +22,15 @@ static void end_strings(const struct hist_view *v, struct tacho_map_elt *e)
 		tacho_map_text(v->map, e, i)[TACHO_MAP_TEXT - 1] = '\0';
 }
 
+/* The copy's own counters become the sums of all copies. */
+static void add_copies(const struct hist_view *v, struct tacho_map_elt *copy,
+		       struct tacho_map_elt *e)
+{
+	for (uint32_t i = 0; i <= v->map->g.nr_sums; i++)
+		*tacho_map_shared(v->map, copy, i) =
+			tacho_map_counter(v->map, e, i);
+}
+
 /* Copies at most room elements, which is how many there were a moment ago. */
 static void copy_elements(struct hist_view *v, uint32_t room)
 {
@@ -33,8 +42,9 @@ static void copy_elements(struct hist_view *v, uint32_t room)
 
 		tacho_copy_relaxed(to, tacho_map_word(e, 0),
 				   v->map->elt_size / 8);
+		add_copies(v, v->entry[v->nr], e);
 		end_strings(v, v->entry[v->nr]);
-		v->hits += *tacho_map_hitcount(v->map, v->entry[v->nr++]);
+		v->hits += *tacho_map_shared(v->map, v->entry[v->nr++], 0);
 	}
 }
 
@@ -162,8 +172,7 @@ void hist_view_release(struct hist_view *v)
 uint64_t hist_view_val(const struct hist_view *v, struct tacho_map_elt *e,
 		       const struct tacho_hist_column *c)
 {
-	return c && c->expr ? *tacho_map_sum(v->map, e, c->offset) :
-			      *tacho_map_hitcount(v->map, e);
+	return *tacho_map_shared(v->map, e, c && c->expr ? 1 + c->offset : 0);
 }
 
 /* ---- names ---- */

@@ -6,7 +6,7 @@
 
 #include "base/inject.h"
 
-#define MAP_MAGIC	0x31706d6f68636174u	/* "tachomp1" */
+#define MAP_MAGIC	0x32706d6f68636174u	/* "tachomp2" */
 
 #define MAP_SUMS_MAX	16
 #define MAP_VARS_MAX	64
@@ -20,18 +20,31 @@ static bool geometry_valid(const struct tacho_map_geometry *g)
 	       !(g->entries & (g->entries - 1)) && g->key_size >= 8 &&
 	       g->key_size <= TACHO_MAP_KEY_MAX && g->key_size % 8 == 0 &&
 	       g->nr_sums <= MAP_SUMS_MAX && g->nr_vars <= MAP_VARS_MAX &&
-	       g->nr_texts <= MAP_TEXTS_MAX;
+	       g->nr_texts <= MAP_TEXTS_MAX && g->nr_cpus <= TACHO_MAP_CPUS_MAX;
 }
 
-/* Computes the places in an element and in the map; the bytes of it all. */
-static size_t lay_out(struct tacho_map *map, const struct tacho_map_geometry *g)
+/* What tacho_map_number() divides by. */
+static void divide_by(struct tacho_map *map, uint32_t size)
 {
-	uint32_t at = g->key_size + 8;
+	uint32_t odd, inverse;
 
-	map->g = *g;
-	map->slot_mask = 2 * g->entries - 1;
-	map->sums = at;
-	at += g->nr_sums * 8;
+	map->elt_shift = (uint32_t)__builtin_ctz(size);
+	odd = size >> map->elt_shift;
+	/* good for 3 bits, and each round doubles them: 6, 12, 24, 48 */
+	inverse = odd;
+	for (int i = 0; i < 4; i++)
+		inverse *= 2 - odd * inverse;
+	map->elt_inverse = inverse;
+}
+
+/* Computes the places in an element; its size. */
+static uint32_t lay_out_element(struct tacho_map *map,
+				const struct tacho_map_geometry *g)
+{
+	uint32_t at = g->key_size;
+
+	map->counters = 8 + g->nr_sums * 8;
+	at += map->counters;
 	map->set = at;
 	at += g->nr_vars ? 8 : 0;
 	map->vars = at;
@@ -41,16 +54,38 @@ static size_t lay_out(struct tacho_map *map, const struct tacho_map_geometry *g)
 	/* small elements do not straddle cache lines */
 	if (at <= 32)
 		at = TACHO_ALIGN_UP(at, 16);
-	map->elt_size = at <= 32 ? at : TACHO_ALIGN_UP(at, 64);
-	return sizeof(struct tacho_map_head) + (size_t)g->entries * 2 * 8 +
-	       (size_t)g->entries * map->elt_size;
+	return at <= 32 ? at : TACHO_ALIGN_UP(at, 64);
+}
+
+/* Computes all places, for a map at mem (NULL: not known); the bytes of it all. */
+static size_t lay_out(struct tacho_map *map, unsigned char *mem,
+		      const struct tacho_map_geometry *g)
+{
+	size_t slots = sizeof(struct tacho_map_head);
+	size_t elts = slots + (size_t)g->entries * 2 * 8;
+	size_t cpus, end;
+
+	map->g = *g;
+	map->alone = false;
+	map->slot_mask = 2 * g->entries - 1;
+	map->elt_size = lay_out_element(map, g);
+	divide_by(map, map->elt_size);
+	end = elts + (size_t)g->entries * map->elt_size;
+	cpus = TACHO_ALIGN_UP(end, (size_t)64);
+	map->cpu_stride = TACHO_ALIGN_UP((uint64_t)g->entries * map->counters,
+					 UINT64_C(64));
+	map->head = (struct tacho_map_head *)(void *)mem;
+	map->slot = mem ? (uint64_t *)(void *)(mem + slots) : NULL;
+	map->elt = mem ? mem + elts : NULL;
+	map->cpus = mem && g->nr_cpus ? mem + cpus : NULL;
+	return g->nr_cpus ? cpus + g->nr_cpus * map->cpu_stride : end;
 }
 
 size_t tacho_map_bytes(const struct tacho_map_geometry *g)
 {
 	struct tacho_map map;
 
-	return geometry_valid(g) ? lay_out(&map, g) : 0;
+	return geometry_valid(g) ? lay_out(&map, NULL, g) : 0;
 }
 
 void tacho_map_init(void *mem, const struct tacho_map_geometry *g)
@@ -61,28 +96,34 @@ void tacho_map_init(void *mem, const struct tacho_map_geometry *g)
 	tacho_store_release(&head->magic, MAP_MAGIC);
 }
 
+/* Equal but for the number of copies, which is the maker's business. */
+static bool geometry_fits(const struct tacho_map_geometry *g,
+			  const struct tacho_map_geometry *want)
+{
+	struct tacho_map_geometry w = *want;
+
+	w.nr_cpus = g->nr_cpus;
+	return !memcmp(g, &w, sizeof(w));
+}
+
 int tacho_map_view(struct tacho_map *map, void *mem, size_t size,
 		   const struct tacho_map_geometry *want)
 {
+	const struct tacho_map_head *head = mem;
 	struct tacho_map_geometry g;
 
-	if (size < sizeof(*map->head) || (uintptr_t)mem % 8)
+	if (size < sizeof(*head) || (uintptr_t)mem % 8 ||
+	    tacho_load_acquire(&head->magic) != MAP_MAGIC)
 		return -EINVAL;
-	map->head = mem;
-	if (tacho_load_acquire(&map->head->magic) != MAP_MAGIC)
+	g.entries = tacho_load_relaxed(&head->g.entries);
+	g.key_size = tacho_load_relaxed(&head->g.key_size);
+	g.nr_sums = tacho_load_relaxed(&head->g.nr_sums);
+	g.nr_vars = tacho_load_relaxed(&head->g.nr_vars);
+	g.nr_texts = tacho_load_relaxed(&head->g.nr_texts);
+	g.nr_cpus = tacho_load_relaxed(&head->g.nr_cpus);
+	if (!geometry_valid(&g) || (want && !geometry_fits(&g, want)))
 		return -EINVAL;
-	g.entries = tacho_load_relaxed(&map->head->g.entries);
-	g.key_size = tacho_load_relaxed(&map->head->g.key_size);
-	g.nr_sums = tacho_load_relaxed(&map->head->g.nr_sums);
-	g.nr_vars = tacho_load_relaxed(&map->head->g.nr_vars);
-	g.nr_texts = tacho_load_relaxed(&map->head->g.nr_texts);
-	if (!geometry_valid(&g) || (want && memcmp(&g, want, sizeof(g))))
-		return -EINVAL;
-	if (lay_out(map, &g) > size)
-		return -EINVAL;
-	map->slot = (uint64_t *)(void *)(map->head + 1);
-	map->elt = (unsigned char *)(void *)(map->slot + (size_t)g.entries * 2);
-	return 0;
+	return lay_out(map, mem, &g) > size ? -EINVAL : 0;
 }
 
 static uint32_t key_hash(const struct tacho_map *map, const uint64_t *key)
@@ -290,6 +331,28 @@ struct tacho_map_elt *tacho_map_next(const struct tacho_map *map, uint32_t *pos)
 	return NULL;
 }
 
+/* Counter i of element number in all CPUs' copies. */
+static uint64_t cpus_counter(const struct tacho_map *map, uint32_t number,
+			     uint32_t i)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t cpu = 0; cpu < map->g.nr_cpus; cpu++)
+		sum += tacho_load_relaxed(tacho_map_of_cpu(map, cpu, number) + i);
+	return sum;
+}
+
+uint64_t tacho_map_counter(const struct tacho_map *map, struct tacho_map_elt *e,
+			   uint32_t i)
+{
+	/* [S1] the CPUs' words are no older than those that it was made of */
+	uint64_t shared = tacho_load_acquire(tacho_map_shared(map, e, i));
+
+	if (!map->g.nr_cpus)
+		return shared;
+	return shared + cpus_counter(map, tacho_map_number(map, e), i);
+}
+
 uint64_t tacho_map_hits(const struct tacho_map *map)
 {
 	struct tacho_map_elt *e;
@@ -297,7 +360,7 @@ uint64_t tacho_map_hits(const struct tacho_map *map)
 	uint32_t pos = 0;
 
 	while ((e = tacho_map_next(map, &pos)))
-		hits += tacho_load_relaxed(tacho_map_hitcount(map, e));
+		hits += tacho_map_hitcount(map, e);
 	return hits;
 }
 
@@ -306,7 +369,7 @@ uint64_t tacho_map_hits(const struct tacho_map *map)
  * that this swap finds handed out, and older ones, which whoever slept through a
  * clear still writes to.
  */
-static size_t close_map(const struct tacho_map *map, uint64_t generation)
+static uint32_t close_map(const struct tacho_map *map, uint64_t generation)
 {
 	uint64_t next = tacho_swap_seq_cst(&map->head->next,
 					   generation | map->g.entries);
@@ -317,23 +380,37 @@ static size_t close_map(const struct tacho_map *map, uint64_t generation)
 	if (high > map->g.entries)
 		high = map->g.entries;
 	tacho_store_relaxed(&map->head->high, high);
-	return high;
+	return (uint32_t)high;
+}
+
+/* C2 for one element. */
+static void clear_element(const struct tacho_map *map, uint32_t number)
+{
+	struct tacho_map_elt *e = element(map, number);
+
+	for (uint32_t at = 0; at < map->g.key_size; at += 8)
+		tacho_store_relaxed(tacho_map_word(e, at), 0);
+	for (uint32_t i = 0; i < map->counters / 8; i++)
+		/* [S1] release: behind the words that it is made of */
+		tacho_store_release(tacho_map_shared(map, e, i),
+				    0 - cpus_counter(map, number, i));
+	for (uint32_t at = map->set; at < map->elt_size; at += 8)
+		tacho_store_relaxed(tacho_map_word(e, at), 0);
 }
 
 void tacho_map_clear(const struct tacho_map *map)
 {
 	uint64_t next = tacho_load_relaxed(&map->head->next);
 	uint64_t generation = ((next >> 32) + 1) << 32;
-	uint64_t *word = (uint64_t *)(void *)map->elt;
-	size_t words;
+	uint32_t high;
 
 	TACHO_INJECT(map_clear);
-	words = close_map(map, generation) * map->elt_size / 8;
+	high = close_map(map, generation);
 	TACHO_INJECT(map_closed);
 	for (size_t i = 0; i <= map->slot_mask; i++)
 		tacho_store_relaxed(&map->slot[i], 0);
-	for (size_t i = 0; i < words; i++)
-		tacho_store_relaxed(&word[i], 0);
+	for (uint32_t i = 0; i < high; i++)
+		clear_element(map, i);
 	tacho_store_relaxed(&map->head->spare, 0);
 	tacho_store_relaxed(&map->head->drops, 0);
 	tacho_store_release(&map->head->next, generation);

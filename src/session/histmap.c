@@ -13,6 +13,8 @@
 
 /* Largest map that any geometry needs, and then some. */
 #define SIZE_MAX_MAP	(UINT64_C(8) << 30)
+/* Counters for each CPU only if all of the map is not larger. */
+#define SIZE_MAX_CPUS	(UINT64_C(16) << 20)
 
 /* "hist.<series>.<type>" */
 static void put_name(char *to, const struct tacho_histmap *h)
@@ -91,9 +93,23 @@ static int make_temp(int dirfd, const char *temp,
 	return err;
 }
 
-static int make_at(int dirfd, const struct tacho_histmap *h,
-		   const struct tacho_map_geometry *g)
+/* Copies of the counters: one for each CPU of the session, where they fit. */
+static uint32_t choose_cpus(const struct tacho_view *v,
+			    const struct tacho_map_geometry *g)
 {
+	struct tacho_map_geometry with = *g;
+	size_t size;
+
+	with.nr_cpus = v->ring.nr_cpus;
+	size = tacho_map_bytes(&with);
+	return size && size <= SIZE_MAX_CPUS ? with.nr_cpus : 0;
+}
+
+static int make_at(const struct tacho_view *v, int dirfd,
+		   const struct tacho_histmap *h,
+		   const struct tacho_map_geometry *want)
+{
+	struct tacho_map_geometry g = *want;
 	char name[48], temp[96];
 	char *end;
 	int err;
@@ -103,7 +119,12 @@ static int make_at(int dirfd, const struct tacho_histmap *h,
 	end = tacho_put_decimal(temp + 4, (uint64_t)gettid());
 	*end++ = '.';
 	memcpy(end, name, strlen(name) + 1);
-	err = make_temp(dirfd, temp, g);
+	g.nr_cpus = choose_cpus(v, &g);
+	err = make_temp(dirfd, temp, &g);
+	if (err == -ENOSPC && g.nr_cpus) {
+		g.nr_cpus = 0;
+		err = make_temp(dirfd, temp, &g);
+	}
 	TACHO_INJECT(histmap_made);
 	if (!err && linkat(dirfd, temp, dirfd, name, 0) < 0 && errno != EEXIST)
 		err = -errno;
@@ -124,7 +145,7 @@ int tacho_histmap_make(const struct tacho_view *v, struct tacho_histmap *h,
 	}
 	err = open_at(dirfd, h, g);
 	if (err == -ENOENT) {
-		err = make_at(dirfd, h, g);
+		err = make_at(v, dirfd, h, g);
 		if (!err)
 			err = open_at(dirfd, h, g);
 	}

@@ -22,8 +22,9 @@ struct tacho_histmap {
 };
 
 /*
- * Maps a histogram, series and type given in h, making it if it is not there.  0, -EPROTO
- * when what is there is not of geometry g, or what the system said.
+ * Maps a histogram, series and type given in h, making it if it is not there: with
+ * counters for each of the session's CPUs unless that makes it large.  0, -EPROTO
+ * when what is there is not of geometry g (but for nr_cpus), or what the system said.
  */
 int tacho_histmap_make(const struct tacho_view *v, struct tacho_histmap *h,
 		       const struct tacho_map_geometry *g);

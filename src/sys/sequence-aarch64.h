@@ -5,7 +5,7 @@
 #endif
 
 /* As in sequence-x86_64.h; the signature is a BRK that nobody executes. */
-#define TACHO_RSEQ_BEGIN						\
+#define TACHO_RSEQ_START						\
 	"	.pushsection __rseq_cs, \"aw\"\n"			\
 	"	.balign 32\n"						\
 	"3:	.long 0, 0\n"						\
@@ -16,23 +16,50 @@
 	"	str x16, [%[rs], %[cs]]\n"				\
 	"1:	ldr w17, [%[rs], %[id]]\n"				\
 	"	cmp w17, %w[cpu]\n"					\
-	"	b.ne %l[fail]\n"					\
+	"	b.ne %l[fail]\n"
+
+#define TACHO_RSEQ_BEGIN						\
+	TACHO_RSEQ_START						\
 	"	ldr x17, [%[word]]\n"					\
 	"	cmp x17, %[expect]\n"					\
 	"	b.ne %l[fail]\n"
 
-#define TACHO_RSEQ_COMMIT						\
-	"	stlr %[next], [%[word]]\n"				\
+#define TACHO_RSEQ_END							\
 	"2:\n"								\
 	"	b 9f\n"							\
 	"	.inst 0xd428bc00\n"	/* the signature */		\
 	"4:	b %l[fail]\n"						\
 	"9:\n"
 
-#define TACHO_RSEQ_ARGS							\
+#define TACHO_RSEQ_COMMIT						\
+	"	stlr %[next], [%[word]]\n"				\
+	TACHO_RSEQ_END
+
+#define TACHO_RSEQ_AREA							\
 	[rs] "r"(rs), [cs] "i"(offsetof(struct rseq, rseq_cs)),		\
-	[id] "i"(offsetof(struct rseq, cpu_id)), [cpu] "r"(cpu),	\
-	[word] "r"(word), [expect] "r"(expect), [next] "r"(next)
+	[id] "i"(offsetof(struct rseq, cpu_id)), [cpu] "r"(cpu)
+
+#define TACHO_RSEQ_ARGS							\
+	TACHO_RSEQ_AREA, [word] "r"(word), [expect] "r"(expect),	\
+	[next] "r"(next)
+
+static TACHO_ALWAYS_INLINE int
+tacho_rseq_cmp_add(struct rseq *rs, uint32_t cpu, uint64_t *word, uint64_t value)
+{
+	__asm__ __volatile__ goto (
+		TACHO_RSEQ_START
+		"	ldr x17, [%[word]]\n"
+		"	add x17, x17, %[value]\n"
+		"	str x17, [%[word]]\n"
+		TACHO_RSEQ_END
+		:
+		: TACHO_RSEQ_AREA, [word] "r"(word), [value] "r"(value)
+		: "x16", "x17", "cc", "memory"
+		: fail);
+	return 0;
+fail:
+	return -1;
+}
 
 static TACHO_ALWAYS_INLINE int
 tacho_rseq_cmp_copy_store(struct rseq *rs, uint32_t cpu, uint64_t *word,

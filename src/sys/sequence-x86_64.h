@@ -9,7 +9,7 @@
  * section of its own, behind the signature that the kernel looks for.
  * Labels: 1 start, 2 after the commit, 3 descriptor, 4 abort handler.
  */
-#define TACHO_RSEQ_BEGIN						\
+#define TACHO_RSEQ_START						\
 	".pushsection __rseq_cs, \"aw\"\n\t"				\
 	".balign 32\n\t"						\
 	"3:\n\t"							\
@@ -20,12 +20,14 @@
 	"movq %%rax, %c[cs](%[rs])\n\t"					\
 	"1:\n\t"							\
 	"cmpl %[cpu], %c[id](%[rs])\n\t"				\
-	"jne %l[fail]\n\t"						\
+	"jne %l[fail]\n\t"
+
+#define TACHO_RSEQ_BEGIN						\
+	TACHO_RSEQ_START						\
 	"cmpq %[expect], (%[word])\n\t"					\
 	"jne %l[fail]\n\t"
 
-#define TACHO_RSEQ_COMMIT						\
-	"movq %[next], (%[word])\n\t"					\
+#define TACHO_RSEQ_END							\
 	"2:\n\t"							\
 	".pushsection __rseq_failure, \"ax\"\n\t"			\
 	".byte 0x0f, 0xb9, 0x3d\n\t"	/* ud1 SIG(%rip), %edi */	\
@@ -34,10 +36,33 @@
 	"jmp %l[fail]\n\t"						\
 	".popsection\n\t"
 
-#define TACHO_RSEQ_ARGS							\
+#define TACHO_RSEQ_COMMIT						\
+	"movq %[next], (%[word])\n\t"					\
+	TACHO_RSEQ_END
+
+#define TACHO_RSEQ_AREA							\
 	[rs] "r"(rs), [cs] "i"(offsetof(struct rseq, rseq_cs)),		\
-	[id] "i"(offsetof(struct rseq, cpu_id)), [cpu] "r"(cpu),	\
-	[word] "r"(word), [expect] "r"(expect), [next] "r"(next)
+	[id] "i"(offsetof(struct rseq, cpu_id)), [cpu] "r"(cpu)
+
+#define TACHO_RSEQ_ARGS							\
+	TACHO_RSEQ_AREA, [word] "r"(word), [expect] "r"(expect),	\
+	[next] "r"(next)
+
+static TACHO_ALWAYS_INLINE int
+tacho_rseq_cmp_add(struct rseq *rs, uint32_t cpu, uint64_t *word, uint64_t value)
+{
+	__asm__ __volatile__ goto (
+		TACHO_RSEQ_START
+		"addq %[value], (%[word])\n\t"
+		TACHO_RSEQ_END
+		:
+		: TACHO_RSEQ_AREA, [word] "r"(word), [value] "er"(value)
+		: "rax", "cc", "memory"
+		: fail);
+	return 0;
+fail:
+	return -1;
+}
 
 static TACHO_ALWAYS_INLINE int
 tacho_rseq_cmp_copy_store(struct rseq *rs, uint32_t cpu, uint64_t *word,

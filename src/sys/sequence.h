@@ -7,7 +7,7 @@
  * has not (old library or kernel, Valgrind, another architecture),
  * tacho_rseq_self() is NULL and the caller takes the plain way.
  *
- * Two sequences, named by their pseudo-code.  Both return 0 when the last
+ * Three sequences, named by their pseudo-code.  All return 0 when the last
  * store was done, and -1 when nothing of it was: the thread was
  * preempted, migrated or signalled, is on another CPU, or the word was not
  * as expected.  Stores before the last may have been done any number of times.
@@ -26,6 +26,15 @@
  *		*word = new;				// commit
  *
  * The commit is a store-release.
+ *
+ *	tacho_rseq_cmp_add(rs, cpu, word, value)
+ *		if (rs->cpu_id != cpu)
+ *			return -1;
+ *		*word += value;				// commit
+ *
+ * This one's commit orders nothing.  On x86-64 it is one instruction that adds
+ * to memory: not atomic for other CPUs, which do not write the word, but done or not
+ * done for whatever comes on this one.
  */
 #ifndef TACHO_SYS_SEQUENCE_H
 #define TACHO_SYS_SEQUENCE_H

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
  * What a hit of a histogram costs: hist_bench [HITS].  One line of JSON: ns per
- * hit for several histograms, one thread, 64 keys in turn, map in cache.
+ * hit for several histograms, one thread that has the map for itself, 64 keys in
+ * turn, map in cache; "cpus": likewise, with counters for each CPU, as the maps that
+ * programs share have them.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "engine/hist.h"
@@ -78,7 +81,7 @@ static double measure(struct tacho_hist *h, unsigned long hits)
 }
 
 static struct tacho_hist *make(struct tacho_arena *a, const struct tacho_type *t,
-			       const char *text, void **mem)
+			       const char *text, uint32_t nr_cpus, void **mem)
 {
 	struct tacho_hist_spec *spec = tacho_arena_alloc(a, sizeof(*spec));
 	struct tacho_cmd_error e = { .err = 0 };
@@ -92,6 +95,7 @@ static struct tacho_hist *make(struct tacho_arena *a, const struct tacho_type *t
 		exit(1);
 	}
 	tacho_hist_geometry(h, &g);
+	g.nr_cpus = nr_cpus;
 	size = tacho_map_bytes(&g);
 	if (posix_memalign(mem, 64, size))
 		exit(1);
@@ -99,7 +103,22 @@ static struct tacho_hist *make(struct tacho_arena *a, const struct tacho_type *t
 	tacho_map_init(*mem, &g);
 	if (tacho_hist_bind(h, *mem, size))
 		exit(1);
+	if (!nr_cpus)
+		tacho_hist_alone(h);
 	return h;
+}
+
+static void measure_all(struct tacho_arena *a, const struct tacho_type *t,
+			unsigned long hits, uint32_t nr_cpus)
+{
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		void *mem;
+		struct tacho_hist *h = make(a, t, table[i].text, nr_cpus, &mem);
+
+		printf("%s\"%s\": %.1f", i ? ", " : "", table[i].name,
+		       measure(h, hits));
+		free(mem);
+	}
 }
 
 int main(int argc, char **argv)
@@ -118,14 +137,9 @@ int main(int argc, char **argv)
 	}
 	fill(&nobody);
 	printf("{\"hits\": %lu, \"ns\": {", hits);
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		void *mem;
-		struct tacho_hist *h = make(&a, t, table[i].text, &mem);
-
-		printf("%s\"%s\": %.1f", i ? ", " : "", table[i].name,
-		       measure(h, hits));
-		free(mem);
-	}
+	measure_all(&a, t, hits, 0);
+	printf("}, \"cpus\": {");
+	measure_all(&a, t, hits, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
 	printf("}}\n");
 	tacho_arena_release(&a);
 	return 0;

@@ -776,7 +776,7 @@ static uint64_t map_hits(const struct tacho_hist *hist)
 	uint32_t pos = 0;
 
 	while ((e = tacho_map_next(map, &pos)))
-		sum += *tacho_map_hitcount(map, e);
+		sum += tacho_map_hitcount(map, e);
 	return sum;
 }
 
@@ -869,8 +869,8 @@ static bool latency_of(const struct tacho_hist *hist, uint64_t pid, uint64_t pri
 
 	if (!e)
 		return false;
-	*sum = *tacho_map_sum(map, e, 0);
-	*hits = *tacho_map_hitcount(map, e);
+	*sum = tacho_map_sum(map, e, 0);
+	*hits = tacho_map_hitcount(map, e);
 	return true;
 }
 

@@ -677,12 +677,12 @@ static int add_up(const struct tacho_command_hist *h, void *arg)
 
 		memcpy(&key, tacho_map_key(e), sizeof(key));
 		sum->entries++;
-		sum->all += *tacho_map_hitcount(map, e);
+		sum->all += tacho_map_hitcount(map, e);
 		if (key != sum->key)
 			continue;
-		sum->hits += *tacho_map_hitcount(map, e);
+		sum->hits += tacho_map_hitcount(map, e);
 		if (map->g.nr_sums)
-			sum->value += *tacho_map_sum(map, e, 0);
+			sum->value += tacho_map_sum(map, e, 0);
 	}
 	return 0;
 }

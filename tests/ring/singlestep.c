@@ -5,20 +5,13 @@
  *	singlestep [stride]	1: every instruction; default 13
  *
  * A child writes one record under ptrace and is killed after k single steps, for
- * k = 1, 1 + stride, ...  A restartable sequence cannot be stepped (each stop makes the
- * kernel restart it), so it is run over, and for the instructions inside a
- * hardware breakpoint is set on each of its bytes in turn, with a child for each:
- * where one stops, it is killed there.
+ * k = 1, 1 + stride, ..., and at each instruction inside sequences (unit/singlestep.h).
  *
  * After each kill the lane has the record whole or not at all, and the next writer
  * goes on.
  */
 #include <errno.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
-#include <sys/user.h>
-#include <sys/wait.h>
 
 #include "base/atomic.h"
 #include "ring/fixture.h"
@@ -31,6 +24,8 @@ int main(void)
 	SKIP("single-stepping is known for x86-64 only");
 }
 #else
+
+#include "unit/singlestep.h"
 
 /* A child's marks, shared: its call began, and ended. */
 static struct marks {
@@ -100,14 +95,6 @@ static pid_t start_child(void)
 	return WIFSTOPPED(status) ? child : -1;
 }
 
-static void kill_child(pid_t child)
-{
-	if (child <= 0)
-		return;
-	(void)kill(child, SIGKILL);
-	(void)waitpid(child, NULL, 0);
-}
-
 /* The lane after a kill: n records before, perhaps the victim's, and 3 more. */
 static void check_lane(const struct scene *s, const char *where, uint64_t n)
 {
@@ -138,93 +125,7 @@ static void check_lane(const struct scene *s, const char *where, uint64_t n)
 		       (uintmax_t)bad);
 }
 
-/* ---- sequences ---- */
-
-struct sequence {
-	uint32_t version, flags;
-	uint64_t start, length, abort;
-};
-
-#ifdef TACHO_HAVE_RSEQ
-extern const struct sequence __start___rseq_cs[], __stop___rseq_cs[];
-#define SEQUENCES	__start___rseq_cs
-#define SEQUENCES_END	__stop___rseq_cs
-#else
-static const struct sequence no_sequences[1];
-#define SEQUENCES	no_sequences
-#define SEQUENCES_END	no_sequences
-#endif
-
-/*
- * The sequence that the instruction at pc is about to begin: the store of its
- * descriptor's address, 4 or 5 bytes long, is the last one before it.  The
- * child's text is ours, at the same address.
- */
-static const struct sequence *sequence_after(uint64_t pc)
-{
-	const unsigned char *text = (const unsigned char *)(uintptr_t)pc;
-
-	for (const struct sequence *q = SEQUENCES; q < SEQUENCES_END; q++)
-		if ((q->start - pc == 4 || q->start - pc == 5) && text[1] == 0x89)
-			return q;
-	return NULL;
-}
-
-/* Where a sequence goes that does not commit: its abort handler is one jump. */
-static uint64_t sequence_fails_to(const struct sequence *q)
-{
-	const unsigned char *jump = (const unsigned char *)(uintptr_t)q->abort;
-	int32_t far;
-
-	if (jump[0] == 0xeb)
-		return q->abort + 2 + (uint64_t)(int64_t)(signed char)jump[1];
-	memcpy(&far, jump + 1, sizeof(far));
-	return q->abort + 5 + (uint64_t)(int64_t)far;
-}
-
-/* Stops the child when it is about to execute `a` or `b`; 0: nowhere. */
-static int break_at(pid_t child, uint64_t a, uint64_t b)
-{
-	size_t dr = offsetof(struct user, u_debugreg);
-
-	if (ptrace(PTRACE_POKEUSER, child, dr + 7 * 8, 0) ||
-	    ptrace(PTRACE_POKEUSER, child, dr, a) ||
-	    ptrace(PTRACE_POKEUSER, child, dr + 8, b))
-		return -1;
-	return ptrace(PTRACE_POKEUSER, child, dr + 7 * 8,
-		      (a ? 1 : 0) | (b ? 4 : 0)) ? -1 : 0;
-}
-
-static uint64_t pc_of(pid_t child)
-{
-	return (uint64_t)ptrace(PTRACE_PEEKUSER, child,
-				offsetof(struct user, regs.rip), NULL);
-}
-
-/* Lets the child go on until it stops or ends; true: it stopped. */
-static bool resume(pid_t child, int how)
-{
-	int status;
-
-	if (ptrace(how, child, NULL, NULL) || waitpid(child, &status, 0) != child)
-		return false;
-	return WIFSTOPPED(status);
-}
-
 /* ---- the tests ---- */
-
-/* One step, or a whole sequence; false when the child has ended. */
-static bool step(pid_t child)
-{
-	const struct sequence *q = sequence_after(pc_of(child));
-
-	if (!q)
-		return resume(child, PTRACE_SINGLESTEP);
-	if (break_at(child, q->start + q->length, sequence_fails_to(q)) ||
-	    !resume(child, PTRACE_CONT))
-		return false;
-	return !break_at(child, 0, 0);
-}
 
 /* Kills after `steps` steps inside the call; false when it ended before. */
 static bool kill_after(const struct scene *s, uint64_t steps)
@@ -235,10 +136,10 @@ static bool kill_after(const struct scene *s, uint64_t steps)
 	bool on = child > 0;
 
 	while (on && !tacho_load_acquire(&marks->began))
-		on = step(child);
+		on = singlestep_step(child);
 	for (uint64_t i = 0; on && i < steps; i++)
-		on = step(child) && !tacho_load_acquire(&marks->ended);
-	kill_child(child);
+		on = singlestep_step(child) && !tacho_load_acquire(&marks->ended);
+	singlestep_kill(child);
 	(void)snprintf(where, sizeof(where), "step %ju", (uintmax_t)steps);
 	check_lane(s, where, n);
 	fixture_drop(&fix);
@@ -253,14 +154,14 @@ static bool kill_at(const struct scene *s, uint64_t address)
 	char where[32];
 	bool reached;
 
-	if (child < 0 || break_at(child, address, 0)) {
-		kill_child(child);
+	if (child < 0 || singlestep_break_at(child, address, 0)) {
+		singlestep_kill(child);
 		fixture_drop(&fix);
 		return false;
 	}
-	reached = resume(child, PTRACE_CONT);
+	reached = singlestep_resume(child, PTRACE_CONT);
 	if (reached)
-		kill_child(child);
+		singlestep_kill(child);
 	(void)snprintf(where, sizeof(where), "address %#jx", (uintmax_t)address);
 	check_lane(s, where, n);
 	fixture_drop(&fix);
@@ -274,10 +175,10 @@ static bool have_breakpoints(void)
 
 	(void)make_scene(&scenes[0]);
 	child = start_child();
-	have = child > 0 && !break_at(child, (uint64_t)(uintptr_t)&put, 0);
-	have = have && resume(child, PTRACE_CONT) &&
-	       pc_of(child) == (uint64_t)(uintptr_t)&put;
-	kill_child(child);
+	have = child > 0 && !singlestep_break_at(child, (uint64_t)(uintptr_t)&put, 0);
+	have = have && singlestep_resume(child, PTRACE_CONT) &&
+	       singlestep_pc(child) == (uint64_t)(uintptr_t)&put;
+	singlestep_kill(child);
 	fixture_drop(&fix);
 	return have;
 }
