@@ -196,6 +196,7 @@ static bool make_trigger(struct tacho_compile *c, struct probe_program *p,
 		break;
 	}
 	p->post |= is_post(spec->cmd);
+	p->looks |= filter || t->hist || is_post(spec->cmd);
 	p->tells |= spec->cmd == TACHO_TRIGGER_STACKTRACE;
 	return true;
 }
@@ -237,6 +238,15 @@ static void make_filter(struct tacho_compile *c, struct probe_program *p,
 	}
 }
 
+/* A program that is one histogram and no more needs none of the steps but two. */
+static struct tacho_hist *find_count(const struct probe_program *p)
+{
+	const struct probe_trigger *t = p->trigger;
+
+	return p->nr_triggers == 1 && t->hist && !t->filter && !p->filter &&
+	       tacho_hist_is_plain(t->hist) ? t->hist : NULL;
+}
+
 static const uint32_t *find_soft(const struct tacho_view *v, const char *name)
 {
 	for (uint32_t i = 0; i < TACHO_SOFT_MAX; i++) {
@@ -264,6 +274,7 @@ static struct probe_program *make_program(struct tacho_compile *c,
 		return p;
 	make_filter(c, p, name, type);
 	make_triggers(c, p, name, type);
+	p->count = find_count(p);
 	/* a synthetic event's histograms see the time and place of its cause */
 	for (const struct tacho_made_synth *s = c->synths; s; s = s->next) {
 		const struct probe_program *of = s->program;

@@ -216,6 +216,12 @@ emit_program(const struct tacho_event *ev, uint64_t *raw, size_t len,
 	if (tacho_likely(!p->nr_triggers)) {
 		if (tacho_program_takes(p, raw, len))
 			(void)tacho_ring_write(&s->view.ring, raw, (len + 7) / 8);
+	} else if (tacho_likely(p->count != NULL)) {
+		if (tacho_program_enabled(p))			/* E2 */
+			(void)tacho_ring_write(&s->view.ring, raw,
+					       (len + 7) / 8);
+		tacho_hist_count(p->count, (const unsigned char *)raw,
+				 (uint32_t)len);		/* E3 */
 	} else {
 		(void)tacho_program_hit(s, p, ev->index, raw, len, place);
 	}

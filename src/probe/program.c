@@ -215,24 +215,33 @@ static void run_trigger(const struct hit *h, const struct probe_trigger *t)
 	}
 }
 
-enum phase { E1, E2, E4 };
+enum phase { E1, E3, E4 };
 
 static enum phase phase_of(const struct probe_trigger *t)
 {
 	if (t->cmd == TACHO_TRIGGER_STACKTRACE || t->cmd == TACHO_TRIGGER_TRACEOFF)
 		return E4;
-	return t->filter ? E2 : E1;
+	return t->hist ? E3 : E1;
 }
 
-static void run_triggers(const struct hit *h, enum phase phase)
+static void run_phase(const struct hit *h, const struct probe_trigger *t,
+		      enum phase phase)
 {
-	for (uint32_t i = 0; i < h->p->nr_triggers; i++) {
-		const struct probe_trigger *t = &h->p->trigger[i];
+	if (phase_of(t) == phase &&
+	    (!t->filter || tacho_filter_run(t->filter, &h->rec)))
+		run_trigger(h, t);
+}
 
-		if (phase_of(t) == phase &&
-		    (!t->filter || tacho_filter_run(t->filter, &h->rec)))
-			run_trigger(h, t);
-	}
+static void run_newest_first(const struct hit *h, enum phase phase)
+{
+	for (uint32_t i = h->p->nr_triggers; i--;)
+		run_phase(h, &h->p->trigger[i], phase);
+}
+
+static void run_oldest_first(const struct hit *h, enum phase phase)
+{
+	for (uint32_t i = 0; i < h->p->nr_triggers; i++)
+		run_phase(h, &h->p->trigger[i], phase);
 }
 
 static bool is_recording(const struct probe_session *s)
@@ -240,23 +249,35 @@ static bool is_recording(const struct probe_session *s)
 	return tacho_load_relaxed(&s->view.ctl->state) == TACHO_STATE_RECORDING;
 }
 
+/*
+ * E1; whether the event is to be recorded, but for its filter.  If some trigger
+ * looks at the record, it is made before E1, so tracing must have been on; if none
+ * does, an event that enables itself is recorded from its next hit on.
+ */
+static bool run_before(const struct hit *h)
+{
+	bool enabled = tacho_program_enabled(h->p);
+	bool recording = is_recording(h->s);
+
+	run_newest_first(h, E1);
+	if (h->p->looks)
+		return recording && tacho_program_enabled(h->p);
+	return enabled && tacho_program_enabled(h->p) && is_recording(h->s);
+}
+
 /* E1 to E4. */
 static int run_hit(struct hit *h, const uint64_t *raw)
 {
 	const struct probe_program *p = h->p;
-	bool recording;
 	int err = 0;
 
-	run_triggers(h, E1);
-	recording = is_recording(h->s);
-	run_triggers(h, E2);
-	/* a traceon with a filter is for the next one: the kernel's record is made before */
-	if (recording && tacho_program_enabled(p) &&
+	if (run_before(h) &&
 	    (!p->filter || tacho_filter_run(p->filter, &h->rec)))
 		err = tacho_ring_write(&h->s->view.ring, raw,
 				       (h->rec.len + 7) / 8);
+	run_oldest_first(h, E3);
 	if (p->post)
-		run_triggers(h, E4);
+		run_newest_first(h, E4);
 	return err;
 }
 

@@ -45,9 +45,14 @@
  *
  * 3. A hit, in the kernel's order (engine/engine.h)
  *
- *	E1  triggers without filter	E3  recorded: enabled or its soft switch on,
- *	E2  triggers whose filter passes	    and its filter passes
- *					E4  stacktrace, traceoff
+ *	E1  triggers whose filter passes, the newest first, but for those of E3 and E4
+ *	E2  recorded: enabled or its soft switch on, and its filter passes
+ *	E3  histograms whose filter passes, the oldest first
+ *	E4  stacktrace, traceoff
+ *
+ *	Most programs are one histogram of numbers that the event has, and nothing
+ *	else (`count`): E2 and E3 alone, in a few instructions.  That the record comes
+ *	first is also the faster way: the clock of the next step waits for no counter.
  *
  *	Nothing here is locked, so a handler that interrupts a hit may do all of it.
  *	Synthetic events of synthetic events go TACHO_ENGINE_DEPTH deep.
@@ -87,7 +92,8 @@ struct probe_program {
 	const struct tacho_filter *filter;
 	const uint32_t *soft;	/* shared: its switch; NULL: it is no target */
 	bool enabled;
-	bool post;		/* some trigger runs behind the record */
+	bool looks;		/* some trigger looks at the record, or runs behind it */
+	bool post;		/* some trigger runs in E4 */
 	/* some histogram asks for them, or one of a synthetic event it makes */
 	bool needs_time;
 	bool needs_stack;
@@ -95,7 +101,9 @@ struct probe_program {
 	bool partial;		/* a hist refers to what is not known yet; seq is odd */
 	uint64_t known;		/* partial: what was known when it was made */
 	uint32_t nr_triggers;
-	struct probe_trigger *trigger;
+	struct probe_trigger *trigger;	/* the oldest first */
+	/* all of it, if it is a tacho_hist_is_plain() one and no filter; or NULL */
+	struct tacho_hist *count;
 };
 
 /* Where a hit came from. */

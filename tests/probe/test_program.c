@@ -662,7 +662,8 @@ static void test_bad_stack(void)
 
 struct sum {
 	uint64_t key, hits, value;	/* wanted: key; found: the rest */
-	uint64_t entries, all;
+	uint64_t entries, all, all_values;
+	uint32_t cpus;			/* copies of the counters */
 };
 
 static int add_up(const struct tacho_command_hist *h, void *arg)
@@ -672,12 +673,15 @@ static int add_up(const struct tacho_command_hist *h, void *arg)
 	struct sum *sum = arg;
 	uint32_t pos = 0;
 
+	sum->cpus = map->g.nr_cpus;
 	while ((e = tacho_map_next(map, &pos))) {
 		uint64_t key;
 
 		memcpy(&key, tacho_map_key(e), sizeof(key));
 		sum->entries++;
 		sum->all += tacho_map_hitcount(map, e);
+		if (map->g.nr_sums)
+			sum->all_values += tacho_map_sum(map, e, 0);
 		if (key != sum->key)
 			continue;
 		sum->hits += tacho_map_hitcount(map, e);
@@ -720,6 +724,8 @@ static void test_hist(void)
 	/* 3 + 13 + ... + 993, twice */
 	CHECK_EQ(sum.value, 2 * (100 * 3 + 10 * 99 * 100 / 2));
 	CHECK_EQ(written(&s), 0);
+	/* each of the session's CPUs counts for itself */
+	CHECK_EQ(sum.cpus, s.view.ring.nr_cpus);
 	CHECK_EQ(trigger(&s, "test:count", "hist:keys=writer:vals=number:pause"), 0);
 	hit_thousand();
 	CHECK_EQ(sum_of(&s, NULL, 3).all, 2000);
@@ -733,6 +739,57 @@ static void test_hist(void)
 	CHECK_EQ(trigger(&s, "test:count", "!hist:keys=writer:vals=number"), 0);
 	CHECK_EQ(sum_of(&s, "test:count", 3).entries, 0);
 	CHECK_EQ(state_bits(&event_count, 0), 0);
+	drop(&s);
+}
+
+/* Recorded, and counted, and both in the right number. */
+static void test_hist_recorded(void)
+{
+	struct tacho_session s;
+	struct sum sum;
+
+	make(&s, "both");
+	rule(&s, "test:count");
+	CHECK_EQ(trigger(&s, "test:count", "hist:keys=writer:vals=number"), 0);
+	hit_thousand();
+	event_count.ops->write2(&event_count, 3, 5000);
+	CHECK_EQ(count(&s, "test:count"), 1001);
+	sum = sum_of(&s, "test:count", 3);
+	CHECK_EQ(sum.all, 1001);
+	CHECK_EQ(sum.hits, 101);
+	CHECK_EQ(sum.value, 100 * 3 + 10 * 99 * 100 / 2 + 5000);
+	/* a filter of the event's is not the histogram's */
+	CHECK_EQ(filter(&s, "test:count", "number < 10"), 0);
+	hit_thousand();
+	CHECK_EQ(count(&s, "test:count"), 1011);
+	CHECK_EQ(sum_of(&s, "test:count", 3).all, 2001);
+	CHECK_EQ(filter(&s, "test:count", "0"), 0);
+	/* stopped: counted all the same, as in the kernel */
+	tacho_view_run(&s.view, false);
+	hit_thousand();
+	CHECK_EQ(count(&s, "test:count"), 1011);
+	CHECK_EQ(sum_of(&s, "test:count", 3).all, 3001);
+	tacho_view_run(&s.view, true);
+	hit_thousand();
+	CHECK_EQ(count(&s, "test:count"), 2011);
+	CHECK_EQ(sum_of(&s, "test:count", 3).all, 4001);
+	drop(&s);
+}
+
+/* Too large a map to have it for each CPU: the shared words alone. */
+static void test_hist_large(void)
+{
+	struct tacho_session s;
+	struct sum sum;
+
+	make(&s, "large");
+	CHECK_EQ(trigger(&s, "test:count",
+			 "hist:keys=common_stacktrace,writer:vals=number:size=131072"), 0);
+	hit_thousand();
+	sum = sum_of(&s, "test:count", 0);
+	CHECK_EQ(sum.cpus, 0);
+	CHECK_EQ(sum.all, 1000);
+	CHECK_EQ(sum.all_values, 499500);
 	drop(&s);
 }
 
@@ -776,10 +833,15 @@ static void test_hist_kill(void)
 	}
 	hit_thousand();
 	sum = sum_of(&s, "test:count", 3);
-	for (int i = 0; i < 20; i++)
+	for (int i = 0; i < 20; i++) {
 		sum.all -= tacho_load_relaxed(&told[i]);
+		sum.all_values -= 2 * tacho_load_relaxed(&told[i]);
+	}
 	/* each was killed in at most one hit that it had not told of */
 	CHECK(sum.all >= 1000 && sum.all <= 1020);
+	/* and what it had not counted, it had not added */
+	CHECK(sum.all_values >= 499500);
+	CHECK(sum.all_values - 499500 <= 2 * (sum.all - 1000));
 	CHECK(sum.entries <= 500 && sum.entries >= 10);
 	munmap(told, 4096);
 	drop(&s);
@@ -945,6 +1007,67 @@ static void test_synth(void)
 	drop(&s);
 }
 
+/* ---- the order of things ---- */
+
+static void keep_time(const uint64_t *record, void *arg)
+{
+	*(uint64_t *)arg = record[0] & TACHO_TIME_MASK;
+}
+
+/* What a histogram makes of an event comes behind the event. */
+static void test_order(void)
+{
+	uint64_t cause = 0, effect = 0;
+	struct tacho_session s;
+
+	make(&s, "order");
+	CHECK_EQ(synth(&s, "changed u64 writer"), 0);
+	rule(&s, "test:count");
+	rule(&s, "synthetic:changed");
+	CHECK_EQ(trigger(&s, "test:count", "hist:keys=writer:x=number:"
+			 "onchange($x).trace(changed,writer)"), 0);
+	hit(&event_count, 1, 1);
+	CHECK_EQ(each_record(&s, "test:count", keep_time, &cause), 1);
+	CHECK_EQ(each_record(&s, "synthetic:changed", keep_time, &effect), 1);
+	CHECK(((effect - cause) & TACHO_TIME_MASK) < TACHO_TIME_MASK / 2);
+	drop(&s);
+}
+
+/*
+ * A traceon is in time for its own event if no trigger looks at the record, and an
+ * event that enables itself is recorded if one does.
+ */
+static void test_looks(void)
+{
+	struct tacho_session s;
+
+	make(&s, "looks");
+	rule(&s, "test:count");
+	CHECK_EQ(trigger(&s, "test:count", "traceon"), 0);
+	tacho_view_run(&s.view, false);
+	hit(&event_count, 0, 1);
+	CHECK_EQ(written(&s), 1);
+	CHECK_EQ(trigger(&s, "test:count", "hist:keys=writer"), 0);
+	tacho_view_run(&s.view, false);
+	hit(&event_count, 0, 1);
+	CHECK_EQ(written(&s), 1);
+	hit(&event_count, 0, 1);
+	CHECK_EQ(written(&s), 2);
+	CHECK_EQ(trigger(&s, "test:other", "enable_event:test:other"), 0);
+	hit(&event_other, 0, 1);
+	CHECK_EQ(count(&s, "test:other"), 0);
+	hit(&event_other, 0, 1);
+	CHECK_EQ(count(&s, "test:other"), 1);
+	drop(&s);
+	make(&s, "looks");
+	CHECK_EQ(trigger(&s, "test:other", "enable_event:test:other if number == 1"), 0);
+	hit(&event_other, 0, 0);
+	CHECK_EQ(written(&s), 0);
+	hit(&event_other, 0, 1);
+	CHECK_EQ(written(&s), 1);
+	drop(&s);
+}
+
 /* ---- the table ---- */
 
 /* More commands than there is room for; the same ones gone again. */
@@ -1091,11 +1214,15 @@ int main(void)
 	test_stack();
 	test_bad_stack();
 	test_hist();
+	test_hist_recorded();
+	test_hist_large();
 	test_hist_paused();
 	test_hist_kill();
 	test_hist_signals();
 	test_stack_use();
 	test_synth();
+	test_order();
+	test_looks();
 	test_many();
 	test_hostile();
 	tacho_object_unregister(&kinds_object);
