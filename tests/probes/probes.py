@@ -3,6 +3,7 @@
 in the trace is compared with what they did.
 
 $PROGRAMS is where the programs of tests/symbol were built."""
+import errno
 import os
 import sys
 
@@ -51,6 +52,20 @@ def ours_left():
     return sorted(set(out))
 
 
+def remove_event(event):
+    # not open(): it would look for the end of the file, which has none
+    fd = os.open(TRACING + "/dynamic_events", os.O_WRONLY | os.O_APPEND)
+    try:
+        os.write(fd, ("-:" + event).encode())
+    except OSError as e:
+        if e.errno != errno.EBUSY:
+            raise
+        return False
+    finally:
+        os.close(fd)
+    return True
+
+
 def remove_ours():
     # a recorder that was killed has left its instance, with our events enabled
     for d in instances():
@@ -59,10 +74,8 @@ def remove_ours():
         except OSError:
             pass
     for event in ours_left():
-        # not open(): it would look for the end of the file, which has none
-        fd = os.open(TRACING + "/dynamic_events", os.O_WRONLY | os.O_APPEND)
-        os.write(fd, ("-:" + event).encode())
-        os.close(fd)
+        # somebody of this machine may have enabled all events for a moment
+        until(event + " can be removed", lambda: remove_event(event))
 
 
 at_end.append(remove_ours)
