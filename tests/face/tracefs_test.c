@@ -318,7 +318,10 @@ static int stay(void)
 
 typedef int reader(struct tracefs_cpu *tcpu, void *page, bool nonblock);
 
-/* One CPU's pages, read one by one, by read(2) or by splice(2); waiting where it may. */
+/*
+ * One CPU's pages, read one by one, by read(2) or by splice(2); waiting where it may: when
+ * all went well so far and so records will come.
+ */
 static void test_cpu(int cpu, reader *get)
 {
 	struct tracefs_cpu *tcpu = tracefs_cpu_open(inst, cpu, false);
@@ -330,7 +333,7 @@ static void test_cpu(int cpu, reader *get)
 		return;
 	page = calloc(1, (size_t)tracefs_cpu_read_size(tcpu));
 	emit(1000, 500);
-	while (s.nr < 500 && (n = get(tcpu, page, false)) > 0)
+	while (s.nr < 500 && (n = get(tcpu, page, test_failed)) > 0)
 		CHECK_EQ(take_page(&s, n, page), 0);
 	/* splice(2) hands out full pages only, and none where the file system has none */
 	while ((n = tracefs_cpu_flush(tcpu, page)) > 0)
