@@ -149,6 +149,44 @@ static int op_utimens(const char *path, const struct timespec tv[2],
 	return tacho_tree_truncate(self()->tree, path) == -ENOENT ? -ENOENT : 0;
 }
 
+/* Files are not made, renamed or removed by hand: what tracefs says of that. */
+static int op_create(const char *path, mode_t mode, struct fuse_file_info *fi)
+{
+	(void)path;
+	(void)mode;
+	(void)fi;
+	return -EACCES;
+}
+
+static int op_mknod(const char *path, mode_t mode, dev_t dev)
+{
+	(void)path;
+	(void)mode;
+	(void)dev;
+	return -EPERM;
+}
+
+static int op_unlink(const char *path)
+{
+	(void)path;
+	return -EPERM;
+}
+
+static int op_link(const char *from, const char *to)
+{
+	(void)from;
+	(void)to;
+	return -EPERM;
+}
+
+static int op_rename(const char *from, const char *to, unsigned int flags)
+{
+	(void)from;
+	(void)to;
+	(void)flags;
+	return -EPERM;
+}
+
 /* ---- files ---- */
 
 static int op_open(const char *path, struct fuse_file_info *fi)
@@ -301,7 +339,8 @@ static void *op_init(struct fuse_conn_info *conn, struct fuse_config *cfg)
 	cfg->intr_signal = SIGUSR1;
 	cfg->direct_io = 1;
 	cfg->use_ino = 1;
-	cfg->entry_timeout = cfg->attr_timeout = NAMES_S;
+	cfg->entry_timeout = NAMES_S;
+	cfg->attr_timeout = 0;
 	cfg->negative_timeout = 0;
 	m->polling = !pthread_create(&m->poller, NULL, poller, m);
 	if (m->config->ready)
@@ -311,7 +350,8 @@ static void *op_init(struct fuse_conn_info *conn, struct fuse_config *cfg)
 
 static const struct fuse_operations operations = {
 	.getattr = op_getattr, .readdir = op_readdir, .mkdir = op_mkdir,
-	.rmdir = op_rmdir, .chmod = op_chmod, .chown = op_chown,
+	.create = op_create, .mknod = op_mknod, .unlink = op_unlink, .link = op_link,
+	.symlink = op_link, .rename = op_rename, .rmdir = op_rmdir, .chmod = op_chmod, .chown = op_chown,
 	.truncate = op_truncate, .utimens = op_utimens, .open = op_open,
 	.read = op_read, .write = op_write, .release = op_release, .poll = op_poll,
 	.init = op_init,

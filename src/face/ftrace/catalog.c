@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/atomic.h"
 #include "base/text.h"
 #include "event/type.h"
 #include "face/ftrace/priv.h"
@@ -33,6 +34,7 @@ struct tree_types {
 };
 
 struct tree_catalog {
+	uint32_t seq;			/* the tree's events_seq, when it was loaded */
 	struct tacho_arena kernel_arena;
 	struct tacho_kernel_event *kernel;
 	size_t nr_kernel;
@@ -367,6 +369,7 @@ static int load(struct tree_inst *inst, struct tree_catalog *c)
 	bool kernel = load_kernel(inst, c), known = load_known(inst, c);
 	struct tree_event *list;
 
+	c->seq = tacho_load_relaxed(&inst->tree->events_seq);
 	load_own(inst, c);
 	c->time = tacho_now_ns(CLOCK_MONOTONIC);
 	if (c->event && !kernel && !known)
@@ -398,7 +401,9 @@ const struct tree_event *tree_events(struct tree_inst *inst, bool fresh, size_t 
 	*nr = 0;
 	if (!c)
 		return NULL;
-	if (fresh || !c->event || tacho_now_ns(CLOCK_MONOTONIC) - c->time > FRESH_NS)
+	if (fresh || !c->event ||
+	    c->seq != tacho_load_relaxed(&inst->tree->events_seq) ||
+	    tacho_now_ns(CLOCK_MONOTONIC) - c->time > FRESH_NS)
 		if (load(inst, c))
 			return NULL;
 	*nr = c->nr;

@@ -17,10 +17,40 @@
 
 /* ---- tracing_on ---- */
 
-bool tree_is_on(const struct tree_inst *inst)
+static bool programs_on(const struct tree_inst *inst)
 {
 	return tacho_load_acquire(&inst->session.view.ctl->state) ==
 	       TACHO_STATE_RECORDING;
+}
+
+static bool kernel_on(struct tree_inst *inst)
+{
+	struct tacho_buf b;
+	bool on;
+
+	tacho_buf_init(&b, 64);
+	on = tree_kernel_read(inst, "tracing_on", &b) || !b.len || b.data[0] != '0';
+	tacho_buf_release(&b);
+	return on;
+}
+
+void tree_sync_on(struct tree_inst *inst)
+{
+	bool on = programs_on(inst);
+
+	if (!inst->switches || !tree_kernel_is_there(inst))
+		return;
+	if (on != inst->was_on)
+		(void)tree_kernel_write(inst, "tracing_on", on ? "1" : "0", 1, true);
+	else if (kernel_on(inst) != on && !tacho_session_run(&inst->session, !on))
+		on = !on;
+	inst->was_on = on;
+}
+
+bool tree_is_on(struct tree_inst *inst)
+{
+	tree_sync_on(inst);
+	return programs_on(inst);
 }
 
 int tree_switch(struct tree_inst *inst, bool on)
@@ -29,7 +59,15 @@ int tree_switch(struct tree_inst *inst, bool on)
 
 	if (!err && tree_kernel_is_there(inst))
 		err = tree_kernel_write(inst, "tracing_on", on ? "1" : "0", 1, true);
+	inst->was_on = on;
 	return err;
+}
+
+void tree_watch_switch(struct tree_inst *inst)
+{
+	if (!inst->switches)
+		inst->was_on = programs_on(inst);
+	inst->switches = true;
 }
 
 int tree_bool(const char *text, bool *value)
@@ -93,9 +131,11 @@ static ssize_t clock_store(struct tacho_tree_file *f, const char *text, size_t l
 	for (int i = 0; i < TREE_NR_CLOCKS; i++) {
 		if (strcmp(clocks[i], text))
 			continue;
-		/* the kernel's times of two clocks would not mix: it empties the buffer */
-		if (f->inst->clock != (enum tree_clock)i)
-			tree_clear(f->inst, -1);
+		/*
+		 * In the kernel times of two clocks would not mix, so it empties the
+		 * buffer; also when the clock stays the same.
+		 */
+		tree_clear(f->inst, -1);
 		tacho_store_relaxed(&f->inst->clock, (enum tree_clock)i);
 		return (ssize_t)len;
 	}
@@ -150,6 +190,8 @@ static const struct tree_node available_tracers_node = {
 
 /* ---- pids ---- */
 
+#define PIDS_END	((uint64_t)1 << 30)	/* as the kernel's lists of pids */
+
 /* What a list says, and what is added to it. */
 struct pids {
 	int32_t pid[TACHO_PIDS_MAX];
@@ -165,8 +207,11 @@ static int add_pids(struct pids *p, char *text)
 		uint64_t v;
 		uint32_t i = 0;
 
-		if (tree_number(w, INT32_MAX, &v))
+		if (tree_number(w, INT64_MAX, &v))
 			return -EINVAL;
+		/* the kernel's own word for a number that no process has */
+		if (v >= PIDS_END)
+			return -EPERM;
 		while (i < p->nr && p->pid[i] != (int32_t)v)
 			i++;
 		if (i < p->nr)
@@ -371,6 +416,7 @@ void tree_events_changed(struct tree_inst *inst)
 {
 	size_t nr;
 
+	tacho_add_relaxed(&inst->tree->events_seq, 1);
 	(void)tree_events(inst, true, &nr);
 }
 
@@ -552,10 +598,22 @@ static const struct tree_node errors_node = {
 
 /* ---- synthetic_events ---- */
 
+#define SYNTH_ARENA	((size_t)1 << 20)
+
 static int put_synth(const struct tacho_command_info *c, void *arg)
 {
-	if (c->kind == TACHO_COMMAND_SYNTH)
-		tacho_buf_printf(arg, "%s\n", c->text);
+	const struct tacho_synth *synth;
+	struct tacho_arena a;
+
+	if (c->kind != TACHO_COMMAND_SYNTH)
+		return 0;
+	tacho_arena_init(&a, SYNTH_ARENA);
+	synth = tacho_synth_parse(&a, c->text, NULL);
+	if (synth) {
+		tacho_synth_print(synth, arg);
+		tacho_buf_putc(arg, '\n');
+	}
+	tacho_arena_release(&a);
 	return 0;
 }
 
@@ -564,14 +622,36 @@ static int synth_show(struct tacho_tree_file *f, struct tacho_buf *out)
 	return tacho_commands_each(&f->inst->session, put_synth, out);
 }
 
+/* In both or in none: who can refuse goes first, and a definition is taken back. */
+static int synth_both(struct tree_inst *inst, const char *text, struct tacho_cmd_error *e)
+{
+	char undo[TACHO_COMMAND_TEXT];
+	int err;
+
+	if (*text == '!') {
+		err = tree_engine_synth(inst, text, e);
+		return err && err != -ENOENT ? err :
+		       tacho_command_synth(&inst->session, text, e);
+	}
+	err = tacho_command_synth(&inst->session, text, e);
+	if (err)
+		return err;
+	err = tree_engine_synth(inst, text, e);
+	if (err) {
+		(void)snprintf(undo, sizeof(undo), "!%.*s", (int)strcspn(text, " ;\t"),
+			       text);
+		(void)tacho_command_synth(&inst->session, undo, NULL);
+	}
+	return err;
+}
+
 static int synth_one(struct tree_inst *inst, const char *text)
 {
 	struct tacho_cmd_error e = { 0 };
-	int err = tacho_command_synth(&inst->session, text, &e);
+	int err = synth_both(inst, text, &e);
 
-	if (!err)
-		err = tree_engine_synth(inst, text, &e);
-	if (err)
+	/* of one that is not there or in use the kernel says nothing */
+	if (err && err != -ENOENT && err != -EBUSY)
 		tree_log_error(inst, "synthetic_events", text, &e);
 	tree_events_changed(inst);
 	return err;
@@ -623,7 +703,7 @@ static int synth_trunc(struct tacho_tree_file *f)
 
 static const struct tree_node synth_node = {
 	.name = "synthetic_events", .mode = 0640, .show = synth_show,
-	.store = synth_store, .trunc = synth_trunc, .top = true,
+	.store = synth_store, .trunc = synth_trunc,
 };
 
 /* ---- tables ---- */

@@ -228,6 +228,25 @@ static void changed(struct tree_inst *inst, const struct tacho_engine_event *eve
 	tacho_query_changed(s->query);
 }
 
+/* Makes events known to the engine that a command names: "onmatch(SYSTEM.EVENT)". */
+static void know_named(struct tree_inst *inst, const char *text, const char *before,
+		       char between, const char *end)
+{
+	char system[TACHO_RULE_MAX], event[TACHO_RULE_MAX];
+	const char *dot;
+
+	for (const char *at = text; (at = strstr(at, before)); ) {
+		at += strlen(before);
+		dot = strchr(at, between);
+		if (!dot)
+			return;
+		(void)snprintf(system, sizeof(system), "%.*s", (int)(dot - at), at);
+		(void)snprintf(event, sizeof(event), "%.*s",
+			       (int)strcspn(dot + 1, end), dot + 1);
+		(void)engine_event(inst, system, event);
+	}
+}
+
 int tree_engine_trigger(struct tree_inst *inst, const char *system,
 			const char *name, char *text)
 {
@@ -246,6 +265,8 @@ int tree_engine_trigger(struct tree_inst *inst, const char *system,
 	event = engine_event(inst, system, name);
 	if (!event)
 		return -ENOENT;
+	know_named(inst, text, "onmatch(", '.', ")");
+	know_named(inst, text, "able_hist:", ':', ": \t");
 	wanted = event->enabled || event->soft;
 	err = tacho_engine_trigger(tacho_query_engine(inst->store->query), event,
 				   text, &e);
@@ -253,8 +274,8 @@ int tree_engine_trigger(struct tree_inst *inst, const char *system,
 	if (err == -ENOENT && *text == '!')
 		err = 0;
 	if (err) {
-		(void)snprintf(loc, sizeof(loc), "hist:%s:%s", system, name);
-		tree_log_error(inst, loc, text, &e);
+		(void)snprintf(loc, sizeof(loc), "%s:%s", system, name);
+		tree_log_trigger(inst, loc, text, &e);
 		return err;
 	}
 	changed(inst, event, wanted);

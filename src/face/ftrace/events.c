@@ -98,18 +98,50 @@ static void add_kernel_state(const struct tacho_tree_file *f, struct states *s)
 	tacho_buf_release(&b);
 }
 
+/* What triggers make of an event. */
+struct triggered {
+	const char *system, *event;
+	bool is;		/* there is a trigger on it, or one that switches it */
+};
+
+static int take_triggered(const struct tacho_command_info *c, void *arg)
+{
+	struct triggered *t = arg;
+
+	t->is = c->kind == TACHO_COMMAND_TRIGGER && !c->hidden &&
+		tacho_event_glob(c->event, t->system, t->event);
+	return t->is;
+}
+
+/* What enable_event and disable_event made of it; NULL: none has to do with it. */
+static const struct tacho_soft *find_soft(const struct tacho_view *v, const char *name)
+{
+	for (uint32_t i = 0; i < TACHO_SOFT_MAX; i++) {
+		const struct tacho_soft *s = &v->commands->soft[i];
+
+		if (tacho_load_relaxed(&s->users) &&
+		    !strncmp(s->event, name, sizeof(s->event)))
+			return s;
+	}
+	return NULL;
+}
+
 static void add_program_states(const struct tacho_tree_file *f, struct states *s)
 {
 	const struct tacho_view *v = &f->inst->session.view;
+	struct triggered t = { f->system, f->event, false };
+	const struct tacho_soft *soft;
 	char name[2 * TACHO_RULE_MAX];
 	const struct tree_event *e;
 	size_t nr;
 
 	if (*f->event) {
 		event_name(f, name);
-		add_state(s, tacho_view_rules_want(v, name));
-		s->soft |= tacho_view_decide(v, name, 0).wanted &&
-			   !tacho_view_rules_want(v, name);
+		(void)tacho_commands_each(&f->inst->session, take_triggered, &t);
+		soft = find_soft(v, name);
+		add_state(s, soft ? !tacho_load_relaxed(&soft->disabled) :
+				    tacho_view_rules_want(v, name));
+		s->soft |= t.is || soft;
 		return;
 	}
 	e = tree_events(f->inst, false, &nr);
@@ -118,7 +150,8 @@ static void add_program_states(const struct tacho_tree_file *f, struct states *s
 		    (*f->system && strcmp(e[i].system, f->system)))
 			continue;
 		(void)snprintf(name, sizeof(name), "%s:%s", e[i].system, e[i].name);
-		add_state(s, tacho_view_rules_want(v, name));
+		/* here the kernel counts what is on for its triggers only */
+		add_state(s, tacho_view_decide(v, name, 0).wanted);
 	}
 }
 
@@ -379,6 +412,58 @@ static int take_filter(const struct tacho_command_info *c, void *arg)
 	return 0;
 }
 
+/* ---- filters that were refused ---- */
+
+/* As in the kernel, a refused filter takes the old one's place, and is shown. */
+struct tree_broken {
+	struct tree_broken *next;
+	char name[2 * TACHO_RULE_MAX];
+	char text[];
+};
+
+void tree_broken_free(struct tree_broken *b)
+{
+	for (struct tree_broken *next; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+}
+
+static struct tree_broken **find_broken(struct tree_inst *inst, const char *name)
+{
+	struct tree_broken **at = &inst->broken;
+
+	while (*at && strcmp((*at)->name, name))
+		at = &(*at)->next;
+	return at;
+}
+
+/* e NULL: the event's filter is a good one, or none. */
+static void set_broken(struct tree_inst *inst, const char *name, const char *text,
+		       const struct tacho_cmd_error *e)
+{
+	struct tree_broken **at = find_broken(inst, name), *b = *at;
+	size_t column = e ? e->column : 0, size = strlen(text) + column + 256;
+
+	if (b) {
+		*at = b->next;
+		free(b);
+	}
+	if (e && column > strlen(text))
+		column = strlen(text);
+	b = e ? malloc(sizeof(*b) + size) : NULL;
+	if (!b)
+		return;
+	(void)snprintf(b->name, sizeof(b->name), "%s", name);
+	if (*e->text)
+		(void)snprintf(b->text, size, "%s\n%*s^\nparse_error: %s\n", text,
+			       (int)column, "", e->text);
+	else
+		(void)snprintf(b->text, size, "%s\nError: (0)\n", text);
+	b->next = inst->broken;
+	inst->broken = b;
+}
+
 int tree_filter_text(struct tacho_tree_file *f, struct tacho_buf *out)
 {
 	struct wanted w = { .system = f->system, .event = f->event,
@@ -400,6 +485,54 @@ int tree_filter_text(struct tacho_tree_file *f, struct tacho_buf *out)
 	return err;
 }
 
+static int filter_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	char name[2 * TACHO_RULE_MAX];
+	const struct tree_broken *broken;
+
+	event_name(f, name);
+	broken = *find_broken(f->inst, name);
+	if (!broken || sides_of(f).kernel)
+		return tree_filter_text(f, out);
+	tacho_buf_printf(out, "%s\n", broken->text);
+	return 0;
+}
+
+/* What the kernel's parser returns for some errors is not EINVAL. */
+static int filter_errno(const struct tacho_cmd_error *e)
+{
+	static const struct {
+		const char *text;
+		int err;
+	} errors[] = {
+		{ "Too few '('", -EPERM },
+		{ "Too many '('", -ENOENT },
+		{ "Missing matching quote", -ESRCH },
+		{ "Too many terms in predicate expression", -EPERM },
+	};
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		if (!strcmp(errors[i].text, e->text))
+			return errors[i].err;
+	return -EINVAL;
+}
+
+static void set_all_broken(struct tacho_tree_file *f, const char *text,
+			   const struct tacho_cmd_error *e)
+{
+	char name[2 * TACHO_RULE_MAX];
+	const struct tree_event *ev;
+	size_t nr;
+
+	ev = tree_events(f->inst, false, &nr);
+	for (size_t i = 0; ev && i < nr; i++) {
+		if (!ev[i].text || strcmp(ev[i].system, f->system))
+			continue;
+		(void)snprintf(name, sizeof(name), "%s:%s", ev[i].system, ev[i].name);
+		set_broken(f->inst, name, text, e);
+	}
+}
+
 static int filter_program(struct tacho_tree_file *f, const char *text)
 {
 	char name[2 * TACHO_RULE_MAX];
@@ -407,10 +540,29 @@ static int filter_program(struct tacho_tree_file *f, const char *text)
 	int err;
 
 	event_name(f, name);
-	err = tacho_command_filter(&f->inst->session, name, text, NULL, &e);
+	err = *text ? tacho_command_filter(&f->inst->session, name, text, NULL, &e) :
+		      -EINVAL;
 	if (err == -ENOENT && !strcmp(text, "0"))
-		return 0;
-	if (err)
+		err = 0;
+	if (err != -EINVAL) {
+		if (!err && *f->event)
+			set_broken(f->inst, name, text, NULL);
+		else if (!err)
+			set_all_broken(f, text, NULL);
+		return err;
+	}
+	(void)tacho_command_filter(&f->inst->session, name, "0", NULL, NULL);
+	if (*f->event) {
+		set_broken(f->inst, name, text, &e);
+		err = filter_errno(&e);
+	} else {
+		/* a system's filter that no event can take is taken, says the kernel */
+		e = (struct tacho_cmd_error){ .err = -EINVAL, .text = "Couldn't find or "
+			"set field in one of a subsystem's events" };
+		set_all_broken(f, text, &e);
+		err = 0;
+	}
+	if (*e.text)
 		tree_log_error(f->inst, "event filter parse error", text, &e);
 	return err;
 }
@@ -453,14 +605,13 @@ static ssize_t filter_store(struct tacho_tree_file *f, const char *text, size_t 
 	(void)caller;
 	if (len >= COMMAND_SIZE)
 		return -EINVAL;
-	copy = strdup(text);
-	if (!copy)
-		return -ENOMEM;
-	text = tree_trim(copy);
 	if (s.kernel)
 		kernel = filter_kernel(f, text);
+	copy = s.program ? strdup(text) : NULL;
+	if (s.program && !copy)
+		return -ENOMEM;
 	if (s.program)
-		program = filter_program(f, text);
+		program = filter_program(f, tree_trim(copy));
 	free(copy);
 	/* a system's filter is taken when one event could take it */
 	if (!*f->event && s.kernel && s.program && (!kernel || !program))
@@ -469,7 +620,7 @@ static ssize_t filter_store(struct tacho_tree_file *f, const char *text, size_t 
 }
 
 static const struct tree_node filter_node = {
-	.name = "filter", .mode = 0640, .show = tree_filter_text, .store = filter_store,
+	.name = "filter", .mode = 0640, .show = filter_show, .store = filter_store,
 };
 
 /* ---- trigger ---- */
@@ -489,16 +640,27 @@ static void put_lines(const struct tacho_buf *from, struct tacho_buf *out)
 	}
 }
 
+/* The kernel puts a histogram behind the triggers that are there, others before them. */
 static void put_trigger(const struct tacho_command_info *c, struct tacho_buf *out)
 {
 	struct tacho_trigger_spec spec;
+	struct tacho_buf line;
 	struct tacho_arena a;
 
 	tacho_arena_init(&a, ARENA_MAX);
+	tacho_buf_init(&line, (size_t)1 << 20);
 	if (!tacho_trigger_parse(&spec, &a, c->text, NULL)) {
-		tacho_trigger_print(&spec, c->left, c->paused, out);
-		tacho_buf_putc(out, '\n');
+		tacho_trigger_print(&spec, c->left, c->paused, &line);
+		tacho_buf_putc(&line, '\n');
+		if (!strncmp(c->text, "hist", 4)) {
+			tacho_buf_put(out, line.data, line.len);
+		} else {
+			tacho_buf_put(&line, tacho_buf_str(out), out->len);
+			tacho_buf_reset(out);
+			tacho_buf_put(out, line.data, line.len);
+		}
 	}
+	tacho_buf_release(&line);
 	tacho_arena_release(&a);
 }
 
@@ -523,10 +685,10 @@ static int trigger_show(struct tacho_tree_file *f, struct tacho_buf *out)
 	int err;
 
 	tacho_buf_init(&b, (size_t)4 << 20);
-	if (e)
-		tacho_engine_print_triggers(tree_engine(f->inst), e, &b);
 	if (s.kernel && (tree_kernel_is_there(f->inst)))
 		(void)kernel_text(f, "trigger", &b);
+	if (e)
+		tacho_engine_print_triggers(tree_engine(f->inst), e, &b);
 	put_lines(&b, out);
 	tacho_buf_release(&b);
 	err = tacho_commands_each(&f->inst->session, take_trigger, &w);
@@ -537,22 +699,65 @@ static int trigger_show(struct tacho_tree_file *f, struct tacho_buf *out)
 	return err;
 }
 
+/*
+ * What is wrong with a trigger.  The kernel has words for what is wrong with a hist, and
+ * with a filter, whose text then is the command.
+ */
+void tree_log_trigger(struct tree_inst *inst, const char *event, const char *text,
+		      const struct tacho_cmd_error *e)
+{
+	const char *filter = strstr(text, " if ");
+	char loc[2 * TACHO_RULE_MAX + 8];
+	struct tacho_cmd_error in = *e;
+
+	filter = filter ? filter + 4 + strspn(filter + 4, " ") : NULL;
+	if (filter && e->column >= (uint32_t)(filter - text)) {
+		in.column -= (uint32_t)(filter - text);
+		tree_log_error(inst, "event filter parse error", filter, &in);
+	} else if (!strncmp(text + (*text == '!'), "hist", 4) && *e->text) {
+		(void)snprintf(loc, sizeof(loc), "hist:%s", event);
+		tree_log_error(inst, loc, text, e);
+	}
+}
+
+/*
+ * What a session takes and the kernel does not: a target that is not there (yet), and "if 0",
+ * which would be no filter.
+ */
+static int check_trigger(struct tacho_tree_file *f, const char *text,
+			 struct tacho_cmd_error *e)
+{
+	struct tacho_trigger_spec spec;
+	struct tacho_arena a;
+	int err = 0;
+
+	tacho_arena_init(&a, ARENA_MAX);
+	if (!tacho_trigger_parse(&spec, &a, text, NULL) && !spec.remove) {
+		if (spec.system && !tree_event(f->inst, spec.system, spec.event))
+			err = -EINVAL;
+		else if (spec.filter && !strcmp(spec.filter, "0"))
+			err = tacho_cmd_error(e, -EINVAL, spec.filter_column + 2,
+					      "Field not found");
+	}
+	tacho_arena_release(&a);
+	return err;
+}
+
 static int trigger_program(struct tacho_tree_file *f, const char *text)
 {
-	char name[2 * TACHO_RULE_MAX], loc[2 * TACHO_RULE_MAX + 16];
+	char name[2 * TACHO_RULE_MAX];
 	struct tacho_cmd_error e = { 0 };
 	int err;
 
 	event_name(f, name);
-	err = tacho_command_trigger(&f->inst->session, name, text, NULL, &e);
+	err = check_trigger(f, text, &e);
+	if (!err)
+		err = tacho_command_trigger(&f->inst->session, name, text, NULL, &e);
 	/* of what cannot be removed the kernel says nothing */
 	if (err == -ENOENT && *text == '!')
 		return 0;
-	if (err) {
-		(void)snprintf(loc, sizeof(loc), "%s:%s",
-			       strncmp(text, "hist", 4) ? "trigger" : "hist", name);
-		tree_log_error(f->inst, loc, text, &e);
-	}
+	if (err)
+		tree_log_trigger(f->inst, name, text, &e);
 	return err;
 }
 
@@ -573,7 +778,11 @@ static ssize_t trigger_store(struct tacho_tree_file *f, const char *text, size_t
 	if (!copy)
 		return -ENOMEM;
 	trimmed = tree_trim(copy);
-	if ((s.kernel && tree_engine_takes(f->inst->tree, trimmed)) ||
+	if (strstr(trimmed, "traceo"))
+		tree_watch_switch(f->inst);
+	if (!*trimmed)
+		err = -EINVAL;
+	else if ((s.kernel && tree_engine_takes(f->inst->tree, trimmed)) ||
 	    (synth && tree_engine_event(f->inst, f->system, f->event))) {
 		err = tree_engine_trigger(f->inst, f->system, f->event, trimmed);
 	} else if (s.kernel) {

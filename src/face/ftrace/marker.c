@@ -61,7 +61,7 @@ int tree_write_event(struct tree_inst *inst, const char *type_text, size_t type_
 	return tacho_ring_write(&v->ring, raw, (len + 7) / 8);
 }
 
-static bool is_on(const struct tree_inst *inst)
+static bool is_on(struct tree_inst *inst)
 {
 	return tree_is_on(inst) && tree_option(inst, "markers");
 }
@@ -79,7 +79,7 @@ static ssize_t marker_store(struct tacho_tree_file *f, const char *text, size_t 
 		return -EINVAL;
 	if (!is_on(f->inst))
 		return -EBADF;
-	/* the address of the writer: nobody knows it here */
+	tacho_put_u64(to + 8, TREE_MARKER_IP);
 	memcpy(to + 20, text, n);
 	if (!n || text[n - 1] != '\n')
 		to[20 + n++] = '\n';

@@ -5,6 +5,9 @@
 
 #include "face/ftrace/priv.h"
 
+/* Where a marker that was written here comes from: an address that nothing has. */
+#define TREE_MARKER_IP	0xfffffffffffff000u
+
 extern const struct tree_node tree_trace_node;		/* trace.c */
 extern const struct tree_node tree_pipe_node;
 extern const struct tree_node tree_snapshot_node;
@@ -45,9 +48,22 @@ uint32_t tree_page_size(const struct tree_inst *inst);
  */
 int tree_take_snapshot(struct tree_inst *inst, bool drain);
 
+/*
+ * Takes the snapshot that a program's trigger asked for since the last call: a moment later
+ * than it asked.  Under inst->lock.
+ */
+void tree_follow_snapshot(struct tree_inst *inst);
+
 /* tracing_on, of programs and of the kernel.  Under inst->lock. */
-bool tree_is_on(const struct tree_inst *inst);
+bool tree_is_on(struct tree_inst *inst);
 int tree_switch(struct tree_inst *inst, bool on);
+
+/*
+ * A trigger (traceon, traceoff) may have switched one side: the other follows.  Only when
+ * there may be such triggers, which tree_watch_switch() says.  Under inst->lock.
+ */
+void tree_sync_on(struct tree_inst *inst);
+void tree_watch_switch(struct tree_inst *inst);
 
 /*
  * Writes a raw event of a type given by its format text (abi/shm.h) to the session's
@@ -66,6 +82,10 @@ int tree_set_overwrite(struct tree_inst *inst, bool on);
 
 /* A synthetic event or probe came or went. */
 void tree_events_changed(struct tree_inst *inst);
+
+/* Says in error_log what is wrong with a trigger; event is "system:event". */
+void tree_log_trigger(struct tree_inst *inst, const char *event, const char *text,
+		      const struct tacho_cmd_error *e);
 
 /* What numbers mean to programs and the kernel as they are now. */
 const struct tacho_names *tree_names(struct tree_inst *inst);

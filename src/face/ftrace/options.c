@@ -140,7 +140,7 @@ static ssize_t option_store(struct tacho_tree_file *f, const char *text, size_t 
 	int err = tree_bool(text, &on);
 
 	(void)caller;
-	if (!err)
+	if (!err && on != (f->inst->options >> f->option & 1))
 		err = set(f->inst, f->option, on);
 	return err ? err : (ssize_t)len;
 }

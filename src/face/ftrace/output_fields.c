@@ -123,7 +123,7 @@ void output_put_fields(struct tacho_output *o, const struct tacho_record *r,
 	/* the kernel does not find its own types here */
 	if (t->ftrace) {
 		tacho_buf_printf(out, "UNKNOWN TYPE %u\n",
-				 tacho_load_u16(r->raw));
+				 type->id);
 		return;
 	}
 	tacho_buf_put(out, t->head, t->head_len - 1);

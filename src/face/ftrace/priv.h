@@ -70,6 +70,7 @@ struct tacho_tree {
 	struct tree_symbols *symbols;	/* NULL: nobody asked so far */
 	pthread_t pump;
 	bool pumping, pump_stop;
+	uint32_t events_seq;		/* counts when events are made and removed */
 };
 
 /* ---- the kernel's symbols (symbols.c) ---- */
@@ -109,8 +110,11 @@ struct tree_inst {
 	uint32_t refs;			/* tree->lock: open files, calls under way */
 	bool made;			/* by this tree */
 	bool snapshot;			/* one was taken */
+	uint32_t asked;			/* those that programs' triggers asked for, so far */
 	bool looked;			/* for an instance in the kernel that was kept */
 	bool gone;			/* rmdir: nobody opens it any more */
+	bool switches;			/* there may be traceon or traceoff triggers */
+	bool was_on;			/* programs and the kernel, when they agreed last */
 
 	pthread_mutex_t lock;
 	struct tacho_dir dir;
@@ -128,6 +132,7 @@ struct tree_inst {
 	uint64_t cmdlines_size;
 	char cpumask[512];
 	uint64_t thresh;
+	struct tree_broken *broken;	/* events.c: filters that programs' events refused */
 
 	pthread_mutex_t pipe;
 	/*
@@ -135,6 +140,7 @@ struct tree_inst {
 	 * and n are used.
 	 */
 	struct tree_mark *mark;
+	bool *piped;			/* [nr_lanes]: of this CPU there is a trace_pipe open */
 	uint32_t nr_lanes;		/* CPUs, and one for records of no CPU */
 };
 
@@ -265,7 +271,7 @@ const char *tree_option_name(uint32_t option);		/* NULL behind the last */
 
 /* Text of a write without the white space around it; in place. */
 char *tree_trim(char *text);
-/* A decimal number and nothing else but white space around it.  0 or -EINVAL. */
+/* A decimal number, and a newline at most behind it.  0, -EINVAL or -ERANGE. */
 int tree_number(const char *text, uint64_t max, uint64_t *value);
 
 /* ---- events (catalog.c), under inst->lock ---- */
@@ -316,6 +322,9 @@ bool tree_has_system(struct tree_inst *inst, const char *system);
  */
 const struct tacho_type *tree_type(struct tree_inst *inst,
 				   const struct tacho_type *session_type);
+
+/* What is wrong with filters that were refused (events.c). */
+void tree_broken_free(struct tree_broken *b);
 
 /* ---- options (options.c) ---- */
 

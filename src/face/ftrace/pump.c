@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/atomic.h"
+#include "face/ftrace/nodes.h"
 #include "face/ftrace/store.h"
 
 /* The n-th instance, with a reference; NULL: there is none. */
@@ -32,6 +33,8 @@ static void *pump(void *arg)
 			pthread_mutex_lock(&inst->lock);
 			if (tree_engine_busy(inst))
 				(void)tree_store_drain(inst);
+			tree_sync_on(inst);
+			tree_follow_snapshot(inst);
 			pthread_mutex_unlock(&inst->lock);
 			tree_inst_put(inst);
 		}

@@ -176,23 +176,45 @@ static void drop_text(struct tacho_buf *b, size_t n)
 	b->len -= n;
 }
 
-static bool has_snapshot(struct tree_inst *inst);
 static void put_snapshot_help(const struct tacho_tree_file *f, struct tacho_buf *out);
 
-static int trace_start(struct tacho_tree_file *f)
+/* Its first record tells whether there is one: a program's trigger may have taken it. */
+static int snapshot_start(struct tacho_tree_file *f)
 {
 	struct text_file *t = f->own;
-	enum tree_view view = view_of(f);
-	int err = text_begin(f, view, false);
+	struct tacho_record first;
+	int status = tree_reader_next(&t->reader, &first), err;
 
-	if (err)
-		return err;
-	if (view == TREE_VIEW_SNAPSHOT && !has_snapshot(f->inst)) {
+	if (status == TACHO_STREAM_ERROR)
+		return -EIO;
+	if (status != TACHO_STREAM_RECORD) {
 		put_snapshot_help(f, &f->text);
 		t->ended = true;
 		return tacho_buf_error(&f->text);
 	}
-	return put_header(f);
+	f->inst->snapshot = true;
+	err = put_header(f);
+	if (!err)
+		put_record(f, &first);
+	return err;
+}
+
+static int trace_start(struct tacho_tree_file *f)
+{
+	enum tree_view view = view_of(f);
+	int err;
+
+	if (view == TREE_VIEW_SNAPSHOT) {
+		/* a trigger may take one when it sees what the kernel still has */
+		pthread_mutex_lock(&f->inst->lock);
+		(void)tree_store_drain(f->inst);
+		tree_follow_snapshot(f->inst);
+		pthread_mutex_unlock(&f->inst->lock);
+	}
+	err = text_begin(f, view, false);
+	if (err)
+		return err;
+	return view == TREE_VIEW_SNAPSHOT ? snapshot_start(f) : put_header(f);
 }
 
 static ssize_t trace_read(struct tacho_tree_file *f, void *to, size_t size,
@@ -242,6 +264,52 @@ static ssize_t trace_store(struct tacho_tree_file *f, const char *text, size_t l
 }
 
 /* ---- trace_pipe ---- */
+
+/* Whether any of a file's CPUs has a trace_pipe; all of them get the new state. */
+static bool set_piped(struct tacho_tree_file *f, bool on)
+{
+	struct tree_inst *inst = f->inst;
+	uint32_t from = f->cpu < 0 ? 0 : (uint32_t)f->cpu;
+	uint32_t to = f->cpu < 0 ? inst->nr_lanes : from + 1;
+	bool any = false;
+
+	pthread_mutex_lock(&inst->pipe);
+	for (uint32_t i = from; i < to; i++)
+		any |= inst->piped[i];
+	for (uint32_t i = from; i < to && !(on && any); i++)
+		inst->piped[i] = on;
+	pthread_mutex_unlock(&inst->pipe);
+	return any;
+}
+
+#define CLOSE_NS	2000000
+#define CLOSE_TRIES	100
+
+/*
+ * One reader at a time for each CPU: two would share out the lines at random.  Who closed one
+ * may open it again at once, and of his close(2) we are told a moment later.
+ */
+static int pipe_open(struct tacho_tree_file *f)
+{
+	const struct timespec pause = { .tv_nsec = CLOSE_NS };
+	bool busy = set_piped(f, true);
+	int err;
+
+	for (uint32_t i = 0; busy && i < CLOSE_TRIES; i++) {
+		(void)nanosleep(&pause, NULL);
+		busy = set_piped(f, true);
+	}
+	err = busy ? -EBUSY : text_open(f);
+	if (err == -ENOMEM)
+		(void)set_piped(f, false);
+	return err;
+}
+
+static void pipe_close(struct tacho_tree_file *f)
+{
+	text_close(f);
+	(void)set_piped(f, false);
+}
 
 bool tree_is_ended(const struct tree_inst *inst)
 {
@@ -352,24 +420,24 @@ unsigned int tree_pipe_poll(struct tacho_tree_file *f)
 
 /* ---- snapshot ---- */
 
-static bool has_snapshot(struct tree_inst *inst)
-{
-	return inst->snapshot;
-}
-
-/* What the kernel says of a snapshot that is not there. */
+/* What the kernel says of a snapshot in which there is nothing. */
 static void put_snapshot_help(const struct tacho_tree_file *f, struct tacho_buf *out)
 {
-	tacho_buf_puts(out, "# tracer: nop\n#\n"
-		"# * Snapshot is freed *\n#\n# Snapshot commands:\n");
+	tacho_buf_printf(out, "# tracer: nop\n#\n#\n# * Snapshot is %s *\n#\n"
+			 "# Snapshot commands:\n",
+			 f->inst->snapshot ? "allocated" : "freed");
 	tacho_buf_puts(out, f->cpu < 0 ?
 		"# echo 0 > snapshot : Clears and frees snapshot buffer\n"
 		"# echo 1 > snapshot : Allocates snapshot buffer, if not already allocated.\n"
 		"#                      Takes a snapshot of the main buffer.\n"
-		"# echo 2 > snapshot : Clears snapshot buffer (but does not allocate or free)\n"
+		"# echo 2 > snapshot : Clears snapshot buffer (but does not allocate or free)\n" :
+		"# echo 0 > snapshot : Invalid for per_cpu snapshot file.\n"
+		"# echo 1 > snapshot : Not supported with this kernel.\n"
+		"#                     Must use main snapshot file to allocate.\n"
+		"# echo 2 > snapshot : Clears this cpu's snapshot buffer (but does not allocate)\n");
+	tacho_buf_puts(out,
 		"#                      (Doesn't have to be '2' works with any number that\n"
-		"#                       is not a '0' or '1')\n" :
-		"# echo 0 > snapshot : Clears and frees snapshot buffer for this cpu.\n");
+		"#                       is not a '0' or '1')\n");
 }
 
 int tree_take_snapshot(struct tree_inst *inst, bool drain)
@@ -386,6 +454,16 @@ int tree_take_snapshot(struct tree_inst *inst, bool drain)
 	inst->snapshot = true;
 	tree_snapshot_taken(inst, before);
 	return tree_store_snapshot(inst);
+}
+
+void tree_follow_snapshot(struct tree_inst *inst)
+{
+	uint32_t asked = tacho_load_acquire(&inst->session.view.ctl->asked);
+
+	if (asked == inst->asked)
+		return;
+	inst->asked = asked;
+	(void)tree_take_snapshot(inst, true);
 }
 
 static ssize_t snapshot_store(struct tacho_tree_file *f, const char *text, size_t len,
@@ -422,8 +500,8 @@ const struct tree_node tree_trace_node = {
 };
 
 const struct tree_node tree_pipe_node = {
-	.name = "trace_pipe", .mode = 0440, .open = text_open, .read = pipe_read,
-	.close = text_close, .poll = tree_pipe_poll, .stream = true,
+	.name = "trace_pipe", .mode = 0440, .open = pipe_open, .read = pipe_read,
+	.close = pipe_close, .poll = tree_pipe_poll, .stream = true,
 };
 
 const struct tree_node tree_snapshot_node = {

@@ -706,16 +706,25 @@ char *tree_trim(char *text)
 	return text;
 }
 
+/* As the kernel's kstrtoul(): a plus before it and one newline behind it are allowed. */
 int tree_number(const char *text, uint64_t max, uint64_t *value)
 {
-	char copy[32];
-	size_t len = strlen(text);
+	uint64_t v = 0;
 
-	if (len >= sizeof(copy))
+	if (*text == '+')
+		text++;
+	if (*text < '0' || *text > '9')
 		return -EINVAL;
-	memcpy(copy, text, len + 1);
-	text = tree_trim(copy);
-	return *text && !tacho_parse_u64(text, 0, max, value) ? 0 : -EINVAL;
+	for (; *text >= '0' && *text <= '9'; text++)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(*text - '0'), &v))
+			return -ERANGE;
+	if (*text == '\n')
+		text++;
+	if (*text || v > max)
+		return -EINVAL;
+	*value = v;
+	return 0;
 }
 
 /* ---- the tree ---- */

@@ -9,6 +9,7 @@
 #include <sys/random.h>
 #include <sys/timex.h>
 
+#include "face/ftrace/nodes.h"
 #include "ring/read.h"
 #include "stream/live.h"
 #include "sys/clock.h"
@@ -346,14 +347,14 @@ static const struct tree_symbols *symbols_of(struct tree_reader *r)
 	return r->symbols;
 }
 
-/* Addresses as the kernel's symbols have them; 0 is that of markers written here. */
+/* Addresses as the kernel's symbols have them; and that of markers written here. */
 static const char *name_symbol(void *arg, uint64_t addr, uint64_t *start)
 {
 	struct tree_reader *r = arg;
 	const struct tree_symbols *s;
 
-	if (!addr) {
-		*start = 0;
+	if (addr == TREE_MARKER_IP) {
+		*start = addr;
 		return "tracing_mark_write";
 	}
 	s = symbols_of(r);
