@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
@@ -15,6 +16,9 @@
 #include "sys/clock.h"
 
 #define BUFFER_SIZE	((uint64_t)2 << 20)
+#define CALL_NS		1000000		/* how often, and how long, calls are waited for */
+#define CALL_TRIES	5000
+#define CLOSE_TRIES	100
 #define KERNEL_TEXT	((size_t)64 << 20)
 
 /* ---- opening and closing, under tree->lock ---- */
@@ -277,22 +281,54 @@ static int destroy(struct tree_inst *inst)
 	return err;
 }
 
-int tree_inst_remove(struct tacho_tree *tree, const char *name)
+/* The instance, opened if need be; tree->lock is held. */
+static int find_or_open(struct tacho_tree *tree, const char *name,
+			struct tree_inst **out)
 {
-	struct tree_inst *inst;
 	int err = 0;
 
-	pthread_mutex_lock(&tree->lock);
-	inst = find_alive(tree, name);
-	if (!inst) {
-		err = inst_open(tree, name, false, &inst, NULL);
-		if (!err)
-			link_inst(tree, inst);
-	}
+	*out = find_alive(tree, name);
+	if (*out)
+		return 0;
+	err = inst_open(tree, name, false, out, NULL);
 	if (!err)
-		err = inst->refs ? -EBUSY : destroy(inst);
+		link_inst(tree, *out);
+	return err;
+}
+
+/*
+ * Open files make it busy; a call that is under way is waited for, and a file that
+ * was closed a moment ago: close(2) does not wait until FUSE has told us.
+ */
+int tree_inst_remove(struct tacho_tree *tree, const char *name)
+{
+	const struct timespec pause = { .tv_nsec = CALL_NS };
+	struct tree_inst *inst;
+	int err;
+
+	pthread_mutex_lock(&tree->lock);
+	for (int i = 0; !(err = find_or_open(tree, name, &inst)); i++) {
+		if (i == (inst->files ? CLOSE_TRIES : CALL_TRIES)) {
+			err = -EBUSY;
+			break;
+		}
+		if (!inst->refs) {
+			err = destroy(inst);
+			break;
+		}
+		pthread_mutex_unlock(&tree->lock);
+		(void)nanosleep(&pause, NULL);
+		pthread_mutex_lock(&tree->lock);
+	}
 	pthread_mutex_unlock(&tree->lock);
 	return err;
+}
+
+void tree_inst_use(struct tree_inst *inst, int files)
+{
+	pthread_mutex_lock(&inst->tree->lock);
+	inst->files += (uint32_t)files;
+	pthread_mutex_unlock(&inst->tree->lock);
 }
 
 struct each {

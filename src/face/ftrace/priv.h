@@ -108,6 +108,7 @@ struct tree_inst {
 	struct tacho_tree *tree;
 	char name[TACHO_NAME_MAX];
 	uint32_t refs;			/* tree->lock: open files, calls under way */
+	uint32_t files;			/* tree->lock: open files */
 	bool made;			/* by this tree */
 	bool snapshot;			/* one was taken */
 	uint32_t asked;			/* those that programs' triggers asked for, so far */
@@ -150,6 +151,8 @@ struct tree_inst {
 int tree_inst_get(struct tacho_tree *tree, const char *name,
 		  struct tree_inst **inst);
 void tree_inst_put(struct tree_inst *inst);
+/* One open file more, or (-1) less, by whom the instance is busy. */
+void tree_inst_use(struct tree_inst *inst, int files);
 int tree_inst_make(struct tacho_tree *tree, const char *name);
 int tree_inst_remove(struct tacho_tree *tree, const char *name);
 /* Names of all sessions but the top's. */

@@ -582,6 +582,7 @@ int tacho_tree_open_file(struct tacho_tree *tree, const char *path, int flags,
 		return -ENOMEM;
 	}
 	f->inst = p.inst;
+	tree_inst_use(f->inst, 1);
 	f->node = p.node;
 	f->flags = flags;
 	f->cpu = p.cpu;
@@ -606,6 +607,7 @@ void tacho_tree_close_file(struct tacho_tree_file *f)
 		return;
 	if (f->node && f->node->close)
 		f->node->close(f);
+	tree_inst_use(f->inst, -1);
 	tree_inst_put(f->inst);
 	tacho_buf_release(&f->text);
 	pthread_mutex_destroy(&f->lock);
