@@ -22,6 +22,7 @@
 
 #define OUT_MAX		((size_t)1 << 30)
 #define PAUSE_NS	20000000	/* between looks at a live source that has nothing */
+#define REST_NS		2000000		/* a record in the making is there by then */
 
 struct run {
 	const struct cli_ask *ask;
@@ -350,6 +351,23 @@ static bool wait_for_more(struct run *r, int *ret)
 	return !interrupted;
 }
 
+/* Live, at the end: what happened until now and is on its way. */
+static int read_rest(struct run *r)
+{
+	const struct timespec pause = { .tv_nsec = REST_NS };
+	uint64_t until = tacho_now_ns(CLOCK_REALTIME);
+	struct tacho_stream *s = r->trace.stream;
+	struct tacho_record rec;
+	int status;
+
+	(void)nanosleep(&pause, NULL);
+	while ((status = tacho_stream_next(s, &rec)) == TACHO_STREAM_RECORD &&
+	       rec.time <= until)
+		(void)tacho_query_hit(r->query, &rec);
+	return status == TACHO_STREAM_ERROR ?
+	       cli_fail("%s", tacho_stream_error(s)->text) : CLI_OK;
+}
+
 static int read_all(struct run *r)
 {
 	struct tacho_stream *s = r->trace.stream;
@@ -374,7 +392,7 @@ static int read_all(struct run *r)
 		if (r->live && !(++n & 0xfff) && !go_on(r, &ret))
 			break;
 	}
-	return ret;
+	return r->live && ret == CLI_OK ? read_rest(r) : ret;
 }
 
 /* ---- what came of it -------------------------------------------------------- */
