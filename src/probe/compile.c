@@ -247,29 +247,18 @@ static struct tacho_hist *find_count(const struct probe_program *p)
 	       tacho_hist_is_plain(t->hist) ? t->hist : NULL;
 }
 
-static const uint32_t *find_soft(const struct tacho_view *v, const char *name)
-{
-	for (uint32_t i = 0; i < TACHO_SOFT_MAX; i++) {
-		const struct tacho_soft *soft = &v->commands->soft[i];
-
-		if (tacho_load_relaxed(&soft->users) &&
-		    !strncmp(soft->event, name, sizeof(soft->event)))
-			return &soft->disabled;
-	}
-	return NULL;
-}
-
 static struct probe_program *make_program(struct tacho_compile *c,
 					  const char *name,
 					  const struct tacho_type *type)
 {
 	const struct tacho_view *v = c->view;
+	const struct tacho_soft *soft = tacho_view_soft(v, name);
 	struct probe_program *p = tacho_compile_alloc(c, sizeof(*p));
 
 	if (!p)
 		return NULL;
 	p->enabled = tacho_view_decide(v, name, tacho_probe.pid).enabled;
-	p->soft = find_soft(v, name);
+	p->soft = soft ? &soft->disabled : NULL;
 	if (!type)
 		return p;
 	make_filter(c, p, name, type);

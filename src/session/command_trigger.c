@@ -100,19 +100,12 @@ find_trigger(struct tacho_order *o, bool exactly,
 
 /* ---- targets ---- */
 
-static struct tacho_soft *find_soft(struct tacho_order *o, const char *name)
+static struct tacho_soft *free_soft(const struct tacho_view *v)
 {
-	struct tacho_soft *free_one = NULL;
-
-	for (uint32_t i = 0; i < TACHO_SOFT_MAX; i++) {
-		struct tacho_soft *soft = &o->s->view.commands->soft[i];
-
-		if (!soft->users)
-			free_one = free_one ? free_one : soft;
-		else if (!strncmp(soft->event, name, sizeof(soft->event)))
-			return soft;
-	}
-	return free_one;
+	for (uint32_t i = 0; i < TACHO_SOFT_MAX; i++)
+		if (!v->commands->soft[i].users)
+			return &v->commands->soft[i];
+	return NULL;
 }
 
 /* One trigger more on a target; its place + 1, or a negative errno. */
@@ -125,7 +118,9 @@ static int take_soft(struct tacho_order *o)
 	if (!tacho_compile_name(spec->system, spec->event, name))
 		return tacho_cmd_error(o->e, -EINVAL, spec->target_column,
 				       "Event's name is too long");
-	soft = find_soft(o, name);
+	soft = tacho_view_soft(&o->s->view, name);
+	if (!soft)
+		soft = free_soft(&o->s->view);
 	if (!soft)
 		return tacho_cmd_error(o->e, -ENOSPC, spec->target_column,
 				       "Triggers have %d targets already",

@@ -266,16 +266,16 @@ static void commands_want(const struct tacho_view *v, const char *name,
 	}
 }
 
-static bool is_target(const struct tacho_view *v, const char *name)
+struct tacho_soft *tacho_view_soft(const struct tacho_view *v, const char *name)
 {
 	for (uint32_t i = 0; i < TACHO_SOFT_MAX; i++) {
-		const struct tacho_soft *soft = &v->commands->soft[i];
+		struct tacho_soft *soft = &v->commands->soft[i];
 
 		if (tacho_load_relaxed(&soft->users) &&
 		    !strncmp(soft->event, name, sizeof(soft->event)))
-			return true;
+			return soft;
 	}
-	return false;
+	return NULL;
 }
 
 static bool is_traced(const struct tacho_control *ctl, int32_t pid)
@@ -296,7 +296,7 @@ struct tacho_decision tacho_view_decide(const struct tacho_view *v,
 	d.wanted = d.enabled;
 	if (tacho_view_nr_commands(v))
 		commands_want(v, name, &d);
-	if (tacho_view_nr_commands(v) && is_target(v, name)) {
+	if (tacho_view_nr_commands(v) && tacho_view_soft(v, name)) {
 		d.program = true;
 		d.wanted = true;
 	}

@@ -53,6 +53,12 @@ struct tacho_decision tacho_view_decide(const struct tacho_view *v,
 /* Whether the session's rules alone record events called name. */
 bool tacho_view_rules_want(const struct tacho_view *v, const char *name);
 
+/*
+ * The soft switch of the event called name, which triggers (enable_event, disable_event) have
+ * as their target; NULL: none has.  Shared memory, as long as the view is mapped.
+ */
+struct tacho_soft *tacho_view_soft(const struct tacho_view *v, const char *name);
+
 /* Sets or clears a session's bit in both words, in the order of abi/shm.h. */
 void tacho_state_set(struct tacho_proc_state *state, uint64_t mask,
 		     const struct tacho_decision *d);

@@ -59,6 +59,7 @@ static int inst_open(struct tacho_tree *tree, const char *name, bool make,
 		     struct tree_inst **out, struct tacho_diag *d)
 {
 	struct tree_inst *inst = calloc(1, sizeof(*inst));
+	struct tacho_diag why = { 0 };
 	pthread_mutexattr_t attr;
 	int err;
 
@@ -78,13 +79,12 @@ static int inst_open(struct tacho_tree *tree, const char *name, bool make,
 	err = tacho_dir_open(&inst->dir, true, d);
 	if (err)
 		goto fail;
-	err = tacho_session_open(&inst->session, &inst->dir, name, NULL);
+	err = tacho_session_open(&inst->session, &inst->dir, name, &why);
 	if (err == -ENOENT && make) {
 		err = make_session(inst, name, d);
 		inst->made = !err;
 	} else if (err) {
-		(void)tacho_diag(d, err, 0, "cannot open session '%s': %s", name,
-				 strerror(-err));
+		(void)tacho_diag(d, err, 0, "%s", why.text);
 	}
 	if (err)
 		goto fail_dir;

@@ -17,8 +17,13 @@ extern const struct tree_node tree_subbuf_size_node;
 extern const struct tree_node tree_percent_node;
 extern const struct tree_node tree_free_node;
 extern const struct tree_node tree_stats_node;
-extern const struct tree_node tree_available_node;	/* events.c */
+extern const struct tree_node tree_available_node;	/* enable.c */
 extern const struct tree_node tree_set_event_node;
+extern const struct tree_node tree_enable_node;
+extern const struct tree_node tree_filter_node;		/* filter.c */
+extern const struct tree_node tree_trigger_node;	/* trigger.c */
+extern const struct tree_node tree_hist_node;
+extern const struct tree_node tree_hist_debug_node;
 extern const struct tree_node tree_readme_node;		/* readme.c */
 extern const struct tree_node tree_marker_node;		/* marker.c */
 extern const struct tree_node tree_marker_raw_node;

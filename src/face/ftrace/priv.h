@@ -2,21 +2,32 @@
 /*
  * priv.h - what the files of this folder share.
  *
- *	tree.c		paths, directories, open files
+ * What is behind the files
+ *	tree.c		paths, directories, open files (tree.h)
  *	inst.c		the life of an instance: a session and its part of the kernel
  *	catalog.c	which events there are, their ids and types
- *	store.c		kernel records that were taken from the kernel
+ *	store.c		kernel records that were taken from the kernel (store.h, store_priv.h)
  *	learn.c		their types
- *	view.c		one instance's records as a stream; marks; counts
+ *	engine.c	what this kernel's tracer lacks, done on them
+ *	pump.c		the thread that takes them, for the engine
+ *	view.c		one instance's records as a stream; marks; counts (view.h)
+ *	output.c	records as the kernel's lines (output.h, output_priv.h), with
+ *			output_head.c, output_kinds.c, output_fields.c, output_bprintf.c
+ *	symbols.c	the kernel's symbols
+ *
+ * The files (nodes.h)
+ *	control.c	the small ones at the top of an instance
+ *	readme.c	README
  *	trace.c		trace, trace_pipe and their brothers below per_cpu
  *	raw.c		trace_pipe_raw, snapshot_raw: pages
- *	control.c	the small files at the top of an instance
- *	events.c	the files below events/
+ *	buffer.c	sizes of buffers; per_cpu/cpuN/stats
  *	options.c	trace_options, options/
  *	marker.c	trace_marker, trace_marker_raw: writing records
+ *	events.c	below events/: format, id (events.h)
+ *	enable.c	enable; set_event, available_events
+ *	filter.c	filter
+ *	trigger.c	trigger, hist, hist_debug
  *	inject.c	inject
- *	output.c	records as the kernel's lines
- *	symbols.c	the kernel's symbols
  *
  * Locks, in the order in which they are taken
  *	tree->lock	the list of instances; attributes
@@ -128,12 +139,10 @@ struct tree_inst {
 	uint64_t options;		/* bits of enum tree_option */
 	enum tree_clock clock;
 	uint32_t buffer_percent;
-	uint64_t marker_type[4];	/* ids in the session, by enum tree_marker; 0: none yet */
 	uint32_t page_size;		/* of trace_pipe_raw; 0: 4096 */
 	uint64_t cmdlines_size;
-	char cpumask[512];
 	uint64_t thresh;
-	struct tree_broken *broken;	/* events.c: filters that programs' events refused */
+	struct tree_broken *broken;	/* filter.c: what programs' events refused */
 
 	pthread_mutex_t pipe;
 	/*
@@ -326,7 +335,7 @@ bool tree_has_system(struct tree_inst *inst, const char *system);
 const struct tacho_type *tree_type(struct tree_inst *inst,
 				   const struct tacho_type *session_type);
 
-/* What is wrong with filters that were refused (events.c). */
+/* What is wrong with filters that were refused (filter.c). */
 void tree_broken_free(struct tree_broken *b);
 
 /* ---- options (options.c) ---- */

@@ -422,12 +422,7 @@ const struct tree_node tree_snapshot_raw_node = {
 
 static int header_page_show(struct tacho_tree_file *f, struct tacho_buf *out)
 {
-	tacho_buf_printf(out,
-		"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-		"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-		"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-		"\tfield: char data;\toffset:%u;\tsize:%u;\tsigned:0;\n",
-		TACHO_DAT_PAGE_HEAD, tree_page_size(f->inst) - TACHO_DAT_PAGE_HEAD);
+	tacho_dat_print_header_page(out, tree_page_size(f->inst));
 	return 0;
 }
 
@@ -438,16 +433,7 @@ const struct tree_node tree_header_page_node = {
 static int header_event_show(struct tacho_tree_file *f, struct tacho_buf *out)
 {
 	(void)f;
-	tacho_buf_puts(out,
-		"# compressed entry header\n"
-		"\ttype_len    :    5 bits\n"
-		"\ttime_delta  :   27 bits\n"
-		"\tarray       :   32 bits\n"
-		"\n"
-		"\tpadding     : type == 29\n"
-		"\ttime_extend : type == 30\n"
-		"\ttime_stamp : type == 31\n"
-		"\tdata max type_len  == 28\n");
+	tacho_dat_print_header_event(out);
 	return 0;
 }
 

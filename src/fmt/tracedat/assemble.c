@@ -127,32 +127,28 @@ static void add_string(struct tacho_buf *b, const char *s)
 
 /* ---- metadata ---------------------------------------------------------------------- */
 
+/* A text with its length before it. */
+static void add_text(struct out *o, struct tacho_buf *b, const struct tacho_buf *text)
+{
+	if (!o->err)
+		o->err = tacho_buf_error(text);
+	add_u64(b, text->len);
+	tacho_buf_put(b, text->data, text->len);
+}
+
 static void header_info(struct out *o, struct tacho_buf *b)
 {
-	static const char event[] =
-		"# compressed entry header\n"
-		"\ttype_len    :    5 bits\n"
-		"\ttime_delta  :   27 bits\n"
-		"\tarray       :   32 bits\n"
-		"\n"
-		"\tpadding     : type == 29\n"
-		"\ttime_extend : type == 30\n"
-		"\ttime_stamp : type == 31\n"
-		"\tdata max type_len  == 28\n";
-	char page[320];
-	int n = snprintf(page, sizeof(page),
-		"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-		"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-		"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-		"\tfield: char data;\toffset:%u;\tsize:%zu;\tsigned:0;\n",
-		TACHO_DAT_PAGE_HEAD, o->w->spool.page_size - TACHO_DAT_PAGE_HEAD);
+	struct tacho_buf text;
 
+	tacho_buf_init(&text, 1024);
+	tacho_dat_print_header_page(&text, o->w->spool.page_size);
 	add_string(b, TACHO_DAT_HEADER_PAGE);
-	add_u64(b, (uint64_t)n);
-	tacho_buf_put(b, page, (size_t)n);
+	add_text(o, b, &text);
+	tacho_buf_reset(&text);
+	tacho_dat_print_header_event(&text);
 	add_string(b, TACHO_DAT_HEADER_EVENT);
-	add_u64(b, sizeof(event) - 1);
-	tacho_buf_put(b, event, sizeof(event) - 1);
+	add_text(o, b, &text);
+	tacho_buf_release(&text);
 }
 
 static bool is_ftrace(const struct tacho_dat_entry *e)

@@ -129,3 +129,27 @@ bool tacho_dat_walk_next(struct tacho_dat_walk *w, struct tacho_dat_event *e)
 	w->pos += e->len;
 	return true;
 }
+
+void tacho_dat_print_header_page(struct tacho_buf *out, size_t page_size)
+{
+	tacho_buf_printf(out,
+		"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+		"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+		"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+		"\tfield: char data;\toffset:%u;\tsize:%zu;\tsigned:0;\n",
+		TACHO_DAT_PAGE_HEAD, page_size - TACHO_DAT_PAGE_HEAD);
+}
+
+void tacho_dat_print_header_event(struct tacho_buf *out)
+{
+	tacho_buf_puts(out,
+		"# compressed entry header\n"
+		"\ttype_len    :    5 bits\n"
+		"\ttime_delta  :   27 bits\n"
+		"\tarray       :   32 bits\n"
+		"\n"
+		"\tpadding     : type == 29\n"
+		"\ttime_extend : type == 30\n"
+		"\ttime_stamp : type == 31\n"
+		"\tdata max type_len  == 28\n");
+}

@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+
 #define TACHO_DAT_PAGE_HEAD	16u	/* u64 time, u64 commit */
 #define TACHO_DAT_PAGE_MIN	4096u
 /* A time extend, an event's two words, and the count of lost events. */
@@ -47,6 +49,13 @@ unsigned char *tacho_dat_page_add(struct tacho_dat_page *p, uint64_t time,
 
 /* Writes the header; the rest is zeroed.  Returns the bytes in use. */
 size_t tacho_dat_page_end(struct tacho_dat_page *p);
+
+/*
+ * What events/header_page says of pages of page_size bytes, and events/header_event of the
+ * words in them.
+ */
+void tacho_dat_print_header_page(struct tacho_buf *out, size_t page_size);
+void tacho_dat_print_header_event(struct tacho_buf *out);
 
 /* An event of a page that was written here. */
 struct tacho_dat_event {

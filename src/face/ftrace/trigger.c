@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+/* trigger, and the histograms that triggers make: hist, hist_debug. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/hist_print.h"
+#include "face/ftrace/events.h"
+#include "face/ftrace/store.h"
+
+#define ARENA_MAX	((size_t)1 << 20)
+
+/* ---- trigger ---- */
+
+/* What is set, without the comment that tells what could be. */
+static void put_lines(const struct tacho_buf *from, struct tacho_buf *out)
+{
+	const char *at = from->data, *end = from->data + from->len;
+
+	while (at < end) {
+		const char *nl = memchr(at, '\n', (size_t)(end - at));
+		const char *next = nl ? nl + 1 : end;
+
+		if (*at != '#')
+			tacho_buf_put(out, at, (size_t)(next - at));
+		at = next;
+	}
+}
+
+/* The kernel puts a histogram behind the triggers that are there, others before them. */
+static void put_trigger(const struct tacho_command_info *c, struct tacho_buf *out)
+{
+	struct tacho_trigger_spec spec;
+	struct tacho_buf line;
+	struct tacho_arena a;
+
+	tacho_arena_init(&a, ARENA_MAX);
+	tacho_buf_init(&line, (size_t)1 << 20);
+	if (!tacho_trigger_parse(&spec, &a, c->text, NULL)) {
+		tacho_trigger_print(&spec, c->left, c->paused, &line);
+		tacho_buf_putc(&line, '\n');
+		if (!strncmp(c->text, "hist", 4)) {
+			tacho_buf_put(out, line.data, line.len);
+		} else {
+			tacho_buf_put(&line, tacho_buf_str(out), out->len);
+			tacho_buf_reset(out);
+			tacho_buf_put(out, line.data, line.len);
+		}
+	}
+	tacho_buf_release(&line);
+	tacho_arena_release(&a);
+}
+
+static int take_trigger(const struct tacho_command_info *c, void *arg)
+{
+	struct tree_wanted *w = arg;
+
+	if (tree_is_wanted(w, c))
+		put_trigger(c, w->out);
+	return 0;
+}
+
+static int trigger_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	struct tree_wanted w = { .system = f->system, .event = f->event, .out = out,
+				 .kind = TACHO_COMMAND_TRIGGER };
+	struct tacho_engine_event *e =
+		tree_engine_event(f->inst, f->system, f->event);
+	struct tree_sides s = tree_sides_of(f);
+	size_t before = out->len;
+	struct tacho_buf b;
+	int err;
+
+	tacho_buf_init(&b, (size_t)4 << 20);
+	if (s.kernel && tree_kernel_is_there(f->inst))
+		(void)tree_event_text(f, "trigger", &b);
+	if (e)
+		tacho_engine_print_triggers(tree_engine(f->inst), e, &b);
+	put_lines(&b, out);
+	tacho_buf_release(&b);
+	err = tacho_commands_each(&f->inst->session, take_trigger, &w);
+	if (out->len == before)
+		tacho_buf_puts(out, "# Available triggers:\n# traceon traceoff snapshot "
+			       "stacktrace enable_event disable_event enable_hist "
+			       "disable_hist hist\n");
+	return err;
+}
+
+/*
+ * What is wrong with a trigger.  The kernel has words for what is wrong with a hist, and
+ * with a filter, whose text then is the command.
+ */
+void tree_log_trigger(struct tree_inst *inst, const char *event, const char *text,
+		      const struct tacho_cmd_error *e)
+{
+	const char *filter = strstr(text, " if ");
+	char loc[2 * TACHO_RULE_MAX + 8];
+	struct tacho_cmd_error in = *e;
+
+	filter = filter ? filter + 4 + strspn(filter + 4, " ") : NULL;
+	if (filter && e->column >= (uint32_t)(filter - text)) {
+		in.column -= (uint32_t)(filter - text);
+		tree_log_error(inst, "event filter parse error", filter, &in);
+	} else if (!strncmp(text + (*text == '!'), "hist", 4) && *e->text) {
+		(void)snprintf(loc, sizeof(loc), "hist:%s", event);
+		tree_log_error(inst, loc, text, e);
+	}
+}
+
+/*
+ * What a session takes and the kernel does not: a target that is not there (yet), and "if 0",
+ * which would be no filter.
+ */
+static int check_trigger(struct tacho_tree_file *f, const char *text,
+			 struct tacho_cmd_error *e)
+{
+	struct tacho_trigger_spec spec;
+	struct tacho_arena a;
+	int err = 0;
+
+	tacho_arena_init(&a, ARENA_MAX);
+	if (!tacho_trigger_parse(&spec, &a, text, NULL) && !spec.remove) {
+		if (spec.system && !tree_event(f->inst, spec.system, spec.event))
+			err = -EINVAL;
+		else if (spec.filter && !strcmp(spec.filter, "0"))
+			err = tacho_cmd_error(e, -EINVAL, spec.filter_column + 2,
+					      "Field not found");
+	}
+	tacho_arena_release(&a);
+	return err;
+}
+
+static int trigger_program(struct tacho_tree_file *f, const char *text)
+{
+	char name[TREE_NAME_SIZE];
+	struct tacho_cmd_error e = { 0 };
+	int err;
+
+	tree_event_name(f, name);
+	err = check_trigger(f, text, &e);
+	if (!err)
+		err = tacho_command_trigger(&f->inst->session, name, text, NULL, &e);
+	/* of what cannot be removed the kernel says nothing */
+	if (err == -ENOENT && *text == '!')
+		return 0;
+	if (err)
+		tree_log_trigger(f->inst, name, text, &e);
+	return err;
+}
+
+static ssize_t trigger_store(struct tacho_tree_file *f, const char *text, size_t len,
+			     const struct tacho_tree_caller *caller)
+{
+	struct tree_sides s = tree_sides_of(f);
+	char path[TREE_PATH_SIZE], *copy, *trimmed;
+	bool synth = !strcmp(f->system, "synthetic");
+	int err = 0;
+
+	(void)caller;
+	if (!len)
+		return 0;
+	if (len >= TREE_COMMAND_SIZE)
+		return -EINVAL;
+	copy = strdup(text);
+	if (!copy)
+		return -ENOMEM;
+	trimmed = tree_trim(copy);
+	if (strstr(trimmed, "traceo"))
+		tree_watch_switch(f->inst);
+	if (!*trimmed) {
+		err = -EINVAL;
+	} else if ((s.kernel && tree_engine_takes(f->inst->tree, trimmed)) ||
+		   (synth && tree_engine_event(f->inst, f->system, f->event))) {
+		err = tree_engine_trigger(f->inst, f->system, f->event, trimmed);
+	} else if (s.kernel) {
+		tree_event_path(f, "trigger", path);
+		err = tree_kernel_write(f->inst, path, trimmed, strlen(trimmed), true);
+		tree_store_events_changed(f->inst);
+	}
+	if (!err && s.program)
+		err = trigger_program(f, trimmed);
+	free(copy);
+	return err ? err : (ssize_t)len;
+}
+
+/* As the kernel: O_TRUNC takes away histograms, and nothing else. */
+static int take_hist(const struct tacho_command_info *c, void *arg)
+{
+	struct tree_wanted *w = arg;
+
+	if (tree_is_wanted(w, c) && !strncmp(c->text, "hist", 4) && !*w->text)
+		(void)snprintf(w->text, sizeof(w->text), "!%s", c->text);
+	return 0;
+}
+
+static void trunc_program(struct tacho_tree_file *f)
+{
+	char name[TREE_NAME_SIZE];
+
+	tree_event_name(f, name);
+	for (;;) {
+		struct tree_wanted w = { .system = f->system, .event = f->event,
+					 .kind = TACHO_COMMAND_TRIGGER };
+
+		if (tacho_commands_each(&f->inst->session, take_hist, &w) || !*w.text ||
+		    tacho_command_trigger(&f->inst->session, name, w.text, NULL, NULL))
+			return;
+	}
+}
+
+static void trunc_engine(struct tacho_tree_file *f, struct tacho_engine_event *e)
+{
+	const struct tacho_hist *h;
+	char text[TACHO_COMMAND_MAX + 2];
+
+	while ((h = tacho_engine_hist(tree_engine(f->inst), e, 0))) {
+		(void)snprintf(text, sizeof(text), "!%s", tacho_hist_spec_of(h)->text);
+		if (tree_engine_trigger(f->inst, f->system, f->event, text) ||
+		    tacho_engine_hist(tree_engine(f->inst), e, 0) == h)
+			return;
+	}
+}
+
+static int trigger_trunc(struct tacho_tree_file *f)
+{
+	struct tacho_engine_event *e =
+		tree_engine_event(f->inst, f->system, f->event);
+	struct tree_sides s = tree_sides_of(f);
+	char path[TREE_PATH_SIZE];
+
+	if (e)
+		trunc_engine(f, e);
+	if (s.program)
+		trunc_program(f);
+	if (!s.kernel || !f->inst->tree->has_hist || !tree_kernel_is_there(f->inst))
+		return 0;
+	tree_event_path(f, "trigger", path);
+	return tree_kernel_write(f->inst, path, "", 0, false);
+}
+
+const struct tree_node tree_trigger_node = {
+	.name = "trigger", .mode = 0640, .show = trigger_show, .store = trigger_store,
+	.trunc = trigger_trunc,
+};
+
+/* ---- hist ---- */
+
+struct hist_out {
+	struct tacho_buf *out;
+	const struct tacho_names *names;
+};
+
+static int put_hist(const struct tacho_command_hist *h, void *arg)
+{
+	struct hist_out *o = arg;
+
+	if (h->command->hidden)
+		return 0;
+	if (o->out->len)
+		tacho_buf_puts(o->out, "\n\n");
+	return tacho_hist_print(h->hist, o->names, o->out);
+}
+
+static int hist_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	struct hist_out o = { .out = out, .names = tree_names(f->inst) };
+	struct tacho_engine_event *e =
+		tree_engine_event(f->inst, f->system, f->event);
+	struct tree_sides s = tree_sides_of(f);
+	char name[TREE_NAME_SIZE];
+	int err = 0;
+
+	if (e) {
+		(void)tree_store_drain(f->inst);
+		err = tacho_engine_print_hist(tree_engine(f->inst), e, out);
+	}
+	if (!err && s.kernel && f->inst->tree->has_hist &&
+	    tree_kernel_is_there(f->inst))
+		err = tree_event_text(f, "hist", out);
+	tree_event_name(f, name);
+	return err ? err : tacho_command_hists(&f->inst->session, name, put_hist, &o);
+}
+
+const struct tree_node tree_hist_node = {
+	.name = "hist", .mode = 0440, .show = hist_show,
+};
+
+/* ---- hist_debug ---- */
+
+static int put_debug(const struct tacho_command_hist *h, void *arg)
+{
+	struct tacho_buf *out = arg;
+
+	if (h->command->hidden)
+		return 0;
+	if (out->len)
+		tacho_buf_puts(out, "\n\n");
+	return tacho_hist_print_debug(h->hist, out);
+}
+
+static int debug_show(struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	const struct tacho_engine_event *e =
+		tree_engine_event(f->inst, f->system, f->event);
+	const struct tacho_hist *h;
+	struct tree_sides s = tree_sides_of(f);
+	char name[TREE_NAME_SIZE];
+	int err = 0;
+
+	for (uint32_t i = 0; e && !err &&
+	     (h = tacho_engine_hist(tree_engine(f->inst), e, i)); i++) {
+		if (i)
+			tacho_buf_puts(out, "\n\n");
+		err = tacho_hist_print_debug(h, out);
+	}
+	/* kernels that were built without CONFIG_HIST_TRIGGERS_DEBUG have no such file */
+	if (!err && s.kernel && f->inst->tree->has_hist &&
+	    tree_kernel_is_there(f->inst)) {
+		err = tree_event_text(f, "hist_debug", out);
+		err = err == -ENOENT ? 0 : err;
+	}
+	tree_event_name(f, name);
+	return err ? err : tacho_command_hists(&f->inst->session, name, put_debug, out);
+}
+
+const struct tree_node tree_hist_debug_node = {
+	.name = "hist_debug", .mode = 0440, .show = debug_show,
+};
