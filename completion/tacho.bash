@@ -180,8 +180,6 @@ _tacho_value()
 		_tacho_words 'ftrace babeltrace json' "$cur" ;;
 	convert:--format)
 		_tacho_words 'ftrace babeltrace' "$cur" ;;
-	record:--to)
-		_tacho_words 'ctf dat dat7' "$cur" ;;
 	*:--to)
 		_tacho_words 'ctf dat dat7 text json' "$cur" ;;
 	*:--color)

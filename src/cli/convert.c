@@ -1,30 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "cli/convert.h"
-
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/lines.h"
-#include "cli/out.h"
-#include "cli/output.h"
+#include "cli/convert.h"
 
 enum {
 	OPT_TO = CLI_OPT_FIRST,
 	OPT_FORMAT,
 };
 
-enum target { TO_UNKNOWN, TO_CTF, TO_TEXT, TO_JSON, TO_DAT6, TO_DAT7 };
-
 struct convert_run {
 	struct cli_convert c;
-	struct cli_lines lines;
-	enum target to;
 	bool json;
 };
 
@@ -58,49 +45,12 @@ static const char usage[] =
 	"      --json           say what was written as a JSON object\n"
 	"  -h, --help           this text\n";
 
-/* By enum target. */
-static const char *const target_name[] = {
-	[TO_CTF] = "ctf", [TO_TEXT] = "text", [TO_JSON] = "json",
-	[TO_DAT6] = "dat", [TO_DAT7] = "dat7",
-};
-
-static int parse_target(struct convert_run *r, const char *arg)
-{
-	for (int i = TO_CTF; i <= TO_DAT7; i++)
-		if (!strcmp(arg, target_name[i])) {
-			r->to = (enum target)i;
-			return CLI_OK;
-		}
-	return cli_usage("--to: '%s' is none of ctf, dat, dat7, text, json", arg);
-}
-
-static enum target by_extension(const char *out)
-{
-	static const struct {
-		const char *ext;
-		enum target to;
-	} known[] = {
-		{ ".txt", TO_TEXT }, { ".text", TO_TEXT }, { ".log", TO_TEXT },
-		{ ".json", TO_JSON }, { ".jsonl", TO_JSON },
-		{ ".ndjson", TO_JSON }, { ".dat", TO_DAT6 },
-	};
-	size_t len = strlen(out);
-
-	for (size_t i = 0; i < TACHO_ARRAY_SIZE(known); i++) {
-		size_t n = strlen(known[i].ext);
-
-		if (len > n && !strcmp(out + len - n, known[i].ext))
-			return known[i].to;
-	}
-	return TO_CTF;
-}
-
 static int take_option(struct convert_run *r, int opt)
 {
 	int ret = cli_filter_option(&r->c.filter, opt, optarg);
 
 	if (ret < 0)
-		ret = cli_lines_option(&r->lines, opt, optarg);
+		ret = cli_lines_option(&r->c.lines, opt, optarg);
 	if (ret >= 0)
 		return ret;
 	switch (opt) {
@@ -108,9 +58,10 @@ static int take_option(struct convert_run *r, int opt)
 		r->c.out = optarg;
 		return CLI_OK;
 	case OPT_TO:
-		return parse_target(r, optarg);
+		r->c.format = cli_format_named(optarg);
+		return r->c.format ? CLI_OK : CLI_USAGE;
 	case OPT_FORMAT:
-		return cli_lines_format(&r->lines, optarg);
+		return cli_lines_format(&r->c.lines, optarg);
 	default:
 		return -1;
 	}
@@ -136,125 +87,9 @@ static int parse(struct convert_run *r, int argc, char **argv)
 				 "one trace at a time");
 	if (!r->c.out || !*r->c.out)
 		return cli_usage("where to? name it with -o");
-	if (r->to == TO_UNKNOWN)
-		r->to = by_extension(r->c.out);
+	if (!r->c.format)
+		r->c.format = cli_format_of(r->c.out);
 	return -1;
-}
-
-/* ---- text -------------------------------------------------------------------- */
-
-/* "-" is stdout. */
-static int open_file(const char *path)
-{
-	int fd = strcmp(path, "-") ?
-		 open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) :
-		 fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	struct stat st;
-
-	if (fd < 0) {
-		cli_fail("cannot write '%s': %s", path, strerror(errno));
-		return -1;
-	}
-	if (!strcmp(path, "-") ||
-	    (!fstat(fd, &st) && (!S_ISREG(st.st_mode) || !st.st_size)))
-		return fd;
-	close(fd);
-	cli_fail("'%s' exists and is not empty; remove it or choose another name",
-		 path);
-	return -1;
-}
-
-static int copy_lines(struct convert_run *r, struct tacho_line *line,
-		      struct cli_out *out)
-{
-	struct tacho_stream *s = r->c.trace.stream;
-	uint64_t left = r->c.filter.max ? r->c.filter.max : UINT64_MAX;
-	struct tacho_record rec;
-	int ret = CLI_OK, status = TACHO_STREAM_END;
-
-	while (left && ret == CLI_OK &&
-	       (status = tacho_stream_next(s, &rec)) == TACHO_STREAM_RECORD) {
-		enum cli_filter_verdict v = cli_filter_look(&r->c.filter, &rec);
-		size_t before = out->buf.len;
-
-		if (v == CLI_FILTER_STOP)
-			break;
-		if (tacho_unlikely(rec.lost) && v != CLI_FILTER_DROP)
-			tacho_line_lost(line, &rec, &out->buf);
-		if (v == CLI_FILTER_PASS) {
-			tacho_line_put(line, &rec, &out->buf);
-			r->c.events++;
-			left--;
-		}
-		r->c.bytes += out->buf.len - before;
-		ret = cli_out_more(out);
-	}
-	if (status == TACHO_STREAM_ERROR)
-		ret = cli_fail("%s", tacho_stream_error(s)->text);
-	if (cli_out_flush(out) != CLI_OK)
-		ret = CLI_FAILED;
-	return ret;
-}
-
-static int to_lines(struct convert_run *r)
-{
-	struct tacho_line *line;
-	struct cli_out out;
-	int ret = cli_lines_check(&r->lines, r->c.trace.stream, false);
-	int fd;
-
-	if (ret != CLI_OK)
-		return ret;
-	if (r->to == TO_JSON)
-		r->lines.config.format = TACHO_LINE_JSON;
-	line = tacho_line_new(r->c.trace.stream, &r->lines.config);
-	if (!line)
-		return cli_fail("out of memory");
-	if (r->c.filter.first)
-		tacho_line_zero(line, r->c.filter.first);
-	fd = open_file(r->c.out);
-	if (fd < 0) {
-		tacho_line_free(line);
-		return CLI_FAILED;
-	}
-	cli_out_init(&out, fd, r->c.out);
-	ret = copy_lines(r, line, &out);
-	cli_out_release(&out);
-	if (close(fd) && ret == CLI_OK)
-		ret = cli_fail("cannot write '%s': %s", r->c.out, strerror(errno));
-	tacho_line_free(line);
-	return ret;
-}
-
-/* ---- of several sources ---------------------------------------------------------- */
-
-bool cli_convert_same_clock(const struct tacho_stream *s)
-{
-	const struct tacho_source *first = tacho_stream_source(s, 0), *next;
-
-	for (uint32_t i = 1; (next = tacho_stream_source(s, i)); i++)
-		if (next->clock.freq != first->clock.freq ||
-		    next->clock.base != first->clock.base)
-			return false;
-	return first;
-}
-
-int cli_convert_tasks(const struct tacho_stream *s, struct tacho_facts *all)
-{
-	const struct tacho_source *source;
-	int err = 0;
-
-	for (uint32_t i = 0; !err && (source = tacho_stream_source(s, i)); i++) {
-		const struct tacho_facts *f = &source->facts;
-
-		for (size_t k = 0; k < f->nr_tasks && !err; k++)
-			err = tacho_facts_add_task(all, f->task[k].pid,
-						   f->task[k].tgid,
-						   f->task[k].comm, 16);
-	}
-	/* a look-up brings them in order and drops what is outdated */
-	(void)tacho_facts_comm(all, 0, NULL);
-	return err;
 }
 
 /* ---- the verb ------------------------------------------------------------------ */
@@ -274,26 +109,13 @@ static int say_what(const struct convert_run *r)
 	tacho_json_init(&j, &b);
 	tacho_json_open(&j, '{');
 	tacho_json_pair_str(&j, "output", r->c.out);
-	tacho_json_pair_str(&j, "format", target_name[r->to]);
+	tacho_json_pair_str(&j, "format", r->c.format->name);
 	tacho_json_pair_u64(&j, "events", r->c.events);
 	tacho_json_pair_u64(&j, "bytes", r->c.bytes);
 	tacho_json_close(&j, '}');
 	ret = cli_write_json(&b);
 	tacho_buf_release(&b);
 	return ret;
-}
-
-static int write_target(struct convert_run *r)
-{
-	switch (r->to) {
-	case TO_DAT6: return cli_convert_dat(&r->c, 6);
-	case TO_DAT7: return cli_convert_dat(&r->c, 7);
-	case TO_TEXT:
-	case TO_JSON: return to_lines(r);
-	case TO_UNKNOWN:
-	case TO_CTF: break;
-	}
-	return cli_convert_ctf(&r->c);
 }
 
 static int run(struct convert_run *r, const char *path)
@@ -304,7 +126,7 @@ static int run(struct convert_run *r, const char *path)
 		return ret;
 	ret = cli_filter_open(&r->c.filter, r->c.trace.stream);
 	if (ret == CLI_OK)
-		ret = write_target(r);
+		ret = cli_convert_write(&r->c);
 	if (ret == CLI_OK) {
 		cli_trace_remarks(&r->c.trace);
 		ret = say_what(r);
@@ -315,7 +137,7 @@ static int run(struct convert_run *r, const char *path)
 
 static int convert_main(int argc, char **argv)
 {
-	struct convert_run r = { .to = TO_UNKNOWN };
+	struct convert_run r = { 0 };
 	int ret;
 
 	cli_filter_init(&r.c.filter);
@@ -323,7 +145,7 @@ static int convert_main(int argc, char **argv)
 	if (ret < 0)
 		ret = run(&r, argv[optind]);
 	cli_filter_release(&r.c.filter);
-	cli_lines_release(&r.lines);
+	cli_lines_release(&r.c.lines);
 	return ret;
 }
 
@@ -333,36 +155,3 @@ const struct cli_verb cli_convert = {
 	.usage = usage,
 	.run = convert_main,
 };
-
-/* ---- for other verbs ------------------------------------------------------------ */
-
-int cli_convert_ready(const char *out)
-{
-	struct stat st;
-
-	if (strcmp(out, "-") && by_extension(out) == TO_CTF)
-		return cli_output_ready(out, true);
-	if (strcmp(out, "-") && !stat(out, &st) && S_ISREG(st.st_mode) && st.st_size)
-		return cli_fail("'%s' exists and is not empty; remove it or choose "
-				"another name", out);
-	return CLI_OK;
-}
-
-int cli_convert_stream(struct tacho_stream *stream, const char *out,
-		       uint64_t *events)
-{
-	struct convert_run r = { .c = { .out = out } };
-	int ret;
-
-	r.to = strcmp(out, "-") ? by_extension(out) : TO_TEXT;
-	r.c.trace.stream = stream;
-	r.c.trace.path = out;
-	cli_filter_init(&r.c.filter);
-	ret = cli_filter_open(&r.c.filter, stream);
-	if (ret == CLI_OK)
-		ret = write_target(&r);
-	cli_filter_release(&r.c.filter);
-	cli_lines_release(&r.lines);
-	*events = r.c.events;
-	return ret;
-}

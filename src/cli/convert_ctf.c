@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: MIT
+/*
+ * A trace of our own: the records are dealt out again to one lane per CPU and kind of
+ * source.  Type ids stay where they can.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +30,7 @@ struct lane {
 	struct tacho_buf records;
 	uint64_t begin, last;	/* ticks */
 	uint64_t lost;		/* so far, for events_discarded */
+	bool untold;		/* some of it by no packet yet */
 	uint64_t seq, first;
 	uint32_t events;
 };
@@ -47,7 +52,7 @@ struct ctf_out {
 	uint32_t nr_known, nr_slots;
 	uint64_t *text_hash[TACHO_NR_STREAM_IDS];	/* by id; 0: free */
 	struct tacho_buf format;
-	bool own_clock;		/* ticks are taken over; else ns since 1970 */
+	uint64_t left_out;		/* by the writer */
 };
 
 /* ---- types ----------------------------------------------------------------- */
@@ -204,6 +209,7 @@ static int flush(struct ctf_out *o, struct lane *l)
 
 	l->first += l->events;
 	l->events = 0;
+	l->untold = false;
 	tacho_buf_reset(&l->records);
 	return err;
 }
@@ -216,27 +222,31 @@ static size_t packet_size(const struct ctf_out *o)
 	       size < PACKET_MIN ? PACKET_MIN : size;
 }
 
-static int lost_before(struct ctf_out *o, struct lane *l, uint64_t lost)
+/* A packet's count is what was lost until its first record. */
+static int add_lost(struct ctf_out *o, const struct tacho_record *r)
 {
-	/* a packet's count is what was lost until its first record */
-	int err = l->events ? flush(o, l) : 0;
+	struct lane *l = find_lane(o, r->source, r->cpu);
+	int err = l ? 0 : o->d.err;
 
-	l->lost += lost;
-	return err;
+	if (!err && l->events)
+		err = flush(o, l);
+	if (err)
+		return err;
+	if (!l->seq)
+		l->last = cli_convert_ticks(o->c, r);
+	l->lost += r->lost;
+	l->untold = true;
+	return 0;
 }
 
 static int add(struct ctf_out *o, const struct tacho_record *r)
 {
-	uint64_t ticks = o->own_clock ? r->ticks : r->time;
+	uint64_t ticks = cli_convert_ticks(o->c, r);
 	struct lane *l = find_lane(o, r->source, r->cpu);
 	uint32_t id = 0, size = r->len + 8;
 	char *to;
 	int err = l ? type_id(o, r->type, r->source, &id) : o->d.err;
 
-	if (err)
-		return err;
-	if (r->lost)
-		err = lost_before(o, l, r->lost);
 	if (!err && l->events && (l->records.len + size > packet_size(o) ||
 				  ticks - l->begin >= PACKET_TICKS))
 		err = flush(o, l);
@@ -254,7 +264,6 @@ static int add(struct ctf_out *o, const struct tacho_record *r)
 	tacho_buf_commit(&l->records, size);
 	l->last = ticks;
 	l->events++;
-	o->c->events++;
 	return 0;
 }
 
@@ -343,76 +352,26 @@ static int copy_objects(struct ctf_out *o)
 
 /* ---- all --------------------------------------------------------------------- */
 
-/* What a part lost behind its last record is told by a packet without any. */
-static int finish_lanes(struct ctf_out *o, bool whole)
+/* What a lane lost behind its last record is told by a packet without any. */
+static int finish_lanes(struct ctf_out *o)
 {
-	const struct tacho_source *s;
 	int err = 0;
 
-	for (size_t i = 0; i < o->nr_lanes && !err; i++)
-		if (o->lane[i].events)
-			err = flush(o, &o->lane[i]);
-	for (uint32_t i = 0; whole && !err &&
-	     (s = tacho_stream_source(o->c->trace.stream, i)); i++)
-		for (uint32_t j = 0; j < s->nr_parts && !err; j++) {
-			const struct tacho_part *p = s->part[j];
-			struct lane *l;
+	for (size_t i = 0; i < o->nr_lanes && !err; i++) {
+		struct lane *l = &o->lane[i];
 
-			if (!p->lost)
-				continue;
-			l = find_lane(o, p->stream_id, p->cpu);
-			if (!l)
-				return o->d.err;
-			if (!l->seq)
-				l->begin = l->last = p->last;
+		if (!l->events)
 			l->begin = l->last;
-			l->lost += p->lost;
+		if (l->events || l->untold)
 			err = flush(o, l);
-		}
-	return err;
-}
-
-/* 0 or -errno with o->d filled in; *whole: to the very end of the input. */
-static int copy_records(struct ctf_out *o, bool *whole)
-{
-	struct tacho_stream *s = o->c->trace.stream;
-	uint64_t left = o->c->filter.max ? o->c->filter.max : UINT64_MAX;
-	struct tacho_record r;
-	int err = 0, status = TACHO_STREAM_END;
-
-	*whole = false;
-	while (left && !err &&
-	       (status = tacho_stream_next(s, &r)) == TACHO_STREAM_RECORD) {
-		enum cli_filter_verdict v = cli_filter_look(&o->c->filter, &r);
-
-		if (v == CLI_FILTER_STOP)
-			return 0;
-		if (v == CLI_FILTER_HIDE && r.lost) {
-			struct lane *l = find_lane(o, r.source, r.cpu);
-
-			err = l ? lost_before(o, l, r.lost) : o->d.err;
-		}
-		if (v != CLI_FILTER_PASS)
-			continue;
-		err = add(o, &r);
-		left--;
 	}
-	if (!err && status == TACHO_STREAM_ERROR)
-		return tacho_diag(&o->d, tacho_stream_error(s)->err, 0, "%s",
-				  tacho_stream_error(s)->text);
-	*whole = left && !err;
 	return err;
 }
 
-static int fill(struct ctf_out *o)
+static int copy_rest(struct ctf_out *o)
 {
-	bool whole;
-	int err = copy_facts(o);
+	int err = finish_lanes(o);
 
-	if (!err)
-		err = copy_records(o, &whole);
-	if (!err)
-		err = finish_lanes(o, whole);
 	if (!err)
 		err = copy_tasks(o);
 	if (!err)
@@ -426,7 +385,7 @@ static int fill(struct ctf_out *o)
 	return err;
 }
 
-static int begin(struct ctf_out *o)
+static int new_writer(struct ctf_out *o)
 {
 	const struct tacho_stream *s = o->c->trace.stream;
 	const struct tacho_source *source = tacho_stream_source(s, 0);
@@ -434,8 +393,7 @@ static int begin(struct ctf_out *o)
 				       .clock_freq = TACHO_NS_PER_S };
 	const char *clock = tacho_stream_env(s, "clock");
 
-	o->own_clock = cli_convert_same_clock(s);
-	if (o->own_clock) {
+	if (o->c->own_clock) {
 		info.clock = clock ? clock : "unknown";
 		info.clock_freq = source->clock.freq;
 		info.realtime = source->clock.base;
@@ -448,6 +406,12 @@ static int begin(struct ctf_out *o)
 	return tacho_ctf_writer_new(&o->w, o->c->out, &info, &o->d);
 }
 
+static int fail(const struct ctf_out *o, int err)
+{
+	return o->d.text[0] ? cli_fail_diag(&o->d) :
+	       cli_fail("cannot write '%s': %s", o->c->out, strerror(-err));
+}
+
 static void release(struct ctf_out *o)
 {
 	for (size_t i = 0; i < o->nr_lanes; i++)
@@ -457,30 +421,77 @@ static void release(struct ctf_out *o)
 	for (int i = 0; i < TACHO_NR_STREAM_IDS; i++)
 		free(o->text_hash[i]);
 	tacho_buf_release(&o->format);
+	free(o);
 }
 
-int cli_convert_ctf(struct cli_convert *c)
+static int close_writer(struct ctf_out *o)
 {
-	struct ctf_out o = { .c = c };
-	uint64_t left_out = 0;
 	int err;
 
-	tacho_buf_init(&o.format, FORMAT_MAX);
-	err = begin(&o);
-	if (!err)
-		err = fill(&o);
-	if (o.w) {
-		left_out = tacho_ctf_writer_lost(o.w);
-		c->bytes = tacho_ctf_writer_bytes(o.w);
-		if (tacho_ctf_writer_close(o.w, &o.d) && !err)
-			err = o.d.err ? o.d.err : -EIO;
-	}
-	release(&o);
-	if (err)
-		return o.d.text[0] ? cli_fail_diag(&o.d) :
-		       cli_fail("cannot write '%s': %s", c->out, strerror(-err));
-	if (left_out)
-		return cli_fail("%llu events could not be written; they are counted as lost",
-				(unsigned long long)left_out);
-	return CLI_OK;
+	o->c->bytes = tacho_ctf_writer_bytes(o->w);
+	o->left_out = tacho_ctf_writer_lost(o->w);
+	err = tacho_ctf_writer_close(o->w, &o->d);
+	o->w = NULL;
+	return err;
 }
+
+/* ---- the format ---------------------------------------------------------------- */
+
+static int begin(struct cli_convert *c, void **writer)
+{
+	struct ctf_out *o = calloc(1, sizeof(*o));
+	int err;
+
+	if (!o)
+		return cli_fail("out of memory");
+	o->c = c;
+	tacho_buf_init(&o->format, FORMAT_MAX);
+	err = new_writer(o);
+	if (!err)
+		err = copy_facts(o);
+	if (!err) {
+		*writer = o;
+		return CLI_OK;
+	}
+	(void)fail(o, err);
+	if (o->w)
+		(void)close_writer(o);
+	release(o);
+	return CLI_FAILED;
+}
+
+static int lost(void *writer, const struct tacho_record *r)
+{
+	int err = add_lost(writer, r);
+
+	return err ? fail(writer, err) : CLI_OK;
+}
+
+static int record(void *writer, const struct tacho_record *r)
+{
+	int err = add(writer, r);
+
+	return err ? fail(writer, err) : CLI_OK;
+}
+
+static int end(void *writer, bool good)
+{
+	struct ctf_out *o = writer;
+	int ret = CLI_OK, err = good ? copy_rest(o) : 0;
+
+	if (err)
+		ret = fail(o, err);
+	err = close_writer(o);
+	if (err && good && ret == CLI_OK)
+		ret = fail(o, err);
+	if (good && ret == CLI_OK && o->left_out)
+		ret = cli_fail("%llu events could not be written; they are counted as lost",
+			       (unsigned long long)o->left_out);
+	release(o);
+	return ret;
+}
+
+const struct cli_format cli_format_ctf = {
+	.name = "ctf", .extensions = "", .directory = true,
+	.begin = begin, .lost = lost, .record = record, .end = end,
+};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+/* A trace.dat (fmt/tracedat/write.h): the kernel's types keep their ids. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -13,7 +15,6 @@ struct dat_out {
 	struct cli_convert *c;
 	struct tacho_dat_writer *w;
 	struct tacho_diag d;
-	bool own_clock;		/* ticks are taken over; else ns since 1970 */
 };
 
 /* ---- types ------------------------------------------------------------------------- */
@@ -50,57 +51,20 @@ static int copy_types(struct dat_out *o)
 
 /* ---- records ------------------------------------------------------------------------ */
 
-static int stream_error(struct dat_out *o)
+static int lost(void *writer, const struct tacho_record *r)
 {
-	const struct tacho_error *e = tacho_stream_error(o->c->trace.stream);
+	struct dat_out *o = writer;
 
-	return tacho_diag(&o->d, e->err, 0, "%s", e->text);
+	return tacho_dat_writer_lost(o->w, r->cpu, r->lost, &o->d) ?
+	       cli_fail_diag(&o->d) : CLI_OK;
 }
 
-/* 0 or -errno with o->d filled in; *whole: to the very end of the input. */
-static int copy_records(struct dat_out *o, bool *whole)
+static int record(void *writer, const struct tacho_record *r)
 {
-	struct tacho_stream *s = o->c->trace.stream;
-	uint64_t left = o->c->filter.max ? o->c->filter.max : UINT64_MAX;
-	struct tacho_record r;
-	int err = 0, status = TACHO_STREAM_END;
+	struct dat_out *o = writer;
 
-	*whole = false;
-	while (left && !err &&
-	       (status = tacho_stream_next(s, &r)) == TACHO_STREAM_RECORD) {
-		enum cli_filter_verdict v = cli_filter_look(&o->c->filter, &r);
-
-		if (v == CLI_FILTER_STOP)
-			return 0;
-		if (v == CLI_FILTER_HIDE && r.lost)
-			err = tacho_dat_writer_lost(o->w, r.cpu, r.lost, &o->d);
-		if (v != CLI_FILTER_PASS)
-			continue;
-		err = tacho_dat_writer_record(o->w, &r,
-					      o->own_clock ? r.ticks : r.time,
-					      &o->d);
-		o->c->events++;
-		left--;
-	}
-	if (!err && status == TACHO_STREAM_ERROR)
-		return stream_error(o);
-	*whole = left && !err;
-	return err;
-}
-
-/* What was lost behind the last record of a part. */
-static int copy_last_losses(struct dat_out *o)
-{
-	const struct tacho_source *s;
-	int err = 0;
-
-	for (uint32_t i = 0; !err &&
-	     (s = tacho_stream_source(o->c->trace.stream, i)); i++)
-		for (uint32_t j = 0; j < s->nr_parts && !err; j++)
-			if (s->part[j]->lost)
-				err = tacho_dat_writer_lost(o->w, s->part[j]->cpu,
-							    s->part[j]->lost, &o->d);
-	return err;
+	return tacho_dat_writer_record(o->w, r, cli_convert_ticks(o->c, r), &o->d) ?
+	       cli_fail_diag(&o->d) : CLI_OK;
 }
 
 /* ---- what is not records -------------------------------------------------------------- */
@@ -143,17 +107,10 @@ static int copy_text(struct dat_out *o, const char *name)
 	return err;
 }
 
-static int fill(struct dat_out *o)
+static int copy_tables(struct dat_out *o)
 {
-	bool whole = false;
-	int err = copy_types(o);
+	int err = copy_tasks(o);
 
-	if (!err)
-		err = copy_records(o, &whole);
-	if (!err && whole)
-		err = copy_last_losses(o);
-	if (!err)
-		err = copy_tasks(o);
 	if (!err)
 		err = copy_text(o, "kallsyms");
 	if (!err)
@@ -175,7 +132,7 @@ static void uname_text(const struct tacho_stream *s, struct tacho_buf *out)
 	}
 }
 
-static int begin(struct dat_out *o, int version)
+static int new_writer(struct dat_out *o, int version)
 {
 	const struct tacho_stream *s = o->c->trace.stream;
 	const char *clock = tacho_stream_env(s, "clock");
@@ -186,8 +143,7 @@ static int begin(struct dat_out *o, int version)
 
 	tacho_clock_map_init(&config.map, TACHO_NS_PER_S, 0, 0);
 	config.clock = "realtime";
-	o->own_clock = cli_convert_same_clock(s);
-	if (o->own_clock) {
+	if (o->c->own_clock) {
 		config.map = tacho_stream_source(s, 0)->clock;
 		config.clock = clock ? clock : "unknown";
 	}
@@ -201,33 +157,62 @@ static int begin(struct dat_out *o, int version)
 	return err;
 }
 
-int cli_convert_dat(struct cli_convert *c, int version)
+/* Closes and frees; o->d says what was first. */
+static int finish(struct dat_out *o, bool good)
 {
-	struct dat_out o = { .c = c };
-	int err = begin(&o, version);
+	struct tacho_diag first = o->d;
+	int err = tacho_dat_writer_close(o->w, good, &o->c->bytes, &o->d);
+	int ret = first.err ? cli_fail_diag(&first) :
+		  good && err ? cli_fail_diag(&o->d) : CLI_OK;
 
-	if (err)
-		return cli_fail_diag(&o.d);
-	err = fill(&o);
-	if (tacho_dat_writer_close(o.w, !err, &c->bytes, &o.d) && !err)
-		err = o.d.err;
-	return err ? cli_fail_diag(&o.d) : CLI_OK;
-}
-
-int cli_convert_to_dat(const char *trace, const char *out, int version,
-		       uint64_t *bytes)
-{
-	struct cli_convert c = { .out = out };
-	int ret = cli_trace_open(&c.trace, trace, 0);
-
-	if (ret != CLI_OK)
-		return ret;
-	cli_filter_init(&c.filter);
-	ret = cli_filter_open(&c.filter, c.trace.stream);
-	if (ret == CLI_OK)
-		ret = cli_convert_dat(&c, version);
-	*bytes = c.bytes;
-	cli_filter_release(&c.filter);
-	cli_trace_close(&c.trace);
+	free(o);
 	return ret;
 }
+
+static int begin(struct cli_convert *c, void **writer, int version)
+{
+	struct dat_out *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return cli_fail("out of memory");
+	o->c = c;
+	if (new_writer(o, version)) {
+		(void)cli_fail_diag(&o->d);
+		free(o);
+		return CLI_FAILED;
+	}
+	if (copy_types(o))
+		return finish(o, false);
+	*writer = o;
+	return CLI_OK;
+}
+
+static int begin_6(struct cli_convert *c, void **writer)
+{
+	return begin(c, writer, 6);
+}
+
+static int begin_7(struct cli_convert *c, void **writer)
+{
+	return begin(c, writer, 7);
+}
+
+static int end(void *writer, bool good)
+{
+	struct dat_out *o = writer;
+
+	o->d = (struct tacho_diag){ 0 };	/* that was said */
+	if (good && copy_tables(o))
+		good = false;
+	return finish(o, good);
+}
+
+const struct cli_format cli_format_dat = {
+	.name = "dat", .extensions = " .dat ",
+	.begin = begin_6, .lost = lost, .record = record, .end = end,
+};
+
+const struct cli_format cli_format_dat7 = {
+	.name = "dat7", .extensions = "",
+	.begin = begin_7, .lost = lost, .record = record, .end = end,
+};

@@ -67,13 +67,20 @@ int cli_output_ready(const char *path, bool given)
 	return CLI_OK;
 }
 
-int cli_output_ready_dat(const char *path, const char *native)
+int cli_output_ready_file(const char *path)
 {
 	struct stat st;
 
-	if (!stat(path, &st) && (!S_ISREG(st.st_mode) || st.st_size))
-		return cli_fail("'%s' exists and is not empty; remove it or choose "
-				"another name", path);
+	if (!stat(path, &st) &&
+	    (S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && st.st_size)))
+		return cli_fail("'%s' exists and is not %s; remove it or choose "
+				"another name", path,
+				S_ISDIR(st.st_mode) ? "a file" : "empty");
+	return CLI_OK;
+}
+
+int cli_output_ready_native(const char *path, const char *native)
+{
 	if (!occupied(native))
 		return CLI_OK;
 	return cli_fail("'%s' is what a recording of '%s' left that was killed; "

@@ -14,11 +14,14 @@
  */
 int cli_output_ready(const char *path, bool given);
 
+/* Makes sure that a file can be made at path: none is there, or an empty one. */
+int cli_output_ready_file(const char *path);
+
 /*
- * The same for a trace.dat at path, which is recorded as the directory `native`
- * first.  A native one that is there is of a recording that was killed.
+ * What is to be made at path is recorded as the directory `native` first: one that is
+ * there is of a recording that was killed.  Returns an exit status.
  */
-int cli_output_ready_dat(const char *path, const char *native);
+int cli_output_ready_native(const char *path, const char *native);
 
 /* Removes a trace of ours: nothing else.  Returns an exit status. */
 int cli_output_remove(const char *path);

@@ -79,9 +79,10 @@ static const char usage[] =
 "\n"
 "Where to\n"
 "  -o, --output DIR         the trace (default: tacho-trace; an older one becomes\n"
-"                           tacho-trace.old); x.dat: a trace.dat, for trace-cmd\n"
-"      --to FORMAT          'ctf' (the directory), 'dat' (trace.dat version 6) or\n"
-"                           'dat7' (version 7, compressed)\n"
+"                           tacho-trace.old); x.dat: a trace.dat, for trace-cmd;\n"
+"                           x.txt, x.json, ...: what 'tacho convert' makes of it\n"
+"      --to FORMAT          'ctf' (the directory), 'dat' (trace.dat version 6),\n"
+"                           'dat7' (version 7, compressed), 'text' or 'json'\n"
 "      --rotate SIZE|TIME   a new trace in DIR every 100M, 10m, ...\n"
 "      --keep N             with --rotate: only the last N stay\n"
 "\n"
@@ -358,16 +359,16 @@ void record_child_note(const struct job *job)
 /* ---- the plain recording ---- */
 
 /* The session is not needed any more; a second Ctrl-C ends the converting. */
-static int finish_dat(struct job *job, struct tacho_recorder_stats *s, int ret)
+static int finish_target(struct job *job, struct tacho_recorder_stats *s, int ret)
 {
-	int dat;
+	int made;
 
 	job_end(job);
 	job_default_signals();
-	dat = record_dat(job->opt, s);
-	record_summary(job, dat == CLI_OK ? job->opt->dat : job->opt->output, s);
+	made = record_convert(job->opt, s);
+	record_summary(job, made == CLI_OK ? job->opt->target : job->opt->output, s);
 	record_child_note(job);
-	return ret || dat ? CLI_FAILED : CLI_OK;
+	return ret || made ? CLI_FAILED : CLI_OK;
 }
 
 static int pump(struct job *job)
@@ -398,8 +399,8 @@ static int pump(struct job *job)
 	}
 	job->unread = err;
 	job->ended = tacho_now_ns(CLOCK_MONOTONIC);
-	if (job->opt->dat && !err)
-		return finish_dat(job, &s, ret);
+	if (job->opt->target && !err)
+		return finish_target(job, &s, ret);
 	record_summary(job, job->opt->output, &s);
 	record_child_note(job);
 	return ret || err ? CLI_FAILED : CLI_OK;
@@ -413,8 +414,7 @@ static int record_run(int argc, char **argv)
 
 	if (ret >= 0)
 		return ret;
-	ret = o.dat ? cli_output_ready_dat(o.dat, o.output) :
-		      cli_output_ready(o.output, o.output_given);
+	ret = record_ready(&o);
 	if (!ret)
 		ret = job_prepare(&job, &o);
 	if (ret)

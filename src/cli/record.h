@@ -8,15 +8,21 @@
 /* flight.c: waits, and writes the newest at the end and when asked. */
 int flight_run(struct job *job);
 
-/* record_dat.c: chooses between a directory and a trace.dat. */
+/*
+ * record_format.c: chooses between a directory of ours and another format (`to`, or
+ * NULL: by the output's name), which is made of one.  CLI_OK or CLI_USAGE.
+ */
 int record_target(struct job_options *o, const char *to);
 
+/* Whether there is room for both.  Returns an exit status. */
+int record_ready(const struct job_options *o);
+
 /*
- * Makes the trace.dat of what was recorded, and removes the directory; s->bytes
+ * Makes the other format of what was recorded, and removes the directory; s->bytes
  * becomes its size.  When it cannot, the directory stays, and that is said.  Returns
  * an exit status.
  */
-int record_dat(const struct job_options *o, struct tacho_recorder_stats *s);
+int record_convert(const struct job_options *o, struct tacho_recorder_stats *s);
 
 /* One line (or JSON) on what was written to dir. */
 void record_summary(const struct job *job, const char *dir,

@@ -30,6 +30,8 @@ same "a slice" want "$TACHO" report slice
 says "a slice is good" 0 'good; 6 events' "$TACHO" check slice
 "$TACHO" convert -q small -o some -e 'app:*' -p 1000
 ok "some events" lines 3 "$TACHO" report some
+"$TACHO" convert -q small -o kernel -e 'sched:*'
+says "loss before events that are left out" 0 '^LOST +5 events' "$TACHO" stat kernel
 "$TACHO" convert -q small -o none --time 9,
 ok "no events" lines 0 "$TACHO" report none
 says "no events is a trace" 0 'good; 0 events' "$TACHO" check none

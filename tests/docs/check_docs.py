@@ -377,6 +377,34 @@ def check_zsh(p):
     return wrong
 
 
+def check_formats(p):
+    """The formats of --to: what the tool knows is what all the words say."""
+    r = run([str(p.tacho), 'convert', 'x', '-o', 'y', '--to', '?'])
+    found = re.search(r"'\?' is none of (.*)", r.stderr)
+    if not found:
+        raise Wrong([f'tacho convert --to ? says {r.stderr!r}'])
+    names, wrong = found[1].split(', '), []
+    zsh = re.findall(r"'--to=[^']*:\(([^)]*)\)'",
+                     (p.source / 'completion/_tacho').read_text())
+    if len(zsh) != 2:
+        wrong.append(f'zsh completes --to of {len(zsh)} verbs')
+    for have in zsh:
+        compare(wrong, "zsh completion of --to", have.split(), names)
+    for verb in ('convert', 'record'):
+        compare(wrong, f"{verb}'s --help on --to",
+                re.findall(r"'(\w+)'", re.search(r'(?s)--to FORMAT(.*?)\n  (?: {0,4})-',
+                                                p.help(verb))[1]), names)
+        page = (p.man / f'tacho-{verb}.1').read_text()
+        text = re.search(r'(?s)\\-\\-to.*?\n\.TP|\\-\\-to.*?\n\.SS', page)[0]
+        for name in names:
+            if not re.search(rf'(?m)^\.B[IR]? .*\b{name}\b', text):
+                wrong.append(f'tacho-{verb}(1) has no {name} at --to')
+        if shutil.which('bash'):
+            compare(wrong, f'bash completion of {verb} --to',
+                    bash_complete(p, f'tacho {verb} --to '), names)
+    return wrong
+
+
 # ---- links ----------------------------------------------------------------------
 
 def anchors(path):
@@ -536,6 +564,7 @@ CHECKS = [
     ('bash completion', check_bash),
     ('bash completion of sessions', check_bash_sessions),
     ('zsh completion', check_zsh),
+    ('formats', check_formats),
     ('links', check_links),
     ('the example in README.md', check_example),
     ('the example in tacho-stream(3)', check_page_example),
@@ -567,6 +596,9 @@ MUTATIONS = [
     (check_bash_sessions, 'completion/tacho.bash', '"name":"', '"nom":"'),
     (check_zsh, 'completion/_tacho', "'--dumps=", "'--dump="),
     (check_zsh, 'completion/_tacho', "'check:", "'cheek:"),
+    (check_formats, 'completion/_tacho', 'dat dat7 text', 'dat text'),
+    (check_formats, 'completion/tacho.bash', 'dat dat7 text', 'dat dat7 test'),
+    (check_formats, 'man/tacho-record.1', '.B dat7', '.B dat8'),
     (check_links, 'docs/tour.md', 'ring.h)', 'ring.hh)'),
     (check_example, 'README.md', 'TP_ARGS(id, customer)', 'TP_ARGS(id)'),
     (check_example, 'README.md', 'order_done: id=2 customer=bob',

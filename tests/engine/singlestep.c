@@ -9,9 +9,7 @@
  */
 #include <sched.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include "base/atomic.h"
 #include "engine/map.h"
 #include "unit/test.h"
 
@@ -27,11 +25,6 @@ int main(void)
 #define KEY	5u
 #define OTHER	6u
 #define VALUE	1000u
-
-/* A child's marks, shared: its call began, and ended. */
-static struct marks {
-	uint32_t began, ended;
-} *marks;
 
 static struct tacho_map map;
 static size_t size;
@@ -73,7 +66,6 @@ static void make_scene(const struct scene *s)
 		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (mem == MAP_FAILED)
 		abort();
-	memset(marks, 0, sizeof(*marks));
 	tacho_map_init(mem, &g);
 	CHECK_EQ(tacho_map_view(&map, mem, size, &g), 0);
 	put(OTHER);
@@ -81,23 +73,9 @@ static void make_scene(const struct scene *s)
 		put(KEY);
 }
 
-/* The child: stops itself, counts one hit, and is gone. */
-static pid_t start_child(void)
+static TACHO_NOINLINE void hit(void)
 {
-	pid_t child = fork();
-	int status;
-
-	if (!child) {
-		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
-			_exit(9);
-		(void)raise(SIGSTOP);
-		tacho_store_release(&marks->began, 1);
-		put(KEY);
-		tacho_store_release(&marks->ended, 1);
-		_exit(0);
-	}
-	(void)waitpid(child, &status, 0);
-	return WIFSTOPPED(status) ? child : -1;
+	put(KEY);
 }
 
 static void read_key(uint64_t key, uint64_t *hits, uint64_t *sum)
@@ -121,7 +99,7 @@ static void check_map(const struct scene *s, const char *where)
 	half += hits && !sum;
 	whole += hits && sum;
 	good = hits <= 1 && (sum == 0 || sum == VALUE) && (hits || !sum) &&
-	       (!marks->ended || sum);
+	       (!singlestep_marks->ended || sum);
 	put(KEY);
 	read_key(KEY, &again, &more);
 	read_key(OTHER, &other, &others);
@@ -139,17 +117,10 @@ static void check_map(const struct scene *s, const char *where)
 static bool kill_after(const struct scene *s, uint64_t steps)
 {
 	char where[32];
-	pid_t child;
 	bool on;
 
 	make_scene(s);
-	child = start_child();
-	on = child > 0;
-	while (on && !tacho_load_acquire(&marks->began))
-		on = singlestep_step(child);
-	for (uint64_t i = 0; on && i < steps; i++)
-		on = singlestep_step(child) && !tacho_load_acquire(&marks->ended);
-	singlestep_kill(child);
+	on = singlestep_kill_after(hit, steps);
 	(void)snprintf(where, sizeof(where), "step %ju", (uintmax_t)steps);
 	check_map(s, where);
 	return on;
@@ -158,15 +129,11 @@ static bool kill_after(const struct scene *s, uint64_t steps)
 /* Kills at an address inside a sequence; whether it was reached. */
 static bool kill_at(const struct scene *s, uint64_t address)
 {
-	bool reached = false;
 	char where[32];
-	pid_t child;
+	bool reached;
 
 	make_scene(s);
-	child = start_child();
-	if (child > 0 && !singlestep_break_at(child, address, 0))
-		reached = singlestep_resume(child, PTRACE_CONT);
-	singlestep_kill(child);
+	reached = singlestep_kill_at(hit, address);
 	(void)snprintf(where, sizeof(where), "address %#jx", (uintmax_t)address);
 	check_map(s, where);
 	return reached;
@@ -174,16 +141,10 @@ static bool kill_at(const struct scene *s, uint64_t address)
 
 static bool have_breakpoints(void)
 {
-	pid_t child;
 	bool have;
 
 	make_scene(&scenes[0]);
-	child = start_child();
-	have = child > 0 &&
-	       !singlestep_break_at(child, (uint64_t)(uintptr_t)&put, 0) &&
-	       singlestep_resume(child, PTRACE_CONT) &&
-	       singlestep_pc(child) == (uint64_t)(uintptr_t)&put;
-	singlestep_kill(child);
+	have = singlestep_has_breakpoints(hit);
 	munmap(mem, size);
 	return have;
 }
@@ -224,9 +185,7 @@ int main(void)
 
 	CPU_ZERO(&set);
 	CPU_SET(0, &set);
-	marks = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (marks == MAP_FAILED)
+	if (!singlestep_init())
 		return 1;
 	if (sched_setaffinity(0, sizeof(set), &set))
 		SKIP("CPU 0 is not to be had");

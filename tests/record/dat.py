@@ -299,6 +299,9 @@ def test_disk_full():
                   says="cannot write 'm/x.dat': No space left on device")
         assert d.err.count("\n") == 1, d
         assert not os.listdir("m")
+    tacho("convert", "t", "-o", "m/x.txt", ok=1,
+          says="cannot write to m/x.txt: No space left on device")
+    assert not os.listdir("m")
     read("t")
 
 
@@ -330,6 +333,21 @@ def test_record_kernel():
     got = [e[2] for v in lines(trace_cmd("x.dat"))[0].values() for e in v]
     assert len(got) == j["events"] and got.count("hit") == 70, (j, len(got))
     assert sum(e.startswith("sched_") for e in got) == j["kernel_events"] > 0
+
+
+def test_record_lines():
+    """record -o x.txt, x.json: what convert makes of the directory"""
+    for argv, name in (("x.txt",), "text"), (("x.jsonl",), "json"), \
+            (("x", "--to", "json"), "json"):
+        d = tacho("record", "--json", "-o", *argv, "--", TRACED, "hit 70")
+        j = json.loads(d.out)
+        assert j["bytes"] == os.path.getsize(argv[0]) and j["events"] == 70, j
+        with open(argv[0]) as f:
+            got = [line for line in f if "hit" in line]
+        assert len(got) == 70, len(got)
+        assert all(line.startswith("{") == (name == "json") for line in got), got[0]
+        assert os.listdir(".") == [argv[0]], os.listdir(".")
+        os.unlink(argv[0])
 
 
 def test_record_ctf():

@@ -198,10 +198,15 @@ def tacho(*argv, ok=True, says=None, **more):
 class Traced:
     """A traced program that takes commands, one at a time."""
 
-    def __init__(self, *before, wrap=(), **more):
-        self.p = start(*wrap, TRACED, *before, "-", stdin=subprocess.PIPE,
+    def __init__(self, *before, wrap=(), program=TRACED, **more):
+        self.p = start(*wrap, program, *before, "-", stdin=subprocess.PIPE,
                        stdout=subprocess.PIPE, **more)
         self.pid = self.p.pid
+
+    def ended(self):
+        """How it did, for messages."""
+        return "%s ended with %d: %s" % (self.p.args[0], self.p.wait(PATIENCE),
+                                         slurp(self.p.err))
 
     def do(self, line):
         """Lets it do one thing; what it printed."""
@@ -210,17 +215,14 @@ class Traced:
         out = []
         while True:
             got = self.p.stdout.readline()
-            assert got, "traced ended: %d %s" % (self.p.wait(PATIENCE),
-                                                 slurp(self.p.err))
+            assert got, self.ended()
             if got == "ok\n":
                 return "".join(out)
             out.append(got)
 
     def end(self):
         self.p.stdin.close()
-        status = self.p.wait(PATIENCE)
-        assert status == 0, "traced ended with %d: %s" % (status,
-                                                         slurp(self.p.err))
+        assert self.p.wait(PATIENCE) == 0, self.ended()
 
 
 def until(what, fn):

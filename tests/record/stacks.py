@@ -51,29 +51,8 @@ def run_stacked(*commands, program=STACKED, **more):
     return d
 
 
-class Stacked:
-    """One that takes commands; what it printed."""
-
-    def __init__(self, program=STACKED):
-        self.p = start(program, "-", stdin=subprocess.PIPE,
-                       stdout=subprocess.PIPE)
-        self.pid = self.p.pid
-
-    def do(self, line):
-        self.p.stdin.write(line + "\n")
-        self.p.stdin.flush()
-        out = []
-        while True:
-            got = self.p.stdout.readline()
-            assert got, "stacked ended: %d %s" % (self.p.wait(PATIENCE),
-                                                  slurp(self.p.err))
-            if got == "ok\n":
-                return "".join(out)
-            out.append(got)
-
-    def end(self):
-        self.p.stdin.close()
-        assert self.p.wait(PATIENCE) == 0
+def Stacked(program=STACKED):
+    return Traced(program=program)
 
 
 def recover():

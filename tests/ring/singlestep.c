@@ -10,10 +10,6 @@
  * After each kill the lane has the record whole or not at all, and the next writer
  * goes on.
  */
-#include <errno.h>
-#include <sys/mman.h>
-
-#include "base/atomic.h"
 #include "ring/fixture.h"
 #include "ring/ledger.h"
 #include "unit/test.h"
@@ -26,11 +22,6 @@ int main(void)
 #else
 
 #include "unit/singlestep.h"
-
-/* A child's marks, shared: its call began, and ended. */
-static struct marks {
-	uint32_t began, ended;
-} *marks;
 
 static struct fixture fix;
 
@@ -62,7 +53,6 @@ static uint64_t make_scene(const struct scene *s)
 {
 	uint64_t n = s->before;
 
-	memset(marks, 0, sizeof(*marks));
 	fixture_make_cpus(&fix, TACHO_SUB_SHIFT_MIN, s->flags ? 2 : 8, s->flags,
 			  s->plain ? 0 : tacho_cpu_possible());
 	/* for a change: until nothing fits in the sub-buffer any more; in
@@ -76,23 +66,10 @@ static uint64_t make_scene(const struct scene *s)
 	return n;
 }
 
-/* The child: stops itself, writes one record, and is gone. */
-static pid_t start_child(void)
+/* The child's call. */
+static TACHO_NOINLINE void write_one(void)
 {
-	pid_t child = fork();
-	int status;
-
-	if (!child) {
-		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
-			_exit(9);
-		(void)raise(SIGSTOP);
-		tacho_store_release(&marks->began, 1);
-		(void)put(1, 0);
-		tacho_store_release(&marks->ended, 1);
-		_exit(0);
-	}
-	(void)waitpid(child, &status, 0);
-	return WIFSTOPPED(status) ? child : -1;
+	(void)put(1, 0);
 }
 
 /* The lane after a kill: n records before, perhaps the victim's, and 3 more. */
@@ -131,15 +108,9 @@ static void check_lane(const struct scene *s, const char *where, uint64_t n)
 static bool kill_after(const struct scene *s, uint64_t steps)
 {
 	uint64_t n = make_scene(s);
-	pid_t child = start_child();
+	bool on = singlestep_kill_after(write_one, steps);
 	char where[32];
-	bool on = child > 0;
 
-	while (on && !tacho_load_acquire(&marks->began))
-		on = singlestep_step(child);
-	for (uint64_t i = 0; on && i < steps; i++)
-		on = singlestep_step(child) && !tacho_load_acquire(&marks->ended);
-	singlestep_kill(child);
 	(void)snprintf(where, sizeof(where), "step %ju", (uintmax_t)steps);
 	check_lane(s, where, n);
 	fixture_drop(&fix);
@@ -150,18 +121,9 @@ static bool kill_after(const struct scene *s, uint64_t steps)
 static bool kill_at(const struct scene *s, uint64_t address)
 {
 	uint64_t n = make_scene(s);
-	pid_t child = start_child();
+	bool reached = singlestep_kill_at(write_one, address);
 	char where[32];
-	bool reached;
 
-	if (child < 0 || singlestep_break_at(child, address, 0)) {
-		singlestep_kill(child);
-		fixture_drop(&fix);
-		return false;
-	}
-	reached = singlestep_resume(child, PTRACE_CONT);
-	if (reached)
-		singlestep_kill(child);
 	(void)snprintf(where, sizeof(where), "address %#jx", (uintmax_t)address);
 	check_lane(s, where, n);
 	fixture_drop(&fix);
@@ -170,15 +132,10 @@ static bool kill_at(const struct scene *s, uint64_t address)
 
 static bool have_breakpoints(void)
 {
-	pid_t child;
 	bool have;
 
 	(void)make_scene(&scenes[0]);
-	child = start_child();
-	have = child > 0 && !singlestep_break_at(child, (uint64_t)(uintptr_t)&put, 0);
-	have = have && singlestep_resume(child, PTRACE_CONT) &&
-	       singlestep_pc(child) == (uint64_t)(uintptr_t)&put;
-	singlestep_kill(child);
+	have = singlestep_has_breakpoints(write_one);
 	fixture_drop(&fix);
 	return have;
 }
@@ -214,9 +171,7 @@ int main(int argc, char **argv)
 	uint64_t stride = argc > 1 ? strtoull(argv[1], NULL, 10) : 13;
 	bool breaks;
 
-	marks = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (!stride || marks == MAP_FAILED || fixture_pin(0))
+	if (!stride || !singlestep_init() || fixture_pin(0))
 		return 1;
 	breaks = have_breakpoints();
 	if (!breaks)

@@ -15,10 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include "base/atomic.h"
 #include "sys/sequence.h"
 
 static inline void singlestep_kill(pid_t child)
@@ -113,6 +116,82 @@ static inline bool singlestep_step(pid_t child)
 	    !singlestep_resume(child, PTRACE_CONT))
 		return false;
 	return !singlestep_break_at(child, 0, 0);
+}
+
+/* ---- a call that is killed --------------------------------------------------- */
+
+/* The child's marks, shared: its call began, and ended. */
+static struct singlestep_marks {
+	uint32_t began, ended;
+} *singlestep_marks;
+
+/* Before all others; false without memory. */
+static inline bool singlestep_init(void)
+{
+	singlestep_marks = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return singlestep_marks != MAP_FAILED;
+}
+
+/* A child that stops itself, makes the call, and is gone; -1: there is none. */
+static inline pid_t singlestep_start(void (*call)(void))
+{
+	pid_t child;
+	int status;
+
+	memset(singlestep_marks, 0, sizeof(*singlestep_marks));
+	child = fork();
+	if (!child) {
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+			_exit(9);
+		(void)raise(SIGSTOP);
+		tacho_store_release(&singlestep_marks->began, 1);
+		call();
+		tacho_store_release(&singlestep_marks->ended, 1);
+		_exit(0);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		return -1;
+	return WIFSTOPPED(status) ? child : -1;
+}
+
+/* Kills a child `steps` steps inside the call; false: it had ended before. */
+static inline bool singlestep_kill_after(void (*call)(void), uint64_t steps)
+{
+	pid_t child = singlestep_start(call);
+	bool on = child > 0;
+
+	while (on && !tacho_load_acquire(&singlestep_marks->began))
+		on = singlestep_step(child);
+	for (uint64_t i = 0; on && i < steps; i++)
+		on = singlestep_step(child) &&
+		     !tacho_load_acquire(&singlestep_marks->ended);
+	singlestep_kill(child);
+	return on;
+}
+
+/* Kills a child that is about to execute what is at `address`; whether it was. */
+static inline bool singlestep_kill_at(void (*call)(void), uint64_t address)
+{
+	pid_t child = singlestep_start(call);
+	bool reached = child > 0 && !singlestep_break_at(child, address, 0) &&
+		       singlestep_resume(child, PTRACE_CONT);
+
+	singlestep_kill(child);
+	return reached;
+}
+
+/* Whether a breakpoint on the call itself stops a child, there. */
+static inline bool singlestep_has_breakpoints(void (*call)(void))
+{
+	uint64_t address = (uint64_t)(uintptr_t)call;
+	pid_t child = singlestep_start(call);
+	bool has = child > 0 && !singlestep_break_at(child, address, 0) &&
+		   singlestep_resume(child, PTRACE_CONT) &&
+		   singlestep_pc(child) == address;
+
+	singlestep_kill(child);
+	return has;
 }
 
 #endif

@@ -231,10 +231,6 @@ int tacho_dat_writer_record(struct tacho_dat_writer *w,
 		return d->err;
 	if (!l)
 		return fail(w, -ENOMEM, d);
-	if (r->lost) {
-		l->lost_next += r->lost;
-		l->lost += r->lost;
-	}
 	if (tacho_unlikely(!w->any)) {
 		w->any = true;
 		w->first = ticks;

@@ -62,7 +62,7 @@ int tacho_dat_writer_type(struct tacho_dat_writer *w,
 			  struct tacho_diag *d);
 
 /*
- * Appends a record at `ticks`; r->lost records before it on its CPU are told.
+ * Appends a record at `ticks`; what was lost before it, _lost() is to be told.
  * Times of a CPU should ascend.  0, or -errno with d filled in (-ENOSPC: disk).
  */
 int tacho_dat_writer_record(struct tacho_dat_writer *w,

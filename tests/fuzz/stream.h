@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stream.h - what must hold of any stream, whatever its bytes say: reading ends,
+ * next() and counting agree on how many records there are, and seeking finds no more
+ * than there are.
+ */
+#ifndef TACHO_TESTS_FUZZ_STREAM_H
+#define TACHO_TESTS_FUZZ_STREAM_H
+
+#include <stdlib.h>
+
+#include "stream/stream.h"
+
+static inline uint64_t fuzz_read(struct tacho_stream *s)
+{
+	struct tacho_record r;
+	struct tacho_buf text;
+	uint64_t n = 0;
+
+	tacho_buf_init(&text, (size_t)1 << 20);
+	while (tacho_stream_next(s, &r) == TACHO_STREAM_RECORD) {
+		tacho_buf_reset(&text);
+		tacho_stream_print(s, &r, &text);
+		n++;
+	}
+	tacho_buf_release(&text);
+	return n;
+}
+
+static inline uint64_t fuzz_count(struct tacho_stream *s)
+{
+	struct tacho_type_count *list;
+	uint64_t n = 0;
+	size_t nr;
+
+	if (!tacho_stream_count(s, &list, &nr))
+		for (size_t i = 0; i < nr; i++)
+			n += list[i].events;
+	free(list);
+	return n;
+}
+
+/* s: none of its records was read. */
+static inline void fuzz_stream(struct tacho_stream *s)
+{
+	struct tacho_stream_info info;
+	uint64_t n = fuzz_read(s);
+
+	if (tacho_stream_get_info(s, &info))
+		abort();
+	if (tacho_stream_seek(s, 0) || fuzz_read(s) != n)
+		abort();
+	if (tacho_stream_seek(s, 0) || fuzz_count(s) != n)
+		abort();
+	if (tacho_stream_seek(s, info.begin + (info.end - info.begin) / 2) ||
+	    fuzz_read(s) > n)
+		abort();
+}
+
+#endif
