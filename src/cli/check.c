@@ -429,7 +429,7 @@ static int check_chunks(struct check_log *log, const char *dir,
 		char path[4096];
 
 		(void)snprintf(path, sizeof(path), "%s/%s", dir, list[i]->d_name);
-		if (ret == CLI_OK && tacho_ctf_probe(path))
+		if (ret == CLI_OK && tacho_ctf_is_trace(path))
 			ret = check_dir(log, path, sum);
 		free(list[i]);
 	}
@@ -501,7 +501,7 @@ static int check_path(struct check_log *log, const char *path,
 {
 	int ret;
 
-	if (tacho_ctf_probe(path))
+	if (tacho_ctf_is_trace(path))
 		return check_dir(log, path, sum);
 	ret = check_chunks(log, path, sum);
 	if (ret != CLI_OK || sum->traces)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fmt.h - the table of formats that tacho_stream_open() goes through.
+ * fmt.h - the table of formats that tacho_stream_open() goes through (open.c).
  *
  * A format is probed by content, never by name.  The first whose probe says yes
  * opens the path; a directory that no format knows is looked at for traces
@@ -10,20 +10,28 @@
 #define TACHO_FMT_FMT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/stat.h>
 
 #include "stream/source.h"
 
-struct tacho_format {
-	const char *name;
-	/* st is the path's; a path that does not exist has st == NULL. */
-	bool (*probe)(const char *path, const struct stat *st);
-	int (*open)(struct tacho_source **source, const char *path,
-		    unsigned int flags, struct tacho_diag *d);
-	bool rotates;	/* a directory of such traces is one trace */
+/* The beginning of a file that probes look at. */
+#define TACHO_PROBE_HEAD	4096u
+
+/* What is at a path. */
+struct tacho_probe {
+	const char *path;
+	mode_t type;			/* S_IFREG, S_IFDIR, ...; 0: nothing is there */
+	size_t len;			/* bytes of head; 0 but for regular files */
+	unsigned char head[TACHO_PROBE_HEAD];
 };
 
-/* Ends with a NULL name. */
-extern const struct tacho_format tacho_formats[];
+struct tacho_format {
+	const char *name;
+	bool (*probe)(const struct tacho_probe *p);
+	int (*open)(struct tacho_source **source, const char *path,
+		    unsigned int flags, struct tacho_diag *d);
+	bool rotates;	/* a directory of such directories is one trace */
+};
 
 #endif

@@ -19,28 +19,12 @@
 /* Traces below one directory; each costs three descriptors. */
 #define CHUNKS_MAX	4096u
 
-static bool ctf_probe(const char *path, const struct stat *st)
-{
-	return st && S_ISDIR(st->st_mode) && tacho_ctf_probe(path);
-}
-
-static bool bt2_probe(const char *path, const struct stat *st)
-{
-	return st && S_ISDIR(st->st_mode) && tacho_bt2_probe(path);
-}
-
-static bool dat_probe(const char *path, const struct stat *st)
-{
-	return st && S_ISREG(st->st_mode) && tacho_dat_probe(path);
-}
-
 /* "session:NAME": a session that lives. */
 #define SESSION_PREFIX "session:"
 
-static bool live_probe(const char *path, const struct stat *st)
+static bool live_probe(const struct tacho_probe *p)
 {
-	(void)st;
-	return !strncmp(path, SESSION_PREFIX, strlen(SESSION_PREFIX));
+	return !strncmp(p->path, SESSION_PREFIX, strlen(SESSION_PREFIX));
 }
 
 static int live_open(struct tacho_source **source, const char *path,
@@ -52,10 +36,9 @@ static int live_open(struct tacho_source **source, const char *path,
 /* "kernel:EVENT,EVENT": the running kernel. */
 #define KERNEL_PREFIX "kernel:"
 
-static bool kernel_probe(const char *path, const struct stat *st)
+static bool kernel_probe(const struct tacho_probe *p)
 {
-	(void)st;
-	return !strncmp(path, KERNEL_PREFIX, strlen(KERNEL_PREFIX));
+	return !strncmp(p->path, KERNEL_PREFIX, strlen(KERNEL_PREFIX));
 }
 
 static int kernel_open(struct tacho_source **source, const char *path,
@@ -65,24 +48,44 @@ static int kernel_open(struct tacho_source **source, const char *path,
 					   flags, d);
 }
 
-const struct tacho_format tacho_formats[] = {
+/* Those that are sure first: "ctf" is any directory with something called metadata. */
+static const struct tacho_format formats[] = {
 	{ .name = "kernel", .probe = kernel_probe, .open = kernel_open },
 	{ .name = "session", .probe = live_probe, .open = live_open },
-	{ .name = "tacho", .probe = ctf_probe, .open = tacho_ctf_open,
+	{ .name = "tacho", .probe = tacho_ctf_probe, .open = tacho_ctf_open,
 	  .rotates = true },
-	{ .name = "trace.dat", .probe = dat_probe, .open = tacho_dat_open },
-	{ .name = "ctf", .probe = bt2_probe, .open = tacho_bt2_open },
-	{ .name = NULL },
+	{ .name = "trace.dat", .probe = tacho_dat_probe, .open = tacho_dat_open },
+	{ .name = "ctf", .probe = tacho_bt2_probe, .open = tacho_bt2_open },
 };
 
-static const struct tacho_format *find_format(const char *path, bool rotates)
+static void look_at(struct tacho_probe *p, const char *path)
 {
 	struct stat st;
-	bool there = !stat(path, &st);
+	int fd = -1;
 
-	for (const struct tacho_format *f = tacho_formats; f->name; f++)
-		if ((!rotates || f->rotates) && f->probe(path, there ? &st : NULL))
-			return f;
+	p->path = path;
+	p->type = stat(path, &st) ? 0 : st.st_mode & S_IFMT;
+	p->len = 0;
+	if (p->type == S_IFREG)
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	while (p->len < sizeof(p->head)) {
+		ssize_t n = read(fd, p->head + p->len, sizeof(p->head) - p->len);
+
+		if (n <= 0)
+			break;
+		p->len += (size_t)n;
+	}
+	close(fd);
+}
+
+static const struct tacho_format *find_format(const struct tacho_probe *p,
+					      bool rotates)
+{
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(formats); i++)
+		if ((!rotates || formats[i].rotates) && formats[i].probe(p))
+			return &formats[i];
 	return NULL;
 }
 
@@ -97,9 +100,9 @@ static int add(struct tacho_stream *s, const struct tacho_format *f,
 	return err;
 }
 
-static int not_hidden(const struct dirent *e)
+static int may_be_directory(const struct dirent *e)
 {
-	return e->d_name[0] != '.';
+	return e->d_name[0] != '.' && e->d_type != DT_REG;
 }
 
 /*
@@ -110,22 +113,26 @@ static int add_chunks(struct tacho_stream *s, const char *dir,
 		      unsigned int flags, uint32_t *found, struct tacho_diag *d)
 {
 	struct dirent **list = NULL;
-	int n = scandir(dir, &list, not_hidden, versionsort), err = 0;
+	int n = scandir(dir, &list, may_be_directory, versionsort), err = 0;
 
 	*found = 0;
 	for (int i = 0; i < n; i++) {
 		const struct tacho_format *f;
+		struct tacho_probe p;
 		char path[4096];
 
 		(void)snprintf(path, sizeof(path), "%s/%s", dir, list[i]->d_name);
 		free(list[i]);
-		if (err || *found == CHUNKS_MAX)
+		if (err)
 			continue;
-		f = find_format(path, true);
+		look_at(&p, path);
+		f = find_format(&p, true);
 		if (!f)
 			continue;
-		err = add(s, f, path, flags, d);
-		++*found;
+		err = ++*found > CHUNKS_MAX ?
+		      tacho_diag(d, -EMFILE, 0, "'%s' holds more than %u traces; read "
+				 "some of them at a time", dir, CHUNKS_MAX) :
+		      add(s, f, path, flags, d);
 	}
 	free(list);
 	return err;
@@ -134,15 +141,17 @@ static int add_chunks(struct tacho_stream *s, const char *dir,
 static int open_path(struct tacho_stream *s, const char *path,
 		     unsigned int flags, struct tacho_diag *d)
 {
-	const struct tacho_format *f = find_format(path, false);
-	struct stat st;
+	const struct tacho_format *f;
+	struct tacho_probe p;
 	uint32_t found;
 	int err;
 
+	look_at(&p, path);
+	f = find_format(&p, false);
 	/* a rotated trace is also a directory with metadata below it */
 	if (f && f->rotates)
 		return add(s, f, path, flags, d);
-	if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
+	if (p.type == S_IFDIR) {
 		err = add_chunks(s, path, flags, &found, d);
 		if (err || found)
 			return err;

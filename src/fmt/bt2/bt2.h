@@ -14,10 +14,10 @@
 #ifndef TACHO_FMT_BT2_BT2_H
 #define TACHO_FMT_BT2_BT2_H
 
-#include "stream/source.h"
+#include "fmt/fmt.h"
 
-/* Whether there is a `metadata` file in the directory or below it. */
-bool tacho_bt2_probe(const char *dir);
+/* Whether it is a directory with a `metadata` file in it or below it. */
+bool tacho_bt2_probe(const struct tacho_probe *p);
 
 /* Calls fn for each directory at or below dir that has one, in order of names. */
 int tacho_bt2_find(const char *dir, int (*fn)(void *arg, const char *dir),

@@ -67,10 +67,11 @@ static int found(void *arg, const char *dir)
 	return 1;
 }
 
-bool tacho_bt2_probe(const char *dir)
+bool tacho_bt2_probe(const struct tacho_probe *p)
 {
 	bool yes = false;
 
-	(void)tacho_bt2_find(dir, found, &yes);
+	if (p->type == S_IFDIR)
+		(void)tacho_bt2_find(p->path, found, &yes);
 	return yes;
 }

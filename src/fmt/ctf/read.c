@@ -454,11 +454,16 @@ int tacho_ctf_open_memory(struct tacho_source **source, const void *data,
 	return 0;
 }
 
-bool tacho_ctf_probe(const char *dir)
+bool tacho_ctf_is_trace(const char *dir)
 {
 	char path[4096];
 	int n = snprintf(path, sizeof(path), "%s/%s/info", dir,
 			 TACHO_CTF_EXTRAS);
 
 	return n > 0 && (size_t)n < sizeof(path) && !access(path, F_OK);
+}
+
+bool tacho_ctf_probe(const struct tacho_probe *p)
+{
+	return p->type == S_IFDIR && tacho_ctf_is_trace(p->path);
 }

@@ -3,10 +3,11 @@
 #ifndef TACHO_FMT_CTF_READ_H
 #define TACHO_FMT_CTF_READ_H
 
-#include "stream/source.h"
+#include "fmt/fmt.h"
 
-/* Whether the directory is such a trace. */
-bool tacho_ctf_probe(const char *dir);
+/* Whether it is the directory of such a trace. */
+bool tacho_ctf_is_trace(const char *dir);
+bool tacho_ctf_probe(const struct tacho_probe *p);
 
 /* Makes a source of it.  0, or -errno with d filled in. */
 int tacho_ctf_open(struct tacho_source **source, const char *dir,

@@ -297,16 +297,8 @@ int tacho_dat_open_memory(struct tacho_source **source, const void *data,
 	return open_any(source, "memory", data ? data : "", len, flags, d);
 }
 
-bool tacho_dat_probe(const char *path)
+bool tacho_dat_probe(const struct tacho_probe *p)
 {
-	char magic[TACHO_DAT_MAGIC_LEN];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool yes;
-
-	if (fd < 0)
-		return false;
-	yes = read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
-	      !memcmp(magic, TACHO_DAT_MAGIC, sizeof(magic));
-	close(fd);
-	return yes;
+	return p->len >= TACHO_DAT_MAGIC_LEN &&
+	       !memcmp(p->head, TACHO_DAT_MAGIC, TACHO_DAT_MAGIC_LEN);
 }

@@ -13,12 +13,10 @@
 #ifndef TACHO_FMT_TRACEDAT_READ_H
 #define TACHO_FMT_TRACEDAT_READ_H
 
-#include <stdbool.h>
+#include "fmt/fmt.h"
 
-#include "stream/source.h"
-
-/* Whether the file at path begins as a trace.dat does. */
-bool tacho_dat_probe(const char *path);
+/* Whether it is a file that begins as a trace.dat does. */
+bool tacho_dat_probe(const struct tacho_probe *p);
 
 /*
  * Opens a file.  0 and *source, or a negative errno with d filled in: -EINVAL
