@@ -55,12 +55,14 @@
  *	    record is counted as lost, and that is all
  *	S3  restartable sequence as in W4, the copies being: the old header's
  *	    closing words (end, sizes, counts), the new sub-buffer's header, and at a shift the
- *	    old buffer's `saved` cursor; the commit stores the new cursor
+ *	    old buffer's `saved` cursor and `began`, and the new one's `begins`; the
+ *	    commit stores the new cursor
  *
  *	The words stored before the commit are: the old header's closing words,
  *	which are computed from c alone, so that whoever repeats the
  *	change stores the same; the new sub-buffer, which is free (discard) or
- *	given up (overwrite, see R2).
+ *	given up (overwrite, see R2); and `begins` of a buffer that is not written, which
+ *	means something only while it is.
  *
  * 4. Reading
  *
@@ -151,7 +153,9 @@
  * Who may run at once
  *	writers		any threads of any processes, any signal handlers
  *	reader		one per lane, with all writers
- *	shift		one per session (the registry's lock), with writers and reader
+ *	shift		any number: those of tools, one per session at a time (the registry's
+ *			lock), and those of writers; the cursor's comparison decides
+ *			who was first
  *	close		with writers
  *
  * Progress: writers never wait in CPU lanes (a sequence is restarted only

@@ -138,6 +138,8 @@ static int advance(const struct lane_ref *ref, uint64_t c, uint32_t id)
 	struct tacho_ring_buf *from = tacho_ring_map(r, ref->nr, old_id);
 	struct tacho_ring_buf *to = tacho_ring_map(r, ref->nr, id);
 	struct tacho_buffer *to_buf = tacho_lane_buffer(ref->lane, id);
+	struct tacho_buffer *old_buf = tacho_lane_buffer(ref->lane, old_id);
+	uint64_t begins = tacho_load_relaxed(&old_buf->begins);
 	struct tacho_packet closed, fresh;
 	struct tacho_packet *old, *new;
 	uint64_t now, prev, next;
@@ -169,8 +171,9 @@ static int advance(const struct lane_ref *ref, uint64_t c, uint32_t id)
 		  CLOSE_END - CLOSE_FIRST },
 		{ (uint64_t *)(void *)new, (const uint64_t *)(const void *)&fresh,
 		  TACHO_PACKET_WORDS },
-		{ &tacho_lane_buffer(ref->lane, old_id)->saved, &c,
-		  id != old_id },
+		{ &old_buf->saved, &c, id != old_id },
+		{ &old_buf->began, &begins, id != old_id },
+		{ &to_buf->begins, &fresh.packet_seq_num, id != old_id },
 	};
 
 	TACHO_INJECT(ring_before_advance);
@@ -551,6 +554,52 @@ int tacho_ring_shift(struct tacho_ring *r, uint32_t lane, uint32_t id)
 		return -EINVAL;
 	err = in_lane(r, lane, shift_step, id, false);
 	return err < 0 ? err : (int)tacho_cursor_id(c);
+}
+
+static int renew_step(const struct lane_ref *ref, uint32_t unused)
+{
+	uint64_t c = tacho_load_relaxed(&ref->lane->cursor);
+	int err;
+
+	(void)unused;
+	if (!c || c == TACHO_CURSOR_DEAD)
+		return -EINVAL;
+	err = advance(ref, c, tacho_cursor_id(c));
+	return err < 0 ? err : err ? 0 : -EAGAIN;
+}
+
+int tacho_ring_renew(struct tacho_ring *r, uint32_t lane)
+{
+	if (lane >= tacho_ring_nr_lanes(r))
+		return -ENOENT;
+	return in_lane(r, lane, renew_step, 0, false);
+}
+
+int tacho_ring_shift_from(struct tacho_ring *r, uint32_t lane, uint64_t c, uint32_t id)
+{
+	struct lane_ref ref = { .r = r, .nr = lane };
+	bool plain = lane >= r->nr_cpus;
+	int err = -EAGAIN;
+
+	if (lane >= tacho_ring_nr_lanes(r) || !tacho_ring_map(r, lane, id))
+		return -ENOENT;
+	if (!c || c == TACHO_CURSOR_DEAD)
+		return -EINVAL;
+	ref.lane = tacho_ring_lane(r, lane);
+	if (plain && !plain_trylock(ref.lane, my_lock_word()))
+		return -EAGAIN;
+#ifdef TACHO_HAVE_RSEQ
+	if (!plain) {
+		ref.rs = tacho_rseq_self();
+		if (!ref.rs || tacho_rseq_cpu(ref.rs) != lane)
+			return -EAGAIN;
+	}
+#endif
+	if (tacho_load_relaxed(&ref.lane->cursor) == c)
+		err = advance(&ref, c, id);
+	if (plain)
+		plain_unlock(ref.lane);
+	return err > 0 ? 0 : err < 0 ? err : -EAGAIN;
 }
 
 static int close_step(const struct lane_ref *ref, uint32_t unused)

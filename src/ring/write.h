@@ -139,6 +139,24 @@ tacho_ring_write(struct tacho_ring *r, const uint64_t *raw, uint64_t words)
 int tacho_ring_shift(struct tacho_ring *r, uint32_t lane, uint32_t id);
 
 /*
+ * tacho_ring_shift_from - as tacho_ring_shift(), by a writer, and only if the lane's
+ * cursor is still c: what the writer decided on has not changed since.
+ *
+ * The id may be that of c: then a new sub-buffer of the same buffer is begun.
+ *
+ * Context: any thread, any signal handler, running on the lane's CPU; any number at once.
+ * Returns 0, -EAGAIN (the cursor has moved, the lane is another CPU's or locked: look again),
+ * -ENOENT, -EINVAL, -ENOBUFS as tacho_ring_shift().
+ */
+int tacho_ring_shift_from(struct tacho_ring *r, uint32_t lane, uint64_t c, uint32_t id);
+
+/*
+ * tacho_ring_renew - begin a new sub-buffer in a lane, from outside: whoever was about to commit
+ * something with the old cursor fails.  Context and errors as tacho_ring_shift(); 0.
+ */
+int tacho_ring_renew(struct tacho_ring *r, uint32_t lane);
+
+/*
  * tacho_ring_close_lane - step 7: nobody writes to this lane ever again.
  * Context and errors as tacho_ring_shift(); 0 on success.
  */

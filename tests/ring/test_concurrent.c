@@ -260,7 +260,7 @@ static void test_fork(void)
 struct shifter {
 	struct tacho_ring *r;
 	uint32_t stop;
-	uint64_t done, failed;
+	uint64_t done, within, failed;
 };
 
 /* Shifts all begun lanes to and fro. */
@@ -280,7 +280,27 @@ static void *shift_loop(void *arg)
 				continue;
 			err = tacho_ring_shift(s->r, lane, id);
 			s->done += err >= 0;
-			s->failed += err < 0 && err != -EAGAIN;
+			(void)tacho_add_relaxed(&s->failed, err < 0 && err != -EAGAIN);
+		}
+	return NULL;
+}
+
+/* Shifts as writers do: on their CPU, from the cursor that they saw. */
+static void *shift_within(void *arg)
+{
+	struct shifter *s = arg;
+
+	while (!tacho_load_acquire(&s->stop))
+		for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(s->r); lane++) {
+			uint64_t c = tacho_load_acquire(&tacho_ring_lane(s->r, lane)->cursor);
+			int err;
+
+			if (!c)
+				continue;
+			err = tacho_ring_shift_from(s->r, lane, c, tacho_cursor_id(c) ^ 1);
+			(void)tacho_add_relaxed(&s->within, err == 0);
+			(void)tacho_add_relaxed(&s->failed, err && err != -EAGAIN &&
+						err != -ENOENT);
 		}
 	return NULL;
 }
@@ -301,7 +321,7 @@ static void read_buffer(uint32_t lane, uint32_t id, struct ledger_lane *books)
 
 static void test_shift_under_writers(void)
 {
-	pthread_t thread[WRITERS], shift;
+	pthread_t thread[WRITERS], shift, within;
 	struct shifter s = { .stop = 0 };
 	uint64_t sum = 0, tried = 0;
 
@@ -310,10 +330,12 @@ static void test_shift_under_writers(void)
 	for (uintptr_t i = 0; i < WRITERS; i++)
 		CHECK_EQ(pthread_create(&thread[i], NULL, writer, (void *)i), 0);
 	CHECK_EQ(pthread_create(&shift, NULL, shift_loop, &s), 0);
+	CHECK_EQ(pthread_create(&within, NULL, shift_within, &s), 0);
 	for (int i = 0; i < WRITERS; i++)
 		CHECK_EQ(pthread_join(thread[i], NULL), 0);
 	tacho_store_release(&s.stop, 1);
 	CHECK_EQ(pthread_join(shift, NULL), 0);
+	CHECK_EQ(pthread_join(within, NULL), 0);
 	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(s.r); lane++)
 		for (uint32_t id = 0; id < 2; id++) {
 			struct ledger_lane books = { 0 };
@@ -329,8 +351,8 @@ static void test_shift_under_writers(void)
 		}
 	for (int i = 0; i < WRITERS; i++)
 		tried += team->tried[i];
-	printf("# %ju shifts under %ju records\n", (uintmax_t)s.done,
-	       (uintmax_t)tried);
+	printf("# %ju shifts, %ju by writers, under %ju records\n", (uintmax_t)s.done,
+	       (uintmax_t)s.within, (uintmax_t)tried);
 	CHECK_EQ(s.failed, 0);
 	CHECK_EQ(sum + fixture_lost(&team->f), tried);
 	drop_team();

@@ -479,6 +479,61 @@ static void test_shift(void)
 	fixture_drop(&f);
 }
 
+/* The number of the packet that is open in a lane. */
+static uint64_t open_packet(struct fixture *f, uint32_t lane)
+{
+	uint64_t c = lane_of(f, lane)->cursor;
+	struct tacho_ring_buf *b = tacho_ring_map(&f->ring, lane, tacho_cursor_id(c));
+
+	return tacho_ring_sub(&f->ring, b, c)->packet_seq_num;
+}
+
+/*
+ * From within a writer: only from the cursor it decided on.  Where the turn of each buffer
+ * began is told, and an attempt that fails changes nothing of it.
+ */
+static void test_shift_from(void)
+{
+	const uint32_t over = TACHO_BUFFER_OVERWRITE;
+	struct tacho_buffer *b[2];
+	struct fixture f;
+	uint64_t n = 0, c, first;
+	uint32_t lane;
+
+	fixture_make(&f, TACHO_SUB_SHIFT_MIN, 4, TACHO_SESSION_OVERWRITE);
+	lane = fixture_lane(&f, 0);
+	for (uint32_t id = 0; id < 2; id++)
+		b[id] = tacho_lane_buffer(lane_of(&f, lane), id);
+	CHECK_EQ(tacho_ring_shift_from(&f.ring, lane, 1, 1), -ENOENT);
+	CHECK_EQ(tacho_ring_shift_from(&f.ring, 99999, 1, 0), -ENOENT);
+	CHECK_EQ(tacho_ring_add_buffer(&f.ring, lane, 1, 8, over), 0);
+	CHECK_EQ(tacho_ring_shift_from(&f.ring, lane, 0, 1), -EINVAL);
+	for (int round = 0; round < 40; round++) {
+		uint32_t id = (uint32_t)round % 2;
+
+		c = lane_of(&f, lane)->cursor;
+		for (int i = 0; i <= round; i++)
+			CHECK_EQ(put(&f, 1, n++, LEDGER_WORDS_MIN), 0);
+		CHECK_EQ(tacho_ring_shift_from(&f.ring, lane, c, !id), -EAGAIN);
+		first = b[id]->begins;
+		c = lane_of(&f, lane)->cursor;
+		CHECK_EQ(tacho_ring_shift_from(&f.ring, lane, c, !id), 0);
+		CHECK_EQ(tacho_cursor_id(lane_of(&f, lane)->cursor), !id);
+		CHECK_EQ(b[id]->saved, c);
+		CHECK_EQ(b[id]->began, first);
+		CHECK_EQ(b[!id]->begins, open_packet(&f, lane));
+	}
+	first = open_packet(&f, lane);
+	c = lane_of(&f, lane)->cursor;
+	CHECK_EQ(tacho_ring_renew(&f.ring, lane), 0);
+	CHECK_EQ(open_packet(&f, lane), first + 1);
+	CHECK_EQ(b[tacho_cursor_id(c)]->begins, first);
+	CHECK_EQ(tacho_ring_shift_from(&f.ring, lane, c, !tacho_cursor_id(c)), -EAGAIN);
+	CHECK_EQ(tacho_ring_renew(&f.ring, 99999), -ENOENT);
+	CHECK_EQ(fixture_written(&f), n);
+	fixture_drop(&f);
+}
+
 /* A discarding buffer that is full cannot be shifted to; nothing is harmed. */
 static void test_shift_full(void)
 {
@@ -814,6 +869,7 @@ static void run_all(void)
 	wrap_in(0);
 	wrap_in(TACHO_SESSION_OVERWRITE);
 	test_shift();
+	test_shift_from();
 	test_shift_full();
 	test_close();
 	test_epoch();

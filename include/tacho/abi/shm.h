@@ -344,7 +344,10 @@ struct tacho_buffer {
 	uint32_t next;		/* id to shift to; its own id: stays */
 	uint32_t nr_subs;	/* sub-buffers, a power of two */
 	uint32_t pad0;
-	uint64_t pad1[5];
+	/* packet_seq_num of the first sub-buffer since it was shifted in */
+	uint64_t begins;	/* while it is written */
+	uint64_t began;		/* since it was shifted out */
+	uint64_t pad1[3];
 
 	uint64_t consumed;	/* sub-buffers [0, consumed) are free again; the reader's */
 	uint64_t pad2[7];
@@ -413,7 +416,7 @@ TACHO_ABI_ASSERT(sizeof(struct tacho_lane) + TACHO_BUFFERS_MAX *
 
 static inline uint32_t tacho_abi_signature(void)
 {
-	uint64_t h = 1;		/* version of the protocol */
+	uint64_t h = 2;		/* version of the protocol */
 
 	h = h * 31 + sizeof(struct tacho_registry);
 	h = h * 31 + sizeof(struct tacho_proc);
