@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * <linux/lkst_hook.h> - event types and trace points of programs (specification 4.6,
+ * 4.7.2.5).
+ *
+ *	LKST_ETYPE_DEF(0x100, NORMAL, NEW_EVENT, "user added event",
+ *		       "data1", "data2", "data3", "data4")
+ *
+ *	LKST_HOOK(NEW_EVENT, LKST_ARG(d1), LKST_ARG32(high, low), LKST_ARG(d3), LKST_ARGP(p));
+ *
+ * LKST_ETYPE_DEF() stands at file scope, in a header that many files include or in one file,
+ * and needs nothing else.  A type of LKST_ETYPE_DEF_MODULE() is there between
+ * lkst_hook_etype_register() and _unregister().  The event named in LKST_HOOK() is the
+ * mnemonic.
+ *
+ * The event is also a tacho event: lkst:MNEMONIC, with the fields arg1 .. arg4 and those of
+ * table 4-1; all that tacho does with events (filters, triggers, histograms, other sessions)
+ * it does with them.
+ *
+ * A hook that is off is two loads, a compare and a branch not taken.  Any thread, any signal
+ * handler.  The hook types (NORMAL, MODULE, INLINE, UNDEF) matter to the kernel's linker
+ * alone; here they are the same, but for UNDEF, which no LKST_HOOK() names.
+ */
+#ifndef LKST_HOOK_H
+#define LKST_HOOK_H
+
+#include <linux/lkst.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LKST_ETYPE_USER_FIRST	0x100	/* event types of users */
+#define LKST_ETYPE_USER_LAST	0x1ff
+#define LKST_ETYPE_MAX		0xfff
+
+#define LKST_MNEMONIC_LEN	32	/* bytes, NUL included */
+#define LKST_ETYPE_NAME_LEN	64
+#define LKST_ETYPE_ARG_LEN	48
+
+/* What a trace point looks at.  liblkst's, but for its start values. */
+struct hook {
+	const uint64_t *state;		/* the first word is not 0: somebody wants the event */
+	void *event;
+};
+
+struct hook_rec {
+	void *reserved;
+};
+
+/* "" for an argument: it has no meaning, and is not shown. */
+struct lkst_etype_info {
+	int etype;
+	struct hook *hook;		/* NULL: no LKST_HOOK() */
+	struct hook_rec hook_rec;
+	const char *mnemonic;
+	const char *name;
+	const char *args[4];
+};
+
+/*
+ * Makes an event type known and lets its hooks fire.
+ * Returns its number, or -EINVAL (NULL; a number that is no user's; no mnemonic, or one that is
+ * no C name; a text that is too long), -EBUSY (another type of this program, or of one that
+ * runs, has the number and another mnemonic), -EPERM.
+ */
+int lkst_hook_etype_register(struct lkst_etype_info *einfo);
+
+/* No hook of it may be running. */
+void lkst_hook_etype_unregister(struct lkst_etype_info *einfo);
+
+/* The part of a hook that is not inline. */
+void lkst_hook_hit(const struct lkst_etype_info *einfo, lkst_arg_t arg1, lkst_arg_t arg2,
+		   lkst_arg_t arg3, lkst_arg_t arg4);
+
+/* For constructors: as lkst_hook_etype_register(), once for all who include the header. */
+void lkst_hook_etype_define(struct lkst_etype_info *einfo);
+
+#define LKST_WEAK_	__attribute__((weak, visibility("hidden")))
+
+/* What hooks look at while they are off; never written. */
+extern uint64_t lkst_hook_off[2] LKST_WEAK_;
+LKST_WEAK_ uint64_t lkst_hook_off[2] = { 0, 0 };
+
+#define LKST_ETYPE_INFO(mnemonic)	lkst_einfo_##mnemonic
+
+/* 4.7.2.5.1: the information alone. */
+#define LKST_ETYPE_INFO_DEF(id, mnemo, name, arg1, arg2, arg3, arg4, hookp)	\
+	extern struct lkst_etype_info lkst_einfo_##mnemo LKST_WEAK_;		\
+	LKST_WEAK_ struct lkst_etype_info lkst_einfo_##mnemo = {		\
+		id, hookp, { 0 }, #mnemo, name, { arg1, arg2, arg3, arg4 },	\
+	};
+
+/* 4.6 has the hook type, 4.7.2.5.1 has not: eight arguments or seven. */
+#define LKST_ETYPE_DEF_MODULE(...) \
+	LKST_DEF_PICK_(__VA_ARGS__, LKST_DEF_MODULE_8_, LKST_DEF_MODULE_7_, )(__VA_ARGS__)
+#define LKST_DEF_PICK_(a1, a2, a3, a4, a5, a6, a7, a8, m, ...)	m
+#define LKST_DEF_MODULE_8_(id, type, mnemonic, name, arg1, arg2, arg3, arg4)	\
+	LKST_DEF_MODULE_7_(id, mnemonic, name, arg1, arg2, arg3, arg4)
+#define LKST_DEF_MODULE_7_(id, mnemonic, name, arg1, arg2, arg3, arg4)		\
+	enum { LKST_ETYPE_##mnemonic = (id) };					\
+	extern struct hook LKST_ETYPE_##mnemonic##_HEADER LKST_WEAK_;		\
+	LKST_WEAK_ struct hook LKST_ETYPE_##mnemonic##_HEADER = { lkst_hook_off, 0 }; \
+	LKST_ETYPE_INFO_DEF(id, mnemonic, name, arg1, arg2, arg3, arg4,		\
+			    &LKST_ETYPE_##mnemonic##_HEADER)
+
+#define LKST_ETYPE_DEF(id, type, mnemonic, name, arg1, arg2, arg3, arg4)	\
+	LKST_DEF_MODULE_7_(id, mnemonic, name, arg1, arg2, arg3, arg4)		\
+	__attribute__((constructor, unused))					\
+	static void lkst_define_##mnemonic(void)				\
+	{									\
+		lkst_hook_etype_define(&LKST_ETYPE_INFO(mnemonic));		\
+	}
+
+#define LKST_HOOK(mnemonic, arg1, arg2, arg3, arg4)				\
+	do {									\
+		const uint64_t *lkst_state_ = __atomic_load_n(			\
+			&LKST_ETYPE_##mnemonic##_HEADER.state, __ATOMIC_RELAXED); \
+										\
+		if (__builtin_expect(__atomic_load_n(lkst_state_,		\
+						     __ATOMIC_RELAXED) != 0, 0)) \
+			lkst_hook_hit(&LKST_ETYPE_INFO(mnemonic), (arg1), (arg2), \
+				      (arg3), (arg4));				\
+	} while (0)
+
+#define LKST_HOOK_INLINE(mnemonic, arg1, arg2, arg3, arg4) \
+	LKST_HOOK(mnemonic, arg1, arg2, arg3, arg4)
+
+/*
+ * 4.4, on request: writes the last n events that this process recorded to a descriptor, as
+ * text, 64 KiB at most.  Any context, also from the handler of a fatal signal.
+ */
+void lkst_dump(int fd, unsigned int n);
+
+/* The same whenever a signal comes: LKST_DUMP=QUIT:100 in the environment. */
+int lkst_dump_on_signal(int sig, unsigned int n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

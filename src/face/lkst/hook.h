@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hook.h - liblkst in the traced program: hook.c, register.c, service.c, dump.c.
+ *
+ * A hit of LKST_HOOK()
+ *
+ *	K1  the session of LKST wants the event (its bit in the state word)?  If not:
+ *	    the record goes to the other sessions that do, and that is all
+ *	K2  handler = what the current maskset says (state.h, 2)
+ *	K3  VOID: to the other sessions, if any
+ *	    LKST's: the record is written as any tacho event is (to all sessions)
+ *	    a function of this process: called, in place of it
+ *	K4  overrun? (state.h, 3)
+ *
+ * Ids (uid, gid, pgrp) are asked of the kernel once by each thread, and again after a
+ * fork, a maskset switch, and every 256 events: setuid() in between shows late.
+ *
+ * All of it runs in any thread and any signal handler: no lock, no heap, errno kept.
+ * A handler that is running may be interrupted by a hook: handlers nest 4 deep, deeper hits
+ * are recorded only.
+ *
+ * Control functions, and ctrl files, are asked for by other processes: service.c has a thread,
+ * made with the first handler that has any, which listens on a socket of the run-time
+ * directory.
+ *
+ * What a core dump must hold: shared mappings are dumped only if bit 3 of
+ * /proc/self/coredump_filter is set.  A program that has LKST event types sets it (LKST_CORE=0 in the
+ * environment: it does not).
+ */
+#ifndef TACHO_FACE_LKST_HOOK_H
+#define TACHO_FACE_LKST_HOOK_H
+
+#include <linux/lkst_class.h>
+#include <linux/lkst_hook.h>
+
+#include "face/lkst/state.h"
+
+/*
+ * Overrun of the lane that a record was just written to, and its handler: O1..O3.
+ * For hooks and for the pump.  Any context.
+ */
+struct tacho_ring;
+void lkst_overrun(struct lkst_state *s, struct tacho_ring *r, uint32_t lane, uint64_t cursor);
+
+/* The check itself: one comparison for a record that is not beyond the limit. */
+static inline bool lkst_is_over(uint64_t limit, uint64_t cursor)
+{
+	return (limit ^ cursor) >> 58 || cursor >= limit;
+}
+
+/* H1 and H2 on the CPU this runs on: 0, or a negative errno.  Any context. */
+int lkst_shift_here(struct lkst_state *s, struct tacho_ring *r, uint32_t lane, bool wake);
+
+#endif
