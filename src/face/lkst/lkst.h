@@ -16,7 +16,7 @@
 #include <linux/lkst_class.h>
 
 #include "base/diag.h"
-#include "face/lkst/record.h"
+#include "fmt/lkst/record.h"
 #include "session/session.h"
 
 struct tacho_lkst {

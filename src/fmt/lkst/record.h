@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record.h - LKST's events as records of the ring (abi/record.h), and back.
+ *
+ *	word 0		time, size
+ *	word 1		common fields; common_pid is the thread
+ *	words 2..5	arg1 .. arg4
+ *	word 6		u32 uid, u32 gid
+ *	word 7		s32 pid, s32 pgrp
+ *	word 8		u16 etype, u16 cpu, u32 flags
+ *	word 9		u64 time: of kernel events, whose first word has the moment in which
+ *			they were pumped
+ *	word 10		u32 recid, s32 buffer: of events of a log file, which also have word 9
+ *
+ * Events of programs end behind word 8: so the size tells which words there are.
+ *
+ * The `format` text is the same for all programs that have the same texts for the type, so
+ * they share a type in the session:
+ *
+ *	lkst:NEW_EVENT
+ *	...
+ *		field:u64 arg1;	offset:8;	size:8;	signed:0;
+ *	...
+ *	print fmt: "user added event: data1=0x%llx data2=0x%llx", REC->arg1, REC->arg2
+ *
+ * The texts are found again in the print format (lkst_record_texts): `": "` ends the name, so
+ * a name that has these two characters is written with an escape.
+ */
+#ifndef TACHO_FMT_LKST_RECORD_H
+#define TACHO_FMT_LKST_RECORD_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "fmt/lkst/log.h"
+
+#define LKST_SYSTEM	"lkst"
+
+/* Where an event comes from.  Those of programs and of the kernel are false and true. */
+enum lkst_origin {
+	LKST_OF_PROGRAM = 0,
+	LKST_OF_KERNEL = 1,
+	LKST_OF_LOG = 2,
+};
+
+/* Words of a raw event (without word 0). */
+#define LKST_RAW_PROGRAM	8
+#define LKST_RAW_KERNEL		9
+#define LKST_RAW_LOG		10
+
+/*
+ * Appends the type text of abi/shm.h for an event type.  arg: "" or NULL where an argument
+ * has no meaning.
+ */
+void lkst_record_type_text(struct tacho_buf *out, const char *mnemonic, const char *name,
+			   const char *const arg[4], enum lkst_origin origin);
+
+/* The same without the line "system:name". */
+void lkst_record_format_text(struct tacho_buf *out, const char *name,
+			     const char *const arg[4], enum lkst_origin origin);
+
+/*
+ * The texts that a print format was made of, appended each with a NUL behind it: name, four
+ * arguments.  False, and nothing appended: it was not made here.
+ */
+bool lkst_record_texts(const char *print_fmt, struct tacho_buf *out);
+
+/*
+ * A raw event from a record; its words.  raw has room for LKST_RAW_LOG (of others: for what
+ * they have).  type: its id.  buffer: for those of a log.
+ */
+uint32_t lkst_record_pack(uint64_t *raw, const struct lkst_record *r, uint16_t type,
+			  enum lkst_origin origin);
+uint32_t lkst_record_pack_log(uint64_t *raw, const struct lkst_record *r, uint16_t type,
+			      int32_t buffer);
+
+/*
+ * A record from a raw event of `len` bytes that was written at `ticks`.  recid is 0 but for
+ * events of a log.  False: it is none of LKST's.
+ */
+bool lkst_record_unpack(struct lkst_record *r, const unsigned char *raw, uint32_t len,
+			uint64_t ticks);
+
+/* The buffer that it was recorded in; 0 where that is not known. */
+int32_t lkst_record_buffer(const unsigned char *raw, uint32_t len);
+
+#endif
