@@ -128,15 +128,19 @@ static bool emit_to(const struct tacho_event *ev, uint32_t bit, uint64_t *raw,
 	return err != -ESHUTDOWN;
 }
 
-/* The whole way: any number of sessions, a new thread, a refusal, a program. */
+/*
+ * The whole way: any number of sessions, of those in `only`, a new thread, a refusal, a
+ * program.
+ */
 static TACHO_NOINLINE void emit_rare(struct tacho_event *ev, uint64_t *raw,
-				     size_t len, const struct probe_place *place)
+				     size_t len, const struct probe_place *place,
+				     uint64_t only)
 {
 	uint64_t mask = tacho_load_relaxed(ev->state);
 
 	/* shorter than its common fields: no event of ours, and no room for them */
 	if (len > TACHO_RAW_MAX || len < sizeof(struct tacho_common)) {
-		lose_big(ev, mask);
+		lose_big(ev, mask & only);
 		return;
 	}
 	if (!tacho_self.tid) {
@@ -147,7 +151,7 @@ static TACHO_NOINLINE void emit_rare(struct tacho_event *ev, uint64_t *raw,
 		tacho_signal_fence();
 		tacho_self.tid = tid;
 	}
-	for (uint64_t left = mask; left; left &= left - 1) {
+	for (uint64_t left = mask & only; left; left &= left - 1) {
 		uint32_t bit = (uint32_t)__builtin_ctzll(left);
 		struct probe_session *s;
 
@@ -242,7 +246,7 @@ static TACHO_NOINLINE void next_write(struct tacho_event *ev, void *raw,
 	if (len - sizeof(struct tacho_common) >
 	    TACHO_RAW_MAX - sizeof(struct tacho_common) ||
 	    !emit_program(ev, raw, len, &place))
-		emit_rare(ev, raw, len, &place);
+		emit_rare(ev, raw, len, &place, UINT64_MAX);
 }
 
 static void emit_write(struct tacho_event *ev, void *raw, size_t len)
@@ -263,6 +267,14 @@ static void emit_write(struct tacho_event *ev, void *raw, size_t len)
 	next_write(ev, raw, len);
 }
 
+static TACHO_NOINLINE void emit_write_mask(struct tacho_event *ev, void *raw,
+					   size_t len, uint64_t mask)
+{
+	const struct probe_place place = PLACE_HERE();
+
+	emit_rare(ev, raw, len, &place, mask);
+}
+
 /*
  * Small events of fixed length: write1() to write4(), the payload in registers.
  * FAST(n, words) is the one attempt.
@@ -281,7 +293,7 @@ static void emit_write(struct tacho_event *ev, void *raw, size_t len)
 		uint64_t raw[] = { 0, __VA_ARGS__ };			\
 									\
 		if (!emit_program(ev, raw, sizeof(raw), &place))	\
-			emit_rare(ev, raw, sizeof(raw), &place);	\
+			emit_rare(ev, raw, sizeof(raw), &place, UINT64_MAX); \
 	}								\
 									\
 	static void emit_write##payload params				\
@@ -375,4 +387,5 @@ const struct tacho_event_ops tacho_emit_ops = {
 	.write2 = emit_write2,
 	.write3 = emit_write3,
 	.write4 = emit_write4,
+	.write_mask = emit_write_mask,
 };

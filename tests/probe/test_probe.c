@@ -203,6 +203,55 @@ static void test_two_sessions(void)
 	CHECK_EQ(tacho_session_destroy(&b, NULL), 0);
 }
 
+/* One hit of event_other in those sessions only that `mask` names. */
+static void hit_mask(uint64_t number, uint64_t mask)
+{
+	struct count_raw raw = { .number = number };
+
+	event_other.ops->write_mask(&event_other, &raw, sizeof(raw), mask);
+}
+
+static uint64_t mask_of(const struct tacho_session *s)
+{
+	return UINT64_C(1) << s->bit;
+}
+
+/* Some of the sessions that want an event, whoever got the last one. */
+static void test_mask(void)
+{
+	struct tacho_session a, b;
+	int saved = errno;
+
+	make_session(&a, "masked");
+	make_session(&b, "other");
+	CHECK_EQ(tacho_session_rule(&a, true, "test:other", NULL, NULL), 0);
+	CHECK_EQ(tacho_session_rule(&b, true, "test:other", NULL, NULL), 0);
+	CHECK(event_other.ops->struct_size > offsetof(struct tacho_event_ops, write_mask));
+	errno = EDOM;
+	hit_mask(0, mask_of(&a));
+	hit_mask(1, mask_of(&b));
+	hit_mask(2, mask_of(&b));
+	hit_mask(3, mask_of(&a) | mask_of(&b));
+	hit_mask(4, UINT64_MAX);
+	hit_mask(5, 0);
+	CHECK_EQ(errno, EDOM);
+	errno = saved;
+	CHECK_EQ(drain(&a, NULL, 0), 3);
+	CHECK_EQ(drain(&b, NULL, 0), 4);
+	/* who does not want it does not get it: the mask only takes away */
+	CHECK_EQ(tacho_session_rule(&b, false, "test:other", NULL, NULL), 0);
+	hit_mask(6, UINT64_MAX);
+	hit_mask(7, mask_of(&b));
+	CHECK_EQ(drain(&a, NULL, 0), 4);
+	CHECK_EQ(drain(&b, NULL, 0), 4);
+	/* the one that is left is remembered by the event, and a mask still counts */
+	hit(&event_other, 0, 8);
+	hit_mask(9, ~mask_of(&a));
+	CHECK_EQ(drain(&a, NULL, 0), 5);
+	CHECK_EQ(tacho_session_destroy(&a, NULL), 0);
+	CHECK_EQ(tacho_session_destroy(&b, NULL), 0);
+}
+
 static void test_fork(void)
 {
 	struct tacho_session s;
@@ -311,6 +360,7 @@ int main(void)
 	test_off_and_on();
 	test_words();
 	test_two_sessions();
+	test_mask();
 	test_fork();
 	test_full();
 	test_errors();

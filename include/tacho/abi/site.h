@@ -75,6 +75,13 @@ struct tacho_event_ops {
 	void (*write3)(struct tacho_event *ev, uint64_t a, uint64_t b, uint64_t c);
 	void (*write4)(struct tacho_event *ev, uint64_t a, uint64_t b, uint64_t c,
 		       uint64_t d);
+
+	/*
+	 * As write(), but in those sessions only whose bits are set in mask, as in a
+	 * state word: for who judges by itself what a session shall have.
+	 */
+	void (*write_mask)(struct tacho_event *ev, void *raw, size_t len,
+			   uint64_t mask);
 };
 
 enum tacho_event_flag {
