@@ -85,8 +85,12 @@ int tacho_session_resize(struct tacho_session *s, int32_t lane, uint64_t bytes,
 			 bool overwrite, struct tacho_diag *d)
 {
 	struct tacho_ring *r = &s->view.ring;
-	int err = tacho_dir_lock(s->dir);
+	int err;
 
+	if (s->view.ctl->flags & TACHO_SESSION_LINKED)
+		return tacho_diag(d, -EBUSY, 0, "the buffers of session '%s' are LKST's: "
+				  "'lkstbuf create' makes others", s->name);
+	err = tacho_dir_lock(s->dir);
 	if (err)
 		return tacho_diag(d, err, 0, "cannot lock '%s': %s", s->dir->path,
 				  strerror(-err));

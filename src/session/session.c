@@ -672,6 +672,48 @@ int tacho_session_rule(struct tacho_session *s, bool enable, const char *glob,
 	return 0;
 }
 
+static void drop_rules(struct tacho_control *c, const char *prefix)
+{
+	uint32_t n = c->nr_rules < TACHO_RULES_MAX ? c->nr_rules : TACHO_RULES_MAX;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (strncmp(c->rule[i].glob, prefix, strlen(prefix)))
+			c->rule[kept++] = c->rule[i];
+	tacho_store_relaxed(&c->nr_rules, kept);
+}
+
+int tacho_session_rules(struct tacho_session *s, const char *prefix, const char *const *glob,
+			const bool *enable, uint32_t n, struct tacho_diag *d)
+{
+	struct tacho_control *c = s->view.ctl;
+	uint32_t others = 0;
+	int err;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!strchr(glob[i], ':') || strlen(glob[i]) >= TACHO_RULE_MAX)
+			return tacho_diag(d, -EINVAL, 0, "'%s' is no rule", glob[i]);
+	err = tacho_dir_lock(s->dir);
+	if (err)
+		return tacho_diag(d, err, 0, "cannot lock '%s': %s", s->dir->path,
+				  strerror(-err));
+	for (uint32_t i = 0; i < c->nr_rules && i < TACHO_RULES_MAX; i++)
+		others += strncmp(c->rule[i].glob, prefix, strlen(prefix)) != 0;
+	if (others + n > TACHO_RULES_MAX) {
+		tacho_dir_unlock(s->dir);
+		return tacho_diag(d, -ENOSPC, 0, "session '%s' has no room for %u more rules",
+				  s->name, n);
+	}
+	tacho_edit_begin(&s->view);
+	drop_rules(c, prefix);
+	for (uint32_t i = 0; !err && i < n; i++)
+		err = tacho_edit_rule(&s->view, enable[i], glob[i]);
+	tacho_edit_end(&s->view);
+	(void)tacho_edit_apply(s, NULL);
+	tacho_dir_unlock(s->dir);
+	return err;
+}
+
 static int set_pids(struct tacho_session *s, struct tacho_pids *list,
 		    const int32_t *pids, uint32_t n, bool follow, struct tacho_diag *d)
 {
@@ -799,9 +841,12 @@ static int freeze_lane(struct tacho_session *s, uint32_t nr)
 
 int tacho_session_snapshot(struct tacho_session *s, struct tacho_diag *d)
 {
-	int err = tacho_dir_lock(s->dir);
-	int frozen = 0, one = 0;
+	int frozen = 0, one = 0, err;
 
+	if (s->view.ctl->flags & TACHO_SESSION_LINKED)
+		return tacho_diag(d, -EBUSY, 0, "the buffers of session '%s' are LKST's: "
+				  "'lkstbuf shift' goes to the next ones", s->name);
+	err = tacho_dir_lock(s->dir);
 	if (err)
 		return tacho_diag(d, err, 0, "cannot lock '%s': %s", s->dir->path,
 				  strerror(-err));

@@ -83,6 +83,16 @@ int tacho_session_rule(struct tacho_session *s, bool enable, const char *glob,
 		       uint32_t *matched, struct tacho_diag *d);
 
 /*
+ * tacho_session_rules - other rules in place of those for events whose "system:event" begins
+ * with prefix, at once.
+ *
+ * glob[i] ("system:event", each part a glob) is enabled or not as enable[i] says; the rules
+ * come behind those that stay.  Returns 0, -EINVAL, -ENOSPC (512 rules): then nothing is changed.
+ */
+int tacho_session_rules(struct tacho_session *s, const char *prefix, const char *const *glob,
+			const bool *enable, uint32_t n, struct tacho_diag *d);
+
+/*
  * tacho_session_pids - trace these processes only (n = 0: all again).
  * follow: children of listed processes are added as they are forked.
  * Returns 0 or -E2BIG.
@@ -120,7 +130,7 @@ int tacho_session_end(struct tacho_session *s);
  * frozen buffer afterwards and is to be read as it runs.
  *
  * Returns how many lanes were frozen, or a negative errno with a sentence: -ENOSPC
- * (no room for the spare buffers), ...
+ * (no room for the spare buffers), -EBUSY (the buffers are LKST's), ...
  */
 int tacho_session_snapshot(struct tacho_session *s, struct tacho_diag *d);
 
@@ -133,7 +143,8 @@ int tacho_session_snapshot(struct tacho_session *s, struct tacho_diag *d);
  * already keeps it.
  *
  * Returns 0, or a negative errno with a sentence: -ENOSPC (no room, or the session
- * was resized 31 times: processes keep what they have mapped), ...
+ * was resized 31 times: processes keep what they have mapped), -EBUSY (the buffers are
+ * LKST's), ...
  */
 int tacho_session_resize(struct tacho_session *s, int32_t lane, uint64_t bytes,
 			 bool overwrite, struct tacho_diag *d);

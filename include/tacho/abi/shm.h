@@ -273,6 +273,7 @@ enum tacho_session_flag {
 	TACHO_SESSION_FORK = 2,		/* children of listed pids are listed too */
 	TACHO_SESSION_PERSIST = 4,	/* the directory lies on a disk of its own */
 	TACHO_SESSION_ENDED = 8,	/* stopped for good: no trigger starts it again */
+	TACHO_SESSION_LINKED = 16,	/* its buffers are LKST's: no snapshot, no resizing */
 };
 
 enum tacho_session_state {

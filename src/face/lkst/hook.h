@@ -34,13 +34,13 @@
 #include <linux/lkst_hook.h>
 
 #include "face/lkst/state.h"
+#include "session/view.h"
 
 /*
- * Overrun of the lane that a record was just written to, and its handler: O1..O3.
- * For hooks and for the pump.  Any context.
+ * overrun.c: the lane that a record was just written to may be full, and its handler: O1..O3.
+ * For hooks and for the pump, on the lane's CPU.  Any context.
  */
-struct tacho_ring;
-void lkst_overrun(struct lkst_state *s, struct tacho_ring *r, uint32_t lane, uint64_t cursor);
+void lkst_overrun(struct lkst_state *s, struct tacho_view *v, uint32_t lane, uint64_t cursor);
 
 /* The check itself: one comparison for a record that is not beyond the limit. */
 static inline bool lkst_is_over(uint64_t limit, uint64_t cursor)
@@ -48,7 +48,15 @@ static inline bool lkst_is_over(uint64_t limit, uint64_t cursor)
 	return (limit ^ cursor) >> 58 || cursor >= limit;
 }
 
+/* Before the first: not in a signal handler. */
+void lkst_overrun_prepare(void);
+
 /* H1 and H2 on the CPU this runs on: 0, or a negative errno.  Any context. */
-int lkst_shift_here(struct lkst_state *s, struct tacho_ring *r, uint32_t lane, bool wake);
+int lkst_shift_here(struct lkst_state *s, struct tacho_view *v, uint32_t lane, bool wake);
+
+/* The function that this process has registered for a handler of users, or NULL. */
+lkst_evhandler_func lkst_local_handler(uint32_t id);
+/* Only for who registers: all may run at once with hooks. */
+void lkst_local_handler_set(uint32_t id, lkst_evhandler_func fn);
 
 #endif

@@ -16,14 +16,18 @@
 #include <linux/lkst_class.h>
 
 #include "base/diag.h"
+#include "face/lkst/state.h"
 #include "fmt/lkst/record.h"
 #include "session/session.h"
 
 struct tacho_lkst {
 	struct lkst_state *state;
+	int state_fd;			/* its lock */
 	struct tacho_dir dir;
 	struct tacho_session session;
 	bool has_session;
+	/* ids of the types in the session, of programs' layout and of the kernel's; 0: not known */
+	uint16_t type[2][LKST_NR_ETYPES];
 };
 
 struct tacho_lkst_config {
@@ -45,6 +49,10 @@ int tacho_lkst_open(struct tacho_lkst *l, const struct tacho_lkst_config *config
 void tacho_lkst_close(struct tacho_lkst *l);
 /* Ends it: session, kernel instance and file are removed.  l is closed. */
 int tacho_lkst_destroy(struct tacho_lkst *l, struct tacho_diag *d);
+
+/* LKST's lock, among tools. */
+int tacho_lkst_lock(struct tacho_lkst *l);
+void tacho_lkst_unlock(struct tacho_lkst *l);
 
 /* ---- status.c ---- */
 
@@ -114,7 +122,14 @@ void tacho_lkst_log_record(const struct tacho_lkst *l, const struct lkst_record 
  * handlers of LKST.  r: etype, args, pid, thread; uid, gid and pgrp are looked up when they are
  * -1; ticks 0: now.  0, -EINVAL (event type).
  */
-int tacho_lkst_entry(struct tacho_lkst *l, const struct lkst_record *r, bool kernel);
+int tacho_lkst_entry(struct tacho_lkst *l, const struct lkst_record *r);
+
+/*
+ * What handler `handler` does with an event, on the CPU this runs on; VOID does nothing.
+ * kernel: r->ticks is its time.  Several threads may share l here.
+ */
+void tacho_lkst_handle(struct tacho_lkst *l, uint32_t handler, const struct lkst_record *r,
+		       bool kernel);
 
 /* ---- etype.c ---- */
 

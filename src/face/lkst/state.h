@@ -55,32 +55,36 @@
  *	written while a shift is under way.  Readers see the last n bytes.
  *
  *	Overrun: after a record is written the hook compares the cursor with
- *	`limit`, the cursor at which the buffer is full, of the same ring buffer.  Beyond it,
- *	or in another buffer:
+ *	`limit`, the first cursor at which the buffer may be full.  Beyond it, or in another
+ *	buffer:
  *
- *	O1  limit of what the cursor is in is computed from `begins` and the size, and
- *	    stored by compare-and-swap.  Who stored it, and found the old one to be passed,
- *	O2  raises LKST_BUFF_OVFLOW, whose handler may shift
- *	O3  not shifted: limit moves on by the size, so each lap raises one
+ *	O1  the records since `lap` are counted; lap is the ring buffer, and the number of
+ *	    the first record of this time round.  A lap of another buffer, or of before
+ *	    `begins`, is set to `begins`
+ *	O2  full: lap moves on by one buffer, by compare-and-swap: one hook did it, and raises
+ *	    LKST_BUFF_OVFLOW, whose handler may shift.  A shift that failed because others
+ *	    came in between takes the lap back, and the next record tries again
+ *	O3  limit is computed anew: a hint, plainly stored, as O1 counts
  *
  *	Shifting, from the program that ran into it or from a tool:
  *
  *	H1  c = cursor;  next = table[table_of[c's buffer]].next
  *	H2  tacho_ring_shift_from(c, next): commits only if the cursor is still c
  *
- *	Deleting (tools, under the directory's lock):
+ *	Deleting (tools, under LKST's lock):
  *
  *	D1  the entry is marked as going: H1 finds no buffer there
  *	D2  the lane is made to begin a new sub-buffer: whoever was between H1 and H2 with
  *	    the old table starts again
  *	D3  is it being written by now?  Then the mark is taken back: EBUSY
- *	D4  memory is given back; the ring's buffer waits for one of the same size
+ *	D4  memory is given back, but for the sub-buffer that it goes on from; the ring's
+ *	    buffer waits for one of the same size
  *
  * 4. The read queue
  *
  *	Who is in it follows from the above: the buffers of the CPU that are not being
- *	written, began after they were `taken`, and hold something; in the order in which
- *	they were left (`saved` cursor's packet time).  Reading takes the head: taken =
+ *	written, were not `taken` since they began, and hold something; in the order in
+ *	which they were left (time of the `saved` cursor's packet).  Reading takes the head: taken =
  *	its began + 1.  The owner is a process (pid and start time); one that is dead owns
  *	nothing.
  *
@@ -89,8 +93,8 @@
  *	A few records in this file, taken by fetch-and-add, for LKST's own events.
  *
  * 6. Who writes what
- *	tools	all tables, under the lock of the run-time directory
- *	programs	limit (compare-and-swap), the static buffer, their own entries in
+ *	tools	all tables, under LKST's lock: flock() on this file
+ *	programs	lap (compare-and-swap), limit, the static buffer, their own entries in
  *		etype[] and handler[] (claimed by compare-and-swap of `owner`)
  *
  *	Nobody trusts what is read: indexes are checked, texts are copied up to their size.
@@ -107,10 +111,11 @@
 #include "tacho/abi/shm.h"
 
 #define LKST_MAGIC_STATE	UINT64_C(0x74736b4c48434154)
-#define LKST_SLOTS		128	/* of masksets, twice as many as masksets */
+#define LKST_SLOTS		(LKST_MASKSET_MAX + 8)	/* of masksets, and of those just replaced */
 #define LKST_SWITCHES		64	/* the last ones that are remembered; a power of two */
 #define LKST_STATIC_RECORDS	256	/* a power of two */
-#define LKST_NR_ETYPES		(LKST_ETYPE_MAX + 1)
+#define LKST_ETYPES_LOW		0x200	/* 0x000..0x1ff, then 0xf00..0xfff; those between are reserved */
+#define LKST_NR_ETYPES		(LKST_ETYPES_LOW + 0x100)
 #define LKST_NR_HANDLERS	(LKST_EVHANDLER_ID_MAX + 1)
 
 /* A process: its pid, and start time (field 22 of its stat).  pid 0: nobody. */
@@ -170,12 +175,13 @@ struct lkst_buffer {
 };
 
 struct lkst_cpu {
-	uint64_t limit;			/* cursor at which the buffer is full; see 3 */
+	uint64_t limit;			/* a cursor; see 3 */
+	uint64_t lap;			/* ring's buffer << 58 | number of a record */
 	uint64_t overruns;
 	struct lkst_owner reader;
 	int32_t read_buf;		/* that the reader is in, or VOID */
 	uint32_t pad;
-	uint64_t read_next;		/* number of the next record of it */
+	uint64_t read_next, read_end;	/* numbers of the next record of it, and behind its last */
 	uint8_t of_ring[TACHO_BUFFERS_MAX];	/* LKST's id + 1; 0: none */
 	struct lkst_buffer buffer[TACHO_BUFFERS_MAX];
 };
@@ -187,10 +193,11 @@ struct lkst_switch {
 
 struct lkst_state {
 	struct tacho_file_head head;
-	uint32_t size;			/* of this struct: its version */
-	uint32_t booted;		/* the special masksets are there */
+	uint32_t layout;		/* its size and version: others are refused */
+	uint32_t nr_cpus;		/* entries of cpu[]: lanes of a session */
 	char session[TACHO_NAME_MAX];
-	uint64_t generation;		/* counts the sessions; 0: there is none now */
+	/* bit << 32 | generation of the registry's slot, + 1; 0: there is none now */
+	uint64_t generation;
 
 	uint64_t current __attribute__((aligned(64)));
 	uint64_t stopped;		/* 1: `saved` is what START selects */
@@ -206,8 +213,25 @@ struct lkst_state {
 	struct lkst_slot slot[LKST_SLOTS];
 	struct lkst_handler handler[LKST_NR_HANDLERS];
 	struct lkst_etype_entry etype[LKST_NR_ETYPES];
-	struct lkst_cpu cpu[TACHO_LANES_MAX];
+	struct lkst_cpu cpu[];
 };
+
+#define LKST_STATE_SIZE(nr_cpus) \
+	(sizeof(struct lkst_state) + (uint64_t)(nr_cpus) * sizeof(struct lkst_cpu))
+
+/* Where an event type is in the tables; -1: there is no such type. */
+static inline int lkst_etype_index(uint32_t etype)
+{
+	if (etype < LKST_ETYPES_LOW)
+		return (int)etype;
+	return etype >= 0xf00 && etype <= LKST_ETYPE_MAX ?
+	       (int)(etype - 0xf00 + LKST_ETYPES_LOW) : -1;
+}
+
+static inline uint32_t lkst_etype_at(uint32_t index)
+{
+	return index < LKST_ETYPES_LOW ? index : index - LKST_ETYPES_LOW + 0xf00;
+}
 
 static inline uint32_t lkst_current_slot(uint64_t current)
 {
@@ -224,17 +248,24 @@ uint32_t lkst_state_handler(const struct lkst_state *s, uint64_t current, uint32
 
 /*
  * Maps DIR/lkst, making it (and the special masksets, LKST's handlers and event types) if
- * `create`.  Any thread; system calls only.  0, -ENOENT, -EPROTO (made by another version), or
+ * `create`.  All of it is allocated.  fd: its descriptor, to lock it; NULL: closed.
+ * Any thread; not for signal handlers.  0, -ENOENT, -EPROTO (made by another version), or
  * what the system said.
  */
-int lkst_state_map(struct lkst_state **state, bool create);
+int lkst_state_map(struct lkst_state **state, int *fd, bool create);
 void lkst_state_unmap(struct lkst_state *state);
+
+/* Masksets, handlers and buffers as when the file was made; event types stay.  Under the lock. */
+void lkst_state_reset(struct lkst_state *s);
 
 /* A record for the static buffer; ticks, recid, thread, pid and cpu are filled in here. */
 void lkst_state_note(struct lkst_state *s, uint32_t etype, uint64_t a, uint64_t b, uint64_t c,
 		     uint64_t d);
 
-/* Whether a process that owns something still lives. */
+/* Whether a process that owns something still lives; LKST itself does. */
 bool lkst_owner_lives(const struct lkst_owner *o);
+struct lkst_owner lkst_owner_of(int32_t pid);
+
+#define LKST_OWNER_ITSELF	(-1)
 
 #endif

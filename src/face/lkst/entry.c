@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/* Events that somebody tells of: the device, commands, the pump. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/buf.h"
+#include "face/lkst/hook.h"
+#include "face/lkst/priv.h"
+#include "fmt/lkst/types.h"
+#include "ring/write.h"
+#include "sys/clock.h"
+
+#define TYPE_MAX	4096
+
+/* The id of an event type in the session; 0: it cannot be had. */
+static uint16_t type_id(struct tacho_lkst *l, uint32_t etype, bool kernel)
+{
+	int at = lkst_etype_index(etype);
+	uint16_t id = tacho_load_relaxed(&l->type[kernel][at]);
+	const struct lkst_etype_entry *e = &l->state->etype[at];
+	const char *const arg[4] = { e->arg[0], e->arg[1], e->arg[2], e->arg[3] };
+	struct tacho_buf text;
+	struct lkst_type_text unknown;
+	char number[LKST_UNKNOWN_LEN];
+	int got;
+
+	if (id)
+		return id;
+	tacho_buf_init(&text, TYPE_MAX);
+	if (tacho_load_acquire(&e->ready)) {
+		lkst_record_type_text(&text, e->mnemonic, e->name, arg,
+				      kernel ? LKST_OF_KERNEL : LKST_OF_PROGRAM);
+	} else {
+		lkst_types_unknown(&unknown, etype, number);
+		lkst_record_type_text(&text, unknown.mnemonic, unknown.name, unknown.arg,
+				      kernel ? LKST_OF_KERNEL : LKST_OF_PROGRAM);
+	}
+	got = text.err ? text.err : tacho_types_add(&l->session.view, text.data,
+						     (uint32_t)text.len);
+	tacho_buf_release(&text);
+	/* a type that somebody defines later gets its own texts then */
+	if (got > 0 && tacho_load_relaxed(&e->ready))
+		tacho_store_relaxed(&l->type[kernel][at], (uint16_t)got);
+	return got > 0 ? (uint16_t)got : 0;
+}
+
+static void write_record(struct tacho_lkst *l, const struct lkst_record *r, bool kernel)
+{
+	struct tacho_view *v = &l->session.view;
+	uint16_t type = type_id(l, r->etype, kernel);
+	uint64_t raw[LKST_RAW_KERNEL];
+	uint32_t words;
+
+	if (!type) {
+		tacho_ring_lose(&v->ring, TACHO_LOSS_BUSY);
+		return;
+	}
+	words = lkst_record_pack(raw, r, type, kernel ? LKST_OF_KERNEL : LKST_OF_PROGRAM);
+	(void)tacho_ring_write(&v->ring, raw, words);
+}
+
+/* The lane that this thread writes to now. */
+static uint32_t lane_here(const struct tacho_lkst *l)
+{
+	int cpu = sched_getcpu();
+
+	return cpu >= 0 && lkst_cpu_is(l, cpu) ? (uint32_t)cpu : l->session.view.ring.nr_cpus;
+}
+
+static void look_at_limit(struct tacho_lkst *l)
+{
+	uint32_t lane = lane_here(l);
+	uint64_t c;
+
+	if (lane >= lkst_nr_cpus(l))
+		return;
+	c = tacho_load_acquire(&tacho_ring_lane(&l->session.view.ring, lane)->cursor);
+	if (lkst_is_over(tacho_load_relaxed(&l->state->cpu[lane].limit), c))
+		lkst_overrun(l->state, &l->session.view, lane, c);
+}
+
+void tacho_lkst_handle(struct tacho_lkst *l, uint32_t handler, const struct lkst_record *r,
+		       bool kernel)
+{
+	lkst_evhandler_func fn;
+
+	switch (handler) {
+	case LKST_EVHANDLER_ID_VOID:
+		return;
+	case LKST_EVHANDLER_ID_LOG:
+		write_record(l, r, kernel);
+		break;
+	case LKST_EVHANDLER_ID_BUFFER_SHIFT:
+	case LKST_EVHANDLER_ID_BUFFER_SHIFT_DW:
+		write_record(l, r, kernel);
+		(void)lkst_shift_here(l->state, &l->session.view, lane_here(l),
+				      handler == LKST_EVHANDLER_ID_BUFFER_SHIFT_DW);
+		return;
+	default:
+		fn = lkst_local_handler(handler);
+		if (fn)
+			fn(NULL, r->etype, r->arg[0], r->arg[1], r->arg[2], r->arg[3]);
+		else
+			write_record(l, r, kernel);
+	}
+	look_at_limit(l);
+}
+
+/* uid, gid and process group of a process as it is now; -1 of one that is gone. */
+static void look_up_ids(struct lkst_record *r)
+{
+	char path[48], line[256];
+	FILE *f;
+
+	if (r->pid == getpid() || !r->pid) {
+		r->pid = getpid();
+		r->thread = gettid();
+		r->uid = geteuid();
+		r->gid = getegid();
+		r->pgrp = getpgrp();
+		return;
+	}
+	r->uid = r->gid = UINT32_MAX;
+	r->pgrp = getpgid(r->pid);
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", r->pid);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	while (fgets(line, sizeof(line), f)) {
+		(void)sscanf(line, "Uid: %*u %u", &r->uid);
+		(void)sscanf(line, "Gid: %*u %u", &r->gid);
+	}
+	(void)fclose(f);
+}
+
+int tacho_lkst_entry(struct tacho_lkst *l, const struct lkst_record *given)
+{
+	struct lkst_record r = *given;
+	uint32_t handler;
+
+	if (lkst_etype_index(r.etype) < 0)
+		return -EINVAL;
+	handler = lkst_state_handler(l->state, tacho_load_acquire(&l->state->current), r.etype);
+	if (handler == LKST_EVHANDLER_ID_VOID)
+		return 0;
+	look_up_ids(&r);
+	r.cpu = (uint16_t)lane_here(l);
+	tacho_lkst_handle(l, handler, &r, false);
+	return 0;
+}

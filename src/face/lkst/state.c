@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+/* The file that all who use LKST share: its life. */
+#include "face/lkst/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/lkst_hook.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "session/dir.h"
+#include "session/proc.h"
+#include "sys/clock.h"
+#include "sys/cpu.h"
+#include "sys/mapping.h"
+
+#define LAYOUT(nr_cpus)	((uint32_t)LKST_STATE_SIZE(nr_cpus) * 31 + LKST_BUF_VER)
+
+static uint32_t nr_cpus_here(void)
+{
+	uint32_t n = tacho_cpu_possible();
+
+	/* lanes of CPUs and plain ones: session.c has as many of these at most */
+	return n < TACHO_LANES_MAX / 2 ? 2 * n : TACHO_LANES_MAX;
+}
+
+/* ---- what it begins with ---- */
+
+static void set_handler(struct lkst_state *s, uint32_t id, const char *name)
+{
+	struct lkst_handler *h = &s->handler[id];
+
+	h->owner.pid = LKST_OWNER_ITSELF;
+	memcpy(h->name, name, strlen(name) + 1);
+	tacho_store_release(&h->ready, 1);
+}
+
+static void set_etype(struct lkst_state *s, uint32_t etype, const char *mnemonic,
+		      const char *name, const char *const arg[4])
+{
+	struct lkst_etype_entry *e = &s->etype[lkst_etype_index(etype)];
+
+	e->owner.pid = LKST_OWNER_ITSELF;
+	(void)snprintf(e->mnemonic, sizeof(e->mnemonic), "%s", mnemonic);
+	(void)snprintf(e->name, sizeof(e->name), "%s", name);
+	for (int i = 0; i < 4; i++)
+		(void)snprintf(e->arg[i], sizeof(e->arg[i]), "%s", arg[i]);
+	tacho_store_release(&e->ready, 1);
+}
+
+#define SET_ETYPE(number, mnemonic, name, a1, a2, a3, a4)		\
+	do {								\
+		const char *const arg_[4] = { a1, a2, a3, a4 };		\
+									\
+		set_etype(s, number, #mnemonic, name, arg_);		\
+	} while (0);
+
+static void set_etypes(struct lkst_state *s)
+{
+	LKST_ETYPES_LKST(SET_ETYPE)
+#ifdef LKST_ETYPES_KERNEL
+	LKST_ETYPES_KERNEL(SET_ETYPE)
+#endif
+}
+
+static struct lkst_slot *set_maskset(struct lkst_state *s, uint32_t id, const char *name)
+{
+	struct lkst_slot *slot = &s->slot[id];
+
+	memset(slot, 0, sizeof(*slot));
+	slot->turn = 1;
+	slot->id = id;
+	memcpy(slot->name, name, strlen(name) + 1);
+	for (uint32_t i = 0; i < LKST_NR_ETYPES; i++)
+		slot->entry[i] = 1u << 16 | LKST_EVHANDLER_ID_VOID;
+	s->of_id[id] = id + 1;
+	return slot;
+}
+
+static void record_it(struct lkst_slot *slot, uint32_t etype, uint32_t handler)
+{
+	uint32_t *entry = &slot->entry[lkst_etype_index(etype)];
+
+	slot->len += (*entry & 0xffff) == LKST_EVHANDLER_ID_VOID;
+	*entry = slot->turn << 16 | handler;
+}
+
+/*
+ * RALL records what is overrun as any event, and shifts without waking: lock events and a
+ * daemon that is woken by them do not go together.
+ */
+static void set_masksets(struct lkst_state *s)
+{
+	struct lkst_slot *all, *some;
+
+	(void)set_maskset(s, LKST_MASKSET_ID_RNOTHING, "RNOTHING");
+	all = set_maskset(s, LKST_MASKSET_ID_RALL, "RALL");
+	for (uint32_t i = 0; i < LKST_NR_ETYPES; i++)
+		record_it(all, lkst_etype_at(i), LKST_EVHANDLER_ID_LOG);
+	record_it(all, LKST_ETYPE_LKST_BUFF_OVFLOW, LKST_EVHANDLER_ID_BUFFER_SHIFT);
+	some = set_maskset(s, LKST_MASKSET_ID_RDEFAULT, "RDEFAULT");
+	record_it(some, LKST_ETYPE_LKST_BUFF_OVFLOW, LKST_EVHANDLER_ID_BUFFER_SHIFT_DW);
+	record_it(some, LKST_ETYPE_LKST_MASKSET_SET, LKST_EVHANDLER_ID_LOG);
+	record_it(some, LKST_ETYPE_LKST_INIT, LKST_EVHANDLER_ID_LOG);
+	record_it(some, LKST_ETYPE_LKST_LOST, LKST_EVHANDLER_ID_LOG);
+	record_it(some, LKST_ETYPE_LKST_ERROR, LKST_EVHANDLER_ID_LOG);
+}
+
+void lkst_state_reset(struct lkst_state *s)
+{
+	uint64_t count = tacho_load_relaxed(&s->current) >> 32;
+
+	tacho_store_relaxed(&s->generation, 0);
+	memset(s->of_id, 0, sizeof(s->of_id));
+	set_masksets(s);
+	tacho_store_relaxed(&s->stopped, 0);
+	tacho_store_release(&s->current, (count + 1) << 32 |
+			    LKST_MASKSET_ID_RDEFAULT << 16 | LKST_MASKSET_ID_RDEFAULT);
+	for (uint32_t c = 0; c < s->nr_cpus; c++) {
+		memset(&s->cpu[c], 0, sizeof(s->cpu[c]));
+		s->cpu[c].read_buf = LKST_BUFFER_ID_VOID;
+	}
+}
+
+static void fill(struct lkst_state *s, uint32_t nr_cpus)
+{
+	s->layout = LAYOUT(nr_cpus);
+	s->nr_cpus = nr_cpus;
+	set_handler(s, LKST_EVHANDLER_ID_LOG, "LOG");
+	set_handler(s, LKST_EVHANDLER_ID_BUFFER_SHIFT, "BUFFER_SHIFT");
+	set_handler(s, LKST_EVHANDLER_ID_BUFFER_SHIFT_DW, "BUFFER_SHIFT_DW");
+	set_etypes(s);
+	lkst_state_reset(s);
+	s->head.magic = LKST_MAGIC_STATE;
+	s->head.signature = tacho_abi_signature();
+	tacho_store_release(&s->head.ready, 1);
+}
+
+/* ---- the file ---- */
+
+/* Makes it under a name of its own; whoever links it first wins. */
+static int make(int dirfd)
+{
+	uint32_t nr_cpus = nr_cpus_here();
+	uint64_t size = LKST_STATE_SIZE(nr_cpus);
+	char name[48];
+	void *map;
+	int fd, err;
+
+	(void)snprintf(name, sizeof(name), ".lkst.%d.%d", (int)getpid(), (int)gettid());
+	(void)unlinkat(dirfd, name, 0);
+	fd = tacho_shm_create(dirfd, name, size);
+	if (fd < 0)
+		return fd;
+	err = tacho_shm_allocate(fd, 0, size);
+	if (!err)
+		err = tacho_shm_map(fd, size, true, false, &map);
+	if (!err) {
+		fill(map, nr_cpus);
+		tacho_shm_unmap(map, size);
+		if (linkat(dirfd, name, dirfd, "lkst", 0) && errno != EEXIST)
+			err = -errno;
+	}
+	(void)unlinkat(dirfd, name, 0);
+	close(fd);
+	return err;
+}
+
+static int map_file(struct lkst_state **state, int fd)
+{
+	struct lkst_state *s;
+	uint64_t size;
+	struct stat st;
+	void *map;
+	int err;
+
+	if (fstat(fd, &st))
+		return -errno;
+	size = (uint64_t)st.st_size;
+	if (size < sizeof(*s))
+		return -EPROTO;
+	err = tacho_shm_map(fd, size, true, false, &map);
+	if (err)
+		return err;
+	s = map;
+	if (s->head.magic != LKST_MAGIC_STATE || !tacho_load_acquire(&s->head.ready) ||
+	    s->head.signature != tacho_abi_signature() || s->nr_cpus > TACHO_LANES_MAX ||
+	    size != LKST_STATE_SIZE(s->nr_cpus) || s->layout != LAYOUT(s->nr_cpus)) {
+		tacho_shm_unmap(map, size);
+		return -EPROTO;
+	}
+	*state = s;
+	return 0;
+}
+
+int lkst_state_map(struct lkst_state **state, int *keep, bool create)
+{
+	char path[TACHO_PATH_MAX];
+	int err = tacho_dir_path(path, sizeof(path));
+	int dirfd, fd;
+
+	if (err)
+		return err;
+	dirfd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dirfd < 0)
+		return -errno;
+	fd = tacho_shm_open(dirfd, "lkst");
+	if (fd == -ENOENT && create) {
+		err = make(dirfd);
+		fd = err ? err : tacho_shm_open(dirfd, "lkst");
+	}
+	close(dirfd);
+	if (fd < 0)
+		return fd;
+	err = map_file(state, fd);
+	if (keep && !err)
+		*keep = fd;
+	else
+		close(fd);
+	return err;
+}
+
+void lkst_state_unmap(struct lkst_state *state)
+{
+	if (state)
+		tacho_shm_unmap(state, LKST_STATE_SIZE(state->nr_cpus));
+}
+
+/* ---- questions ---- */
+
+uint32_t lkst_state_handler(const struct lkst_state *s, uint64_t current, uint32_t etype)
+{
+	uint32_t at = lkst_current_slot(current);
+	const struct lkst_slot *slot;
+	int i = lkst_etype_index(etype);
+
+	if (i < 0 || at >= LKST_SLOTS)
+		return LKST_EVHANDLER_ID_VOID;
+	slot = &s->slot[at];
+	/* [R10] pairs with [W10] in maskset.c: a slot that is filled anew has another turn */
+	for (int tries = 0; tries < 8; tries++) {
+		uint32_t turn = tacho_load_acquire(&slot->turn);
+		uint32_t entry = tacho_load_acquire(&slot->entry[i]);
+
+		if (entry >> 16 == turn && tacho_load_relaxed(&slot->turn) == turn)
+			return entry & 0xffff;
+	}
+	return LKST_EVHANDLER_ID_VOID;
+}
+
+struct lkst_owner lkst_owner_of(int32_t pid)
+{
+	return (struct lkst_owner){ .pid = pid, .start = tacho_start_time(pid) };
+}
+
+bool lkst_owner_lives(const struct lkst_owner *o)
+{
+	int32_t pid = tacho_load_acquire(&o->pid);
+
+	if (pid == LKST_OWNER_ITSELF)
+		return true;
+	return pid > 0 && tacho_start_time(pid) == tacho_load_relaxed(&o->start);
+}
+
+void lkst_state_note(struct lkst_state *s, uint32_t etype, uint64_t a, uint64_t b, uint64_t c,
+		     uint64_t d)
+{
+	uint32_t n = tacho_add_relaxed(&s->nr_static, 1);
+	struct lkst_record *r = &s->fixed[n % LKST_STATIC_RECORDS];
+
+	*r = (struct lkst_record){
+		.ticks = tacho_clock_read(tacho_clock_default()),
+		.arg = { a, b, c, d }, .recid = n, .thread = gettid(),
+		.uid = geteuid(), .gid = getegid(), .pid = getpid(), .pgrp = getpgrp(),
+		.etype = (uint16_t)etype,
+	};
+}
