@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Makes tests/golden/tracefs/6.12.xz: what tests/face/files.sh writes on a Linux 6.12.
 #
-#	ORACLE='boot command' tools/golden-files.sh
+#	ORACLE='boot command' tools/golden-tracefs.sh
 #
 # The boot command with -w DIR SCRIPT boots that kernel, runs SCRIPT in it as root
 # with tracefs at /sys/kernel/tracing and the current directory at DIR of this

@@ -5,7 +5,7 @@
 files.sh tries the files of the running kernel's tracing directory, and those of a mount:
 once with the kernel's events, once with those of a traced program.  A mount's answer
 has to be the running kernel's, or that of the kernel whose answers are kept
-(tools/golden-files.sh): what the running one lacks, only that one can say.
+(tools/golden-tracefs.sh): what the running one lacks, only that one can say.
 
 DIFFERENCES has what is different on purpose, a line each:
 	kernel|program|both  STEP  # WHY

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT
 /* The small files at the top of an instance. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
-#include "engine/synth.h"
 #include "face/ftrace/nodes.h"
 #include "face/ftrace/view.h"
 #include "kernel/syscalls.h"
 #include "kernel/tasks.h"
-#include "session/command.h"
 
 /* ---- tracing_on ---- */
 
@@ -339,58 +336,6 @@ static const struct tree_node cpumask_node = {
 	.show = kernel_show, .store = kernel_store,
 };
 
-/* Files of the kernel's top: they are about all instances. */
-static int top_show(struct tacho_tree_file *f, struct tacho_buf *out)
-{
-	return tacho_buf_read_fileat(out, f->inst->tree->tracefs.dirfd, f->node->name);
-}
-
-static ssize_t top_write(struct tacho_tree_file *f, const char *text, size_t len,
-			 int flags)
-{
-	ssize_t n = tree_top_write(f->inst, f->node->name, text, len, flags);
-
-	tree_events_changed(f->inst);
-	return n;
-}
-
-static ssize_t top_store(struct tacho_tree_file *f, const char *text, size_t len,
-			 const struct tacho_tree_caller *caller)
-{
-	(void)caller;
-	return top_write(f, text, len, O_APPEND);
-}
-
-static int top_trunc(struct tacho_tree_file *f)
-{
-	return (int)top_write(f, "", 0, O_TRUNC);
-}
-
-static const struct tree_node uprobes_node = {
-	.name = "uprobe_events", .mode = 0640, .passed = true, .top = true,
-	.show = top_show, .store = top_store, .trunc = top_trunc,
-};
-
-static const struct tree_node kprobes_node = {
-	.name = "kprobe_events", .mode = 0640, .passed = true, .top = true,
-	.show = top_show, .store = top_store, .trunc = top_trunc,
-};
-
-static const struct tree_node dynamic_node = {
-	.name = "dynamic_events", .mode = 0640, .passed = true, .top = true,
-	.show = top_show, .store = top_store, .trunc = top_trunc,
-};
-
-static const struct tree_node uprobe_profile_node = {
-	.name = "uprobe_profile", .mode = 0440, .passed = true, .top = true,
-	.show = top_show,
-};
-
-static const struct tree_node formats_node = {
-	.name = "printk_formats", .mode = 0440, .passed = true, .top = true,
-	.show = top_show,
-};
-
 /* Latency tracers look at it, which there are none of here: it is kept, in us. */
 static int thresh_show(struct tacho_tree_file *f, struct tacho_buf *out)
 {
@@ -411,14 +356,6 @@ static const struct tree_node thresh_node = {
 	.name = "tracing_thresh", .mode = 0640, .top = true,
 	.show = thresh_show, .store = thresh_store,
 };
-
-void tree_events_changed(struct tree_inst *inst)
-{
-	size_t nr;
-
-	tacho_add_relaxed(&inst->tree->events_seq, 1);
-	(void)tree_events(inst, true, &nr);
-}
 
 /* ---- names of threads ---- */
 
@@ -596,128 +533,18 @@ static const struct tree_node errors_node = {
 	.trunc = errors_trunc,
 };
 
-/* ---- synthetic_events ---- */
-
-#define SYNTH_ARENA	((size_t)1 << 20)
-
-static int put_synth(const struct tacho_command_info *c, void *arg)
-{
-	const struct tacho_synth *synth;
-	struct tacho_arena a;
-
-	if (c->kind != TACHO_COMMAND_SYNTH)
-		return 0;
-	tacho_arena_init(&a, SYNTH_ARENA);
-	synth = tacho_synth_parse(&a, c->text, NULL);
-	if (synth) {
-		tacho_synth_print(synth, arg);
-		tacho_buf_putc(arg, '\n');
-	}
-	tacho_arena_release(&a);
-	return 0;
-}
-
-static int synth_show(struct tacho_tree_file *f, struct tacho_buf *out)
-{
-	return tacho_commands_each(&f->inst->session, put_synth, out);
-}
-
-/* In both or in none: who can refuse goes first, and a definition is taken back. */
-static int synth_both(struct tree_inst *inst, const char *text, struct tacho_cmd_error *e)
-{
-	char undo[TACHO_COMMAND_TEXT];
-	int err;
-
-	if (*text == '!') {
-		err = tree_engine_synth(inst, text, e);
-		return err && err != -ENOENT ? err :
-		       tacho_command_synth(&inst->session, text, e);
-	}
-	err = tacho_command_synth(&inst->session, text, e);
-	if (err)
-		return err;
-	err = tree_engine_synth(inst, text, e);
-	if (err) {
-		(void)snprintf(undo, sizeof(undo), "!%.*s", (int)strcspn(text, " ;\t"),
-			       text);
-		(void)tacho_command_synth(&inst->session, undo, NULL);
-	}
-	return err;
-}
-
-static int synth_one(struct tree_inst *inst, const char *text)
-{
-	struct tacho_cmd_error e = { 0 };
-	int err = synth_both(inst, text, &e);
-
-	/* of one that is not there or in use the kernel says nothing */
-	if (err && err != -ENOENT && err != -EBUSY)
-		tree_log_error(inst, "synthetic_events", text, &e);
-	tree_events_changed(inst);
-	return err;
-}
-
-/* A line each. */
-static ssize_t synth_store(struct tacho_tree_file *f, const char *text, size_t len,
-			   const struct tacho_tree_caller *caller)
-{
-	char *copy = strdup(text), *save = NULL;
-	int err = copy ? 0 : -ENOMEM;
-
-	(void)caller;
-	for (char *l = copy ? strtok_r(copy, "\n", &save) : NULL; !err && l;
-	     l = strtok_r(NULL, "\n", &save)) {
-		l = tree_trim(l);
-		if (*l && *l != '#')
-			err = synth_one(f->inst, l);
-	}
-	free(copy);
-	return err ? err : (ssize_t)len;
-}
-
-struct first_synth {
-	char text[TACHO_COMMAND_TEXT];
-};
-
-static int take_synth(const struct tacho_command_info *c, void *arg)
-{
-	struct first_synth *s = arg;
-
-	if (c->kind != TACHO_COMMAND_SYNTH)
-		return 0;
-	s->text[0] = '!';
-	(void)snprintf(s->text + 1, sizeof(s->text) - 1, "%.*s",
-		       (int)strcspn(c->text, " ;\t"), c->text);
-	return 1;
-}
-
-static int synth_trunc(struct tacho_tree_file *f)
-{
-	struct first_synth s;
-	int err = 0;
-
-	while (!err && tacho_commands_each(&f->inst->session, take_synth, &s) == 1)
-		err = synth_one(f->inst, s.text);
-	return err;
-}
-
-static const struct tree_node synth_node = {
-	.name = "synthetic_events", .mode = 0640, .show = synth_show,
-	.store = synth_store, .trunc = synth_trunc,
-};
-
 /* ---- tables ---- */
 
 const struct tree_node *const tree_top_nodes[] = {
 	&tree_readme_node, &tree_available_node, &available_tracers_node,
 	&tree_percent_node, &tree_buffer_size_node, &tree_subbuf_size_node,
-	&tree_total_size_node, &current_node, &dynamic_node, &errors_node,
-	&tree_free_node, &kprobes_node, &formats_node, &cmdlines_node,
+	&tree_total_size_node, &current_node, &tree_dynamic_node, &errors_node,
+	&tree_free_node, &tree_kprobes_node, &tree_formats_node, &cmdlines_node,
 	&cmdlines_size_node, &tgids_node, &tree_set_event_node, &notrace_pids_node,
-	&pids_node, &tree_snapshot_node, &synth_node, &mode_node, &tree_trace_node,
+	&pids_node, &tree_snapshot_node, &tree_synth_node, &mode_node, &tree_trace_node,
 	&clock_node, &tree_marker_node, &tree_marker_raw_node, &tree_options_node,
-	&tree_pipe_node, &cpumask_node, &on_node, &thresh_node, &uprobes_node,
-	&uprobe_profile_node, NULL,
+	&tree_pipe_node, &cpumask_node, &on_node, &thresh_node, &tree_uprobes_node,
+	&tree_uprobe_profile_node, NULL,
 };
 
 const struct tree_node *const tree_cpu_nodes[] = {

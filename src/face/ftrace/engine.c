@@ -142,14 +142,62 @@ void tree_engine_run(struct tree_store *s)
 
 /* ---- commands ---- */
 
-bool tree_engine_takes(const struct tacho_tree *tree, const char *text)
+/*
+ * Whether a hist trigger only counts in a table.  A variable or an action may lead to a
+ * synthetic event, which is the session's and not the kernel's; and at common_timestamp
+ * the kernel would take another clock for its instance.
+ */
+static bool is_table(const char *text)
+{
+	static const char *const words[] = {
+		"key", "keys", "val", "vals", "values", "sort", "size", "name", "clock",
+	};
+	const char *end = strstr(text, " if ");
+	size_t len = end ? (size_t)(end - text) : strlen(text);
+
+	for (const char *at = text, *next; at < text + len; at = next) {
+		size_t part = strcspn(at, ":"), word = strcspn(at, "=:"), i = 0;
+
+		if (part > (size_t)(text + len - at))
+			part = (size_t)(text + len - at);
+		next = at + part + 1;
+		if (memchr(at, '$', part) || memchr(at, '(', part) ||
+		    memmem(at, part, "common_timestamp", 16))
+			return false;
+		while (word < part && i < sizeof(words) / sizeof(words[0]) &&
+		       (strlen(words[i]) != word || memcmp(words[i], at, word)))
+			i++;
+		if (word < part && i == sizeof(words) / sizeof(words[0]))
+			return false;
+	}
+	return true;
+}
+
+/* Of "enable_hist:SYSTEM:EVENT": whether the engine has a histogram on that event. */
+static bool has_target(struct tree_inst *inst, const char *text)
+{
+	char system[TACHO_RULE_MAX], event[TACHO_RULE_MAX];
+	const char *at = strchr(text, ':'), *colon = at ? strchr(at + 1, ':') : NULL;
+	const struct tacho_engine_event *e;
+
+	if (!colon)
+		return false;
+	(void)snprintf(system, sizeof(system), "%.*s", (int)(colon - at - 1), at + 1);
+	(void)snprintf(event, sizeof(event), "%.*s", (int)strcspn(colon + 1, ": \t"),
+		       colon + 1);
+	e = tree_engine_event(inst, system, event);
+	return e && tacho_engine_hist(tree_engine(inst), e, 0);
+}
+
+bool tree_engine_takes(struct tree_inst *inst, const char *text)
 {
 	if (*text == '!')
 		text++;
-	if (!strncmp(text, "hist", 4) || !strncmp(text, "enable_hist", 11) ||
-	    !strncmp(text, "disable_hist", 12))
-		return !tree->has_hist;
-	return !strncmp(text, "snapshot", 8) && !tree->has_snapshot;
+	if (!strncmp(text, "enable_hist", 11) || !strncmp(text, "disable_hist", 12))
+		return !inst->tree->has_hist || has_target(inst, text);
+	if (!strncmp(text, "hist", 4))
+		return !inst->tree->has_hist || !is_table(text);
+	return !strncmp(text, "snapshot", 8);
 }
 
 static bool kernel_enabled(struct tree_inst *inst, const char *system,
@@ -248,11 +296,9 @@ static void know_named(struct tree_inst *inst, const char *text, const char *bef
 }
 
 int tree_engine_trigger(struct tree_inst *inst, const char *system,
-			const char *name, char *text)
+			const char *name, const char *text, struct tacho_cmd_error *e)
 {
-	struct tacho_cmd_error e = { 0 };
 	struct tacho_engine_event *event;
-	char loc[TACHO_RULE_MAX * 2 + 8];
 	bool wanted;
 	int err;
 
@@ -269,17 +315,13 @@ int tree_engine_trigger(struct tree_inst *inst, const char *system,
 	know_named(inst, text, "able_hist:", ':', ": \t");
 	wanted = event->enabled || event->soft;
 	err = tacho_engine_trigger(tacho_query_engine(inst->store->query), event,
-				   text, &e);
+				   text, e);
 	/* of what cannot be removed the kernel says nothing */
 	if (err == -ENOENT && *text == '!')
 		err = 0;
-	if (err) {
-		(void)snprintf(loc, sizeof(loc), "%s:%s", system, name);
-		tree_log_trigger(inst, loc, text, &e);
-		return err;
-	}
-	changed(inst, event, wanted);
-	return 0;
+	if (!err)
+		changed(inst, event, wanted);
+	return err;
 }
 
 void tree_engine_enable(struct tree_inst *inst, struct tacho_engine_event *event,

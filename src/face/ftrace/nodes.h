@@ -24,6 +24,12 @@ extern const struct tree_node tree_filter_node;		/* filter.c */
 extern const struct tree_node tree_trigger_node;	/* trigger.c */
 extern const struct tree_node tree_hist_node;
 extern const struct tree_node tree_hist_debug_node;
+extern const struct tree_node tree_dynamic_node;	/* dynamic.c */
+extern const struct tree_node tree_kprobes_node;
+extern const struct tree_node tree_uprobes_node;
+extern const struct tree_node tree_uprobe_profile_node;
+extern const struct tree_node tree_formats_node;
+extern const struct tree_node tree_synth_node;
 extern const struct tree_node tree_readme_node;		/* readme.c */
 extern const struct tree_node tree_marker_node;		/* marker.c */
 extern const struct tree_node tree_marker_raw_node;

@@ -74,7 +74,7 @@ struct tacho_tree {
 	struct tree_attr *attrs;
 	struct tacho_tracefs tracefs;	/* dirfd -1: no kernel events */
 	struct tacho_diag without;	/* why */
-	bool has_hist, has_snapshot, has_synth;	/* the kernel's own */
+	bool has_hist;		/* the kernel has hist triggers */
 	uint32_t nr_cpus;
 	struct tree_types *types;	/* of programs' events, of all instances */
 	pthread_mutex_t symbols_lock;	/* nothing is taken under it */

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* README: what the files do; scripts look into it for what is there. */
+#include <string.h>
+
 #include "face/ftrace/nodes.h"
 
-static const char text[] =
+#define README_MAX	((size_t)1 << 20)
+
+static const char text_before[] =
 "tracing mini-HOWTO:\n"
 "\n"
 "This tree is made by tacho.  It has the events of programs and of the kernel.\n"
@@ -29,28 +33,15 @@ static const char text[] =
 "  saved_cmdlines_size	- how many names of threads are kept\n"
 "\n"
 "  snapshot		- a second set of buffers: 1 takes a snapshot, 0 frees it\n"
-"\n"
-"  dynamic_events		- create/append/remove/show the generic dynamic events\n"
-"			  Write into this file to define/undefine new trace events.\n"
-"  kprobe_events		- create/append/remove/show the kernel dynamic events\n"
-"  uprobe_events		- create/append/remove/show the userspace dynamic events\n"
-"			  Write into this file to define/undefine new trace events.\n"
-"\t  accepts: event-definitions (one definition per line)\n"
-"\t   Format: p[:[<group>/][<event>]] <place> [<args>]\n"
-"\t           r[maxactive][:[<group>/][<event>]] <place> [<args>]\n"
-"\t           -:[<group>/][<event>]\n"
-"\t    place (uprobe): <path>:<offset>[%return][(ref_ctr_offset)]\n"
-"\t     args: <name>=fetcharg[:type]\n"
-"\t fetcharg: %<register>, @<address>, @<symbol>[+|-<offset>],\n"
-"\t           $stack<index>, $stack, $retval, $comm,\n"
-"\t           +|-[u]<offset>(<fetcharg>), \\imm-value, \\\"imm-string\"\n"
-"\t     type: s8/16/32/64, u8/16/32/64, x8/16/32/64, char, string, symbol,\n"
-"\t           b<bit-width>@<bit-offset>/<container-size>, ustring,\n"
-"\t           symstr, %pd/%pD, <type>\\[<array-size>\\]\n"
-"\n"
+"\n";
+
+/* Behind what the kernel says of its probes. */
+static const char text_behind[] =
 "  synthetic_events	- create/append/remove/show synthetic events\n"
 "			  Write into this file to define/undefine new synthetic events.\n"
 "\t     example: echo 'myevent u64 lat; char name[]; long[] stack' >> synthetic_events\n"
+"\t     in dynamic_events: s:[synthetic/]<event> <field> [<field>]\n"
+"\t                        -:[synthetic/]<event>\n"
 "\n"
 "  instances/		- other sessions: mkdir makes one, rmdir destroys it\n"
 "\n"
@@ -88,8 +79,9 @@ static const char text[] =
 "\t            [:nohitcount]\n"
 "\t            [:<handler>.<action>]\n"
 "\t            [if <filter>]\n"
-"\t    A field, or 'common_timestamp', 'common_cpu', 'common_stacktrace',\n"
-"\t    'hitcount'.  Modifiers:\n"
+"\t    Keys\n"
+"\t    can be any field, or the special string 'common_stacktrace'.\n"
+"\t    Other fields: 'common_timestamp', 'common_cpu', 'hitcount'.  Modifiers:\n"
 "\t            .hex        display a number as a hex value\n"
 "\t            .sym        display an address as a symbol\n"
 "\t            .sym-offset display an address as a symbol and offset\n"
@@ -105,11 +97,48 @@ static const char text[] =
 "\t    Actions:  <synthetic_event>(param list), trace(<synthetic_event>,param list),\n"
 "\t              save(field,...), snapshot()\n";
 
+/* Whether a line begins a part of the kernel's text: a file's name, 2 columns in. */
+static bool begins_part(const char *line)
+{
+	return !strncmp(line, "  ", 2) && line[2] != ' ' && line[2] != '\n';
+}
+
+static bool is_of_probes(const char *line)
+{
+	return !strncmp(line, "  dynamic_events", 16) ||
+	       !strncmp(line, "  kprobe_events", 15) ||
+	       !strncmp(line, "  uprobe_events", 15);
+}
+
+/*
+ * What the kernel says of its probes, which are handed to it: what it can do, and programs
+ * look for here, is different from kernel to kernel.
+ */
+static void put_probes(const struct tree_inst *inst, struct tacho_buf *out)
+{
+	bool wanted = false;
+	struct tacho_buf b;
+
+	tacho_buf_init(&b, README_MAX);
+	if (!tacho_buf_read_fileat(&b, inst->tree->tracefs.dirfd, "README"))
+		for (const char *at = tacho_buf_str(&b), *next; *at; at = next) {
+			next = at + strcspn(at, "\n");
+			next += *next == '\n';
+			if (begins_part(at))
+				wanted = is_of_probes(at);
+			if (wanted)
+				tacho_buf_put(out, at, (size_t)(next - at));
+		}
+	tacho_buf_release(&b);
+}
+
 static int readme_show(struct tacho_tree_file *f, struct tacho_buf *out)
 {
-	(void)f;
-	tacho_buf_puts(out, text);
-	return 0;
+	tacho_buf_puts(out, text_before);
+	if (tree_has_kernel(f->inst->tree))
+		put_probes(f->inst, out);
+	tacho_buf_puts(out, text_behind);
+	return tacho_buf_error(out);
 }
 
 const struct tree_node tree_readme_node = {

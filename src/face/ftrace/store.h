@@ -86,11 +86,15 @@ void tree_store_source_again(struct tacho_source *source);
 
 /* ---- the engine ---- */
 
-/* Whether a trigger's text (with or without '!') is for the engine on this kernel. */
-bool tree_engine_takes(const struct tacho_tree *tree, const char *text);
+/*
+ * Whether a trigger's text (with or without '!') is for the engine.  Plain histograms are
+ * the kernel's, where it has them.  Snapshots never are: they are of programs' records, too.
+ */
+bool tree_engine_takes(struct tree_inst *inst, const char *text);
 
+/* 0 or -errno, and what is wrong in e. */
 int tree_engine_trigger(struct tree_inst *inst, const char *system,
-			const char *event, char *text);
+			const char *event, const char *text, struct tacho_cmd_error *e);
 int tree_engine_synth(struct tree_inst *inst, const char *text,
 		      struct tacho_cmd_error *e);
 

@@ -768,8 +768,6 @@ static void find_kernel(struct tacho_tree *t)
 	}
 	t->nr_cpus = count_cpus(&t->tracefs);
 	t->has_hist = readme_has(&t->tracefs, "hist trigger");
-	t->has_snapshot = !faccessat(t->tracefs.dirfd, "snapshot", F_OK, 0);
-	t->has_synth = !faccessat(t->tracefs.dirfd, "synthetic_events", F_OK, 0);
 }
 
 int tacho_tree_open(struct tacho_tree **out, const struct tacho_tree_config *config,

@@ -10,6 +10,7 @@
 #include "face/ftrace/store.h"
 
 #define ARENA_MAX	((size_t)1 << 20)
+#define HIST_MAX	((size_t)256 << 20)	/* bytes of an event's tables */
 
 /* ---- trigger ---- */
 
@@ -28,7 +29,10 @@ static void put_lines(const struct tacho_buf *from, struct tacho_buf *out)
 	}
 }
 
-/* The kernel puts a histogram behind the triggers that are there, others before them. */
+/*
+ * The kernel puts a histogram behind the triggers that are there, others before them.  What
+ * was set on both sides is one trigger.
+ */
 static void put_trigger(const struct tacho_command_info *c, struct tacho_buf *out)
 {
 	struct tacho_trigger_spec spec;
@@ -40,7 +44,9 @@ static void put_trigger(const struct tacho_command_info *c, struct tacho_buf *ou
 	if (!tacho_trigger_parse(&spec, &a, c->text, NULL)) {
 		tacho_trigger_print(&spec, c->left, c->paused, &line);
 		tacho_buf_putc(&line, '\n');
-		if (!strncmp(c->text, "hist", 4)) {
+		if (out->len && memmem(out->data, out->len, line.data, line.len)) {
+			;
+		} else if (!strncmp(c->text, "hist", 4)) {
 			tacho_buf_put(out, line.data, line.len);
 		} else {
 			tacho_buf_put(&line, tacho_buf_str(out), out->len);
@@ -131,31 +137,65 @@ static int check_trigger(struct tacho_tree_file *f, const char *text,
 	return err;
 }
 
-static int trigger_program(struct tacho_tree_file *f, const char *text)
+static int trigger_program(struct tacho_tree_file *f, const char *name,
+			   const char *text, struct tacho_cmd_error *e)
 {
-	char name[TREE_NAME_SIZE];
-	struct tacho_cmd_error e = { 0 };
+	int err = check_trigger(f, text, e);
+
+	if (!err)
+		err = tacho_command_trigger(&f->inst->session, name, text, NULL, e);
+	/* of what cannot be removed the kernel says nothing */
+	return err == -ENOENT && *text == '!' ? 0 : err;
+}
+
+/* The kernel's own file, or the engine in its place. */
+static int trigger_kernel(struct tacho_tree_file *f, bool synth, const char *text,
+			  struct tacho_cmd_error *e)
+{
+	char path[TREE_PATH_SIZE];
 	int err;
 
-	tree_event_name(f, name);
-	err = check_trigger(f, text, &e);
-	if (!err)
-		err = tacho_command_trigger(&f->inst->session, name, text, NULL, &e);
-	/* of what cannot be removed the kernel says nothing */
-	if (err == -ENOENT && *text == '!')
-		return 0;
-	if (err)
-		tree_log_trigger(f->inst, name, text, &e);
+	if (synth || tree_engine_takes(f->inst, text))
+		return tree_engine_trigger(f->inst, f->system, f->event, text, e);
+	tree_event_path(f, "trigger", path);
+	err = tree_kernel_write(f->inst, path, text, strlen(text), true);
+	tree_store_events_changed(f->inst);
 	return err;
+}
+
+/*
+ * On both sides, if both have the event; a synthetic one may be made by the kernel's
+ * events or by programs', and what its trigger names be known on one side only: then it
+ * is enough that this one takes it.
+ */
+static int trigger_one(struct tacho_tree_file *f, const char *text)
+{
+	struct tacho_cmd_error kernel_error = { 0 }, program_error = { 0 };
+	struct tree_sides s = tree_sides_of(f);
+	bool synth = !strcmp(f->system, "synthetic") &&
+		     tree_engine_event(f->inst, f->system, f->event);
+	int kernel = 0, program = 0;
+	char name[TREE_NAME_SIZE];
+
+	tree_event_name(f, name);
+	if (s.kernel || synth)
+		kernel = trigger_kernel(f, synth, text, &kernel_error);
+	if (s.program && (!kernel || synth))
+		program = trigger_program(f, name, text, &program_error);
+	if (synth && s.program && (!kernel || !program))
+		return 0;
+	if (kernel && *kernel_error.text)
+		tree_log_trigger(f->inst, name, text, &kernel_error);
+	else if (!kernel && program)
+		tree_log_trigger(f->inst, name, text, &program_error);
+	return kernel ? kernel : program;
 }
 
 static ssize_t trigger_store(struct tacho_tree_file *f, const char *text, size_t len,
 			     const struct tacho_tree_caller *caller)
 {
-	struct tree_sides s = tree_sides_of(f);
-	char path[TREE_PATH_SIZE], *copy, *trimmed;
-	bool synth = !strcmp(f->system, "synthetic");
-	int err = 0;
+	char *copy, *trimmed;
+	int err = -EINVAL;
 
 	(void)caller;
 	if (!len)
@@ -168,18 +208,8 @@ static ssize_t trigger_store(struct tacho_tree_file *f, const char *text, size_t
 	trimmed = tree_trim(copy);
 	if (strstr(trimmed, "traceo"))
 		tree_watch_switch(f->inst);
-	if (!*trimmed) {
-		err = -EINVAL;
-	} else if ((s.kernel && tree_engine_takes(f->inst->tree, trimmed)) ||
-		   (synth && tree_engine_event(f->inst, f->system, f->event))) {
-		err = tree_engine_trigger(f->inst, f->system, f->event, trimmed);
-	} else if (s.kernel) {
-		tree_event_path(f, "trigger", path);
-		err = tree_kernel_write(f->inst, path, trimmed, strlen(trimmed), true);
-		tree_store_events_changed(f->inst);
-	}
-	if (!err && s.program)
-		err = trigger_program(f, trimmed);
+	if (*trimmed)
+		err = trigger_one(f, trimmed);
 	free(copy);
 	return err ? err : (ssize_t)len;
 }
@@ -209,15 +239,17 @@ static void trunc_program(struct tacho_tree_file *f)
 	}
 }
 
-static void trunc_engine(struct tacho_tree_file *f, struct tacho_engine_event *e)
+static void trunc_engine(struct tacho_tree_file *f,
+			 const struct tacho_engine_event *event)
 {
+	struct tacho_cmd_error e = { 0 };
 	const struct tacho_hist *h;
 	char text[TACHO_COMMAND_MAX + 2];
 
-	while ((h = tacho_engine_hist(tree_engine(f->inst), e, 0))) {
+	while ((h = tacho_engine_hist(tree_engine(f->inst), event, 0))) {
 		(void)snprintf(text, sizeof(text), "!%s", tacho_hist_spec_of(h)->text);
-		if (tree_engine_trigger(f->inst, f->system, f->event, text) ||
-		    tacho_engine_hist(tree_engine(f->inst), e, 0) == h)
+		if (tree_engine_trigger(f->inst, f->system, f->event, text, &e) ||
+		    tacho_engine_hist(tree_engine(f->inst), event, 0) == h)
 			return;
 	}
 }
@@ -262,6 +294,24 @@ static int put_hist(const struct tacho_command_hist *h, void *arg)
 	return tacho_hist_print(h->hist, o->names, o->out);
 }
 
+/* The kernel's own tables, behind the engine's. */
+static int put_kernel_hist(const struct tacho_tree_file *f, struct tacho_buf *out)
+{
+	struct tacho_buf b;
+	int err;
+
+	tacho_buf_init(&b, HIST_MAX);
+	err = tree_event_text(f, "hist", &b);
+	if (!err && b.len) {
+		if (out->len)
+			tacho_buf_puts(out, "\n\n");
+		tacho_buf_put(out, b.data, b.len);
+		err = tacho_buf_error(out);
+	}
+	tacho_buf_release(&b);
+	return err;
+}
+
 static int hist_show(struct tacho_tree_file *f, struct tacho_buf *out)
 {
 	struct hist_out o = { .out = out, .names = tree_names(f->inst) };
@@ -277,7 +327,7 @@ static int hist_show(struct tacho_tree_file *f, struct tacho_buf *out)
 	}
 	if (!err && s.kernel && f->inst->tree->has_hist &&
 	    tree_kernel_is_there(f->inst))
-		err = tree_event_text(f, "hist", out);
+		err = put_kernel_hist(f, out);
 	tree_event_name(f, name);
 	return err ? err : tacho_command_hists(&f->inst->session, name, put_hist, &o);
 }
