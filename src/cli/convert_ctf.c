@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/hashmap.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/convert.h"
@@ -35,12 +36,6 @@ struct lane {
 	uint32_t events;
 };
 
-/* A type of the input and its id in the output. */
-struct known_type {
-	const struct tacho_type *type;	/* NULL: a free slot */
-	uint32_t id;
-};
-
 struct ctf_out {
 	struct cli_convert *c;
 	struct tacho_ctf_writer *w;
@@ -48,120 +43,94 @@ struct ctf_out {
 	struct lane *lane;
 	size_t nr_lanes;
 	size_t last_lane;
-	struct known_type *known;	/* hash of pointers */
-	uint32_t nr_known, nr_slots;
-	uint64_t *text_hash[TACHO_NR_STREAM_IDS];	/* by id; 0: free */
+	struct tacho_hashmap known;	/* id in the output, by type of the input */
+	struct ids {
+		struct tacho_hashmap by_text;	/* id, by hash of a type's text */
+		bool taken[IDS];
+		uint32_t low;		/* ids below are taken */
+	} *ids;				/* by stream id */
 	struct tacho_buf format;
 	uint64_t left_out;		/* by the writer */
 };
 
 /* ---- types ----------------------------------------------------------------- */
 
-static uint32_t known_slot(const struct ctf_out *o, const struct tacho_type *t)
+/* Ids are values of the maps: 0 is none. */
+static uint32_t id_of(const struct tacho_hashmap *m, uint64_t key)
 {
-	uint64_t h = (uint64_t)(uintptr_t)t * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (uint32_t)(h >> 32) & (o->nr_slots - 1);
+	return (uint32_t)(uintptr_t)tacho_hashmap_get(m, key);
 }
 
-static int known_grow(struct ctf_out *o)
+static int set_id(struct ctf_out *o, struct tacho_hashmap *m, uint64_t key, uint32_t id)
 {
-	struct known_type *old = o->known;
-	uint32_t nr = o->nr_slots;
-
-	o->known = calloc(nr ? (size_t)nr * 2 : 256, sizeof(*old));
-	if (!o->known) {
-		o->known = old;
-		return -ENOMEM;
-	}
-	o->nr_slots = nr ? nr * 2 : 256;
-	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t at = known_slot(o, old[i].type);
-
-		if (!old[i].type)
-			continue;
-		while (o->known[at].type)
-			at = (at + 1) & (o->nr_slots - 1);
-		o->known[at] = old[i];
-	}
-	free(old);
-	return 0;
+	return tacho_hashmap_set(m, key, (void *)(uintptr_t)id) ?
+	       tacho_diag(&o->d, -ENOMEM, 0, "out of memory") : 0;
 }
 
-/*
- * The id for a type whose text has this hash: that of the same text, else its
- * own if nobody has it, else the lowest free one.
- */
-static uint32_t pick_id(const uint64_t *hash, const struct tacho_type *type,
-			uint64_t text)
+/* The type's own id if nobody has it, else the lowest free one; IDS: there is none. */
+static uint32_t free_id(struct ids *ids, const struct tacho_type *type)
 {
-	uint32_t free_id = IDS;
-
-	if (type->id && type->id < IDS &&
-	    (!hash[type->id] || hash[type->id] == text))
+	if (type->id && type->id < IDS && !ids->taken[type->id])
 		return type->id;
-	for (uint32_t id = IDS - 1; id; id--) {
-		if (hash[id] == text)
-			return id;
-		if (!hash[id])
-			free_id = id;
-	}
-	return free_id;
+	while (ids->low < IDS && ids->taken[ids->low])
+		ids->low++;
+	return ids->low;
 }
 
-static int enter_type(struct ctf_out *o, const struct tacho_type *type,
-		      uint32_t stream_id, uint32_t *id)
+/* What the type is told from others by: its names and its format, as a hash. */
+static int text_hash(struct ctf_out *o, const struct tacho_type *type, uint64_t *hash)
 {
-	uint64_t *hash = o->text_hash[stream_id], text;
-	int err;
-
 	tacho_buf_reset(&o->format);
 	tacho_type_write(type, false, &o->format);
 	if (tacho_buf_error(&o->format))
 		return tacho_diag(&o->d, -ENOMEM, 0, "the format of '%s:%s' is too long",
 				  type->system, type->name);
-	text = tacho_hash(type->system, strlen(type->system) + 1, 0);
-	text = tacho_hash(type->name, strlen(type->name) + 1, text);
-	text = tacho_hash(o->format.data, o->format.len, text);
-	for (;;) {
-		*id = pick_id(hash, type, text);
-		if (*id == IDS)
+	*hash = tacho_hash(type->system, strlen(type->system) + 1, 0);
+	*hash = tacho_hash(type->name, strlen(type->name) + 1, *hash);
+	*hash = tacho_hash(o->format.data, o->format.len, *hash);
+	return 0;
+}
+
+/* Equal types are one in the output. */
+static int enter_type(struct ctf_out *o, const struct tacho_type *type,
+		      uint32_t stream_id, uint32_t *id)
+{
+	struct ids *ids = &o->ids[stream_id];
+	uint64_t text = 0;
+	int err = text_hash(o, type, &text);
+
+	*id = err ? 0 : id_of(&ids->by_text, text);
+	while (!err && !*id) {
+		uint32_t next = free_id(ids, type);
+
+		if (next == IDS)
 			return tacho_diag(&o->d, -ENOSPC, 0, "too many event types");
-		if (hash[*id] == text)
-			return 0;
-		hash[*id] = text;
-		err = tacho_ctf_writer_type(o->w, stream_id, *id, type->system,
+		ids->taken[next] = true;
+		err = tacho_ctf_writer_type(o->w, stream_id, next, type->system,
 					    type->name, o->format.data,
 					    o->format.len, &o->d);
-		if (err != -ENOSPC)
-			return err;
-		/* the writer took this id for a stand-in: it is gone */
-		hash[*id] = ~text;
-		o->d = (struct tacho_diag){ 0 };
+		if (!err) {
+			*id = next;
+			err = set_id(o, &ids->by_text, text, next);
+		} else if (err == -ENOSPC) {
+			/* the writer took this id for a stand-in: it is gone */
+			err = 0;
+			o->d = (struct tacho_diag){ 0 };
+		}
 	}
+	return err;
 }
 
 static int type_id(struct ctf_out *o, const struct tacho_type *type,
 		   uint32_t stream_id, uint32_t *id)
 {
-	uint32_t at;
-	int err = 0;
+	int err;
 
-	if (o->nr_known >= o->nr_slots / 2)
-		err = known_grow(o);
-	if (err)
-		return tacho_diag(&o->d, err, 0, "out of memory");
-	for (at = known_slot(o, type); o->known[at].type; at = (at + 1) & (o->nr_slots - 1))
-		if (o->known[at].type == type) {
-			*id = o->known[at].id;
-			return 0;
-		}
+	*id = id_of(&o->known, tacho_hashmap_key(type));
+	if (tacho_likely(*id))
+		return 0;
 	err = enter_type(o, type, stream_id, id);
-	if (!err) {
-		o->known[at] = (struct known_type){ type, *id };
-		o->nr_known++;
-	}
-	return err;
+	return err ? err : set_id(o, &o->known, tacho_hashmap_key(type), *id);
 }
 
 /* ---- lanes ----------------------------------------------------------------- */
@@ -398,11 +367,11 @@ static int new_writer(struct ctf_out *o)
 		info.clock_freq = source->clock.freq;
 		info.realtime = source->clock.base;
 	}
-	for (int i = 0; i < TACHO_NR_STREAM_IDS; i++) {
-		o->text_hash[i] = calloc(IDS, sizeof(uint64_t));
-		if (!o->text_hash[i])
-			return tacho_diag(&o->d, -ENOMEM, 0, "out of memory");
-	}
+	o->ids = calloc(TACHO_NR_STREAM_IDS, sizeof(*o->ids));
+	if (!o->ids)
+		return tacho_diag(&o->d, -ENOMEM, 0, "out of memory");
+	for (int i = 0; i < TACHO_NR_STREAM_IDS; i++)
+		o->ids[i].low = 1;
 	return tacho_ctf_writer_new(&o->w, o->c->out, &info, &o->d);
 }
 
@@ -417,9 +386,10 @@ static void release(struct ctf_out *o)
 	for (size_t i = 0; i < o->nr_lanes; i++)
 		tacho_buf_release(&o->lane[i].records);
 	free(o->lane);
-	free(o->known);
-	for (int i = 0; i < TACHO_NR_STREAM_IDS; i++)
-		free(o->text_hash[i]);
+	tacho_hashmap_release(&o->known);
+	for (int i = 0; o->ids && i < TACHO_NR_STREAM_IDS; i++)
+		tacho_hashmap_release(&o->ids[i].by_text);
+	free(o->ids);
 	tacho_buf_release(&o->format);
 	free(o);
 }

@@ -367,17 +367,10 @@ static void write_print_fmt(const struct tacho_synth *synth,
 	tacho_buf_putc(out, '\n');
 }
 
-static const char common_fields[] =
-	"format:\n"
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
-
 /* More bytes than the `format` text has. */
 static size_t format_room(const struct tacho_synth *synth)
 {
-	size_t room = sizeof(common_fields) + 64;
+	size_t room = sizeof(TACHO_COMMON_FIELDS) + 64;
 
 	for (uint32_t i = 0; i < synth->nr_fields; i++)
 		room += strlen(synth->field[i].type) +
@@ -397,7 +390,7 @@ static int make_type(struct parser *p)
 
 	if (!out.data)
 		return no_memory(p);
-	tacho_buf_puts(&out, common_fields);
+	tacho_buf_puts(&out, TACHO_COMMON_FIELDS);
 	for (uint32_t i = 0; i < synth->nr_fields; i++)
 		write_field(&synth->field[i], &out);
 	write_print_fmt(synth, &out);

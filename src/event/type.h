@@ -23,6 +23,14 @@
 #include "base/buf.h"
 #include "base/diag.h"
 
+/* How the format of a type begins that is made here: struct tacho_common. */
+#define TACHO_COMMON_FIELDS							\
+	"format:\n"								\
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"	\
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"	\
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
 enum tacho_field_kind {
 	TACHO_FIELD_SCALAR,	/* one number, pointer, enum or bool */
 	TACHO_FIELD_ARRAY,	/* a fixed number of elements */

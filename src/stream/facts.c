@@ -222,17 +222,27 @@ static bool symbol_line(char *line, char *end, uint64_t *addr, char **name)
 	return true;
 }
 
+/* Every line has an end to write to. */
+static int take_text(struct tacho_buf *to, struct tacho_buf *text)
+{
+	tacho_buf_putc(text, '\n');
+	if (tacho_buf_error(text))
+		return tacho_buf_error(text);
+	tacho_buf_release(to);
+	*to = *text;
+	tacho_buf_init(text, to->cap);
+	return 0;
+}
+
 int tacho_facts_take_kallsyms(struct tacho_facts *f, struct tacho_buf *text)
 {
 	char *p, *end;
 	size_t room = 0;
 
-	tacho_buf_putc(text, '\n');	/* every line has an end to write to */
-	if (tacho_buf_error(text))
-		return tacho_buf_error(text);
-	tacho_buf_release(&f->symbol_text);
-	f->symbol_text = *text;
-	tacho_buf_init(text, f->symbol_text.cap);
+	int err = take_text(&f->symbol_text, text);
+
+	if (err)
+		return err;
 	f->nr_symbols = 0;
 	p = f->symbol_text.data;
 	end = p + f->symbol_text.len;
@@ -299,12 +309,10 @@ int tacho_facts_take_printk(struct tacho_facts *f, struct tacho_buf *text)
 	char *p, *end;
 	size_t lines = 0;
 
-	tacho_buf_putc(text, '\n');	/* every line has an end to write to */
-	if (tacho_buf_error(text))
-		return tacho_buf_error(text);
-	tacho_buf_release(&f->string_text);
-	f->string_text = *text;
-	tacho_buf_init(text, f->string_text.cap);
+	int err = take_text(&f->string_text, text);
+
+	if (err)
+		return err;
 	f->nr_strings = 0;
 	p = f->string_text.data;
 	end = p + f->string_text.len;

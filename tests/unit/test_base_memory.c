@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Arena caps, the cursor's sticky error, the first error of a diag, byte orders. */
+/* Arena caps, maps that grow, the cursor's sticky error, the first error of a diag, byte orders. */
 #include "test.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/cursor.h"
 #include "base/diag.h"
+#include "base/hashmap.h"
 
 static void test_arena(void)
 {
@@ -162,9 +163,35 @@ static void test_bytes(void)
 	CHECK(tacho_load_u64(b + 1) == UINT64_MAX);
 }
 
+static void test_hashmap(void)
+{
+	static char values[100000];
+	struct tacho_hashmap m = { 0 };
+	uint32_t bad = 0, seen = 0;
+
+	CHECK(!tacho_hashmap_get(&m, 0));
+	/* keys that fall on few places, and 0, are keys like others */
+	for (uint64_t i = 0; i < sizeof(values); i++)
+		bad += tacho_hashmap_set(&m, i << 40, &values[i]) != 0;
+	for (uint64_t i = 0; i < sizeof(values); i++)
+		bad += tacho_hashmap_get(&m, i << 40) != &values[i];
+	CHECK_EQ(bad, 0);
+	CHECK_EQ(m.nr, sizeof(values));
+	CHECK(!tacho_hashmap_get(&m, 1));
+	CHECK_EQ(tacho_hashmap_set(&m, UINT64_C(7) << 40, values), 0);
+	CHECK(tacho_hashmap_get(&m, UINT64_C(7) << 40) == values);
+	CHECK_EQ(m.nr, sizeof(values));
+	for (uint32_t i = 0; i < m.room; i++)
+		seen += m.slot[i].value != NULL;
+	CHECK_EQ(seen, m.nr);
+	tacho_hashmap_release(&m);
+	CHECK(!tacho_hashmap_get(&m, 0));
+}
+
 int main(void)
 {
 	test_arena();
+	test_hashmap();
 	test_fixed_arena();
 	test_cursor();
 	test_diag_first();

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "event/type.h"
 #include "face/ftrace/nodes.h"
 #include "ring/write.h"
 #include "tacho/abi/record.h"
@@ -13,20 +14,14 @@
 #define MARKER_MAX	1024	/* bytes of a marker that are kept; as 6.12 */
 #define RAW_MAX		3072	/* of a raw one; more is refused */
 
-#define COMMON \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-
 static const char print_text[] =
-	"ftrace:print\nformat:\n" COMMON
+	"ftrace:print\n" TACHO_COMMON_FIELDS
 	"\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:__data_loc char[] buf;\toffset:16;\tsize:4;\tsigned:0;\n"
 	"\nprint fmt: \"%ps: %s\", (void *)REC->ip, __get_str(buf)\n";
 
 static const char raw_text[] =
-	"ftrace:raw_data\nformat:\n" COMMON
+	"ftrace:raw_data\n" TACHO_COMMON_FIELDS
 	"\tfield:unsigned int id;\toffset:8;\tsize:4;\tsigned:0;\n"
 	"\tfield:__data_loc char[] buf;\toffset:12;\tsize:4;\tsigned:0;\n"
 	"\nprint fmt: \"id:%04x %s\", REC->id, __print_hex(__get_dynamic_array(buf), "

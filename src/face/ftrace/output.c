@@ -52,10 +52,8 @@ struct tacho_output *tacho_output_new(const struct tacho_output_config *config)
 
 	if (!o)
 		return NULL;
-	o->nr_slots = 64;
-	o->types = calloc(o->nr_slots, sizeof(struct output_type *));
 	o->tasks = calloc(OUTPUT_TASKS, sizeof(*o->tasks));
-	if (!o->types || !o->tasks) {
+	if (!o->tasks) {
 		tacho_output_free(o);
 		return NULL;
 	}
@@ -67,9 +65,9 @@ void tacho_output_free(struct tacho_output *o)
 {
 	if (!o)
 		return;
-	for (uint32_t i = 0; o->types && i < o->nr_slots; i++)
-		free(o->types[i]);
-	free(o->types);
+	for (uint32_t i = 0; i < o->types.room; i++)
+		free(o->types.slot[i].value);
+	tacho_hashmap_release(&o->types);
 	free(o->tasks);
 	free(o);
 }
@@ -100,39 +98,6 @@ void tacho_output_forget(struct tacho_output *o)
 
 /* ---- types --------------------------------------------------------------- */
 
-static uint32_t slot_of(const struct tacho_output *o,
-			const struct tacho_type *type)
-{
-	uint64_t h = (uint64_t)(uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (uint32_t)(h >> 32) & (o->nr_slots - 1);
-}
-
-static bool types_grow(struct tacho_output *o)
-{
-	struct output_type **old = o->types;
-	uint32_t nr = o->nr_slots;
-
-	o->types = calloc((size_t)nr * 2, sizeof(struct output_type *));
-	if (!o->types) {
-		o->types = old;
-		return false;
-	}
-	o->nr_slots = nr * 2;
-	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t at;
-
-		if (!old[i])
-			continue;
-		at = slot_of(o, old[i]->type);
-		while (o->types[at])
-			at = (at + 1) & (o->nr_slots - 1);
-		o->types[at] = old[i];
-	}
-	free(old);
-	return true;
-}
-
 static struct output_type *type_new(const struct tacho_output *o,
 				    const struct tacho_type *type)
 {
@@ -160,22 +125,18 @@ static struct output_type *type_new(const struct tacho_output *o,
 static TACHO_NOINLINE const struct output_type *
 find_type(struct tacho_output *o, const struct tacho_type *type)
 {
-	uint32_t at = slot_of(o, type);
+	struct output_type *t = tacho_hashmap_get(&o->types, tacho_hashmap_key(type));
 
-	while (o->types[at] && o->types[at]->type != type)
-		at = (at + 1) & (o->nr_slots - 1);
-	if (!o->types[at]) {
-		if (o->nr_types >= o->nr_slots / 2) {
-			if (!types_grow(o))
-				return NULL;
-			return find_type(o, type);
-		}
-		o->types[at] = type_new(o, type);
-		if (!o->types[at])
+	if (!t) {
+		t = type_new(o, type);
+		if (!t)
 			return NULL;
-		o->nr_types++;
+		if (tacho_hashmap_set(&o->types, tacho_hashmap_key(type), t)) {
+			free(t);
+			return NULL;
+		}
 	}
-	o->last = o->types[at];
+	o->last = t;
 	return o->last;
 }
 

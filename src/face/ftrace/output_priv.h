@@ -4,6 +4,7 @@
 #define TACHO_FACE_FTRACE_OUTPUT_PRIV_H
 
 #include "base/compiler.h"
+#include "base/hashmap.h"
 #include "event/type.h"
 #include "event/value.h"
 #include "face/ftrace/output.h"
@@ -27,7 +28,7 @@ struct output_kind {
 
 /* An event's type and what is made of it once. */
 struct output_type {
-	const struct tacho_type *type;	/* NULL: a free slot */
+	const struct tacho_type *type;
 	const struct output_kind *kind;	/* never NULL */
 	const struct tacho_field *field[OUTPUT_FIELDS];	/* of the kind; or NULL */
 	bool ftrace;		/* one of the kernel's own, system ftrace */
@@ -50,8 +51,7 @@ struct tacho_output {
 	struct tacho_output_config config;
 	uint64_t index;		/* of the next record */
 	uint64_t started[OUTPUT_CPUS / 64];
-	struct output_type **types;	/* hash of pointers, nr_slots a power of two */
-	uint32_t nr_types, nr_slots;
+	struct tacho_hashmap types;	/* struct output_type, by type */
 	const struct output_type *last;
 	struct output_task *tasks;	/* OUTPUT_TASKS of them, by pid */
 	uint64_t second;	/* whose text second_text is */

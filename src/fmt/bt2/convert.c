@@ -281,13 +281,6 @@ static void put_field(struct planner *p, uint32_t i)
 		s->dynamic ? 4u : s->size, s->is_signed && !s->dynamic);
 }
 
-static const char common_fields[] =
-	"format:\n"
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
-
 static const struct tacho_type *make_type(struct planner *p,
 					  struct tacho_arena *arena,
 					  const char *class_name,
@@ -299,7 +292,7 @@ static const struct tacho_type *make_type(struct planner *p,
 	struct tacho_diag d = { 0 };
 	char first[128], name[256];
 
-	tacho_buf_puts(b, common_fields);
+	tacho_buf_puts(b, TACHO_COMMON_FIELDS);
 	for (uint32_t i = 0; i < p->nr; i++) {
 		put_field(p, i);
 		put_print(p, i);

@@ -38,10 +38,8 @@ struct tacho_line *tacho_line_new(struct tacho_stream *stream,
 	l->host = tacho_stream_env(stream, "hostname");
 	if (!l->host)
 		l->host = "localhost";
-	l->nr_slots = 64;
-	l->types = calloc(l->nr_slots, sizeof(struct line_type *));
 	l->tasks = calloc(LINE_TASKS, sizeof(*l->tasks));
-	if (!l->types || !l->tasks) {
+	if (!l->tasks) {
 		tacho_line_free(l);
 		return NULL;
 	}
@@ -62,9 +60,9 @@ void tacho_line_free(struct tacho_line *l)
 {
 	if (!l)
 		return;
-	for (uint32_t i = 0; l->types && i < l->nr_slots; i++)
-		type_free(l->types[i]);
-	free(l->types);
+	for (uint32_t i = 0; i < l->types.room; i++)
+		type_free(l->types.slot[i].value);
+	tacho_hashmap_release(&l->types);
 	free(l->tasks);
 	free(l);
 }
@@ -88,39 +86,6 @@ bool tacho_line_wants(const struct tacho_line *l, const struct tacho_field *f)
 }
 
 /* ---- types --------------------------------------------------------------- */
-
-static uint32_t slot_of(const struct tacho_line *l,
-			const struct tacho_type *type)
-{
-	uint64_t h = (uint64_t)(uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (uint32_t)(h >> 32) & (l->nr_slots - 1);
-}
-
-static bool types_grow(struct tacho_line *l)
-{
-	struct line_type **old = l->types;
-	uint32_t nr = l->nr_slots;
-
-	l->types = calloc((size_t)nr * 2, sizeof(struct line_type *));
-	if (!l->types) {
-		l->types = old;
-		return false;
-	}
-	l->nr_slots = nr * 2;
-	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t at;
-
-		if (!old[i])
-			continue;
-		at = slot_of(l, old[i]->type);
-		while (l->types[at])
-			at = (at + 1) & (l->nr_slots - 1);
-		l->types[at] = old[i];
-	}
-	free(old);
-	return true;
-}
 
 /* The fields that are printed, each with its key. */
 static bool type_fields(const struct tacho_line *l, struct line_type *t)
@@ -181,22 +146,18 @@ static struct line_type *type_new(const struct tacho_line *l,
 static TACHO_NOINLINE const struct line_type *
 find_type(struct tacho_line *l, const struct tacho_type *type, uint32_t source)
 {
-	uint32_t at = slot_of(l, type);
+	struct line_type *t = tacho_hashmap_get(&l->types, tacho_hashmap_key(type));
 
-	while (l->types[at] && l->types[at]->type != type)
-		at = (at + 1) & (l->nr_slots - 1);
-	if (!l->types[at]) {
-		if (l->nr_types >= l->nr_slots / 2) {
-			if (!types_grow(l))
-				return NULL;
-			return find_type(l, type, source);
-		}
-		l->types[at] = type_new(l, type, source);
-		if (!l->types[at])
+	if (!t) {
+		t = type_new(l, type, source);
+		if (!t)
 			return NULL;
-		l->nr_types++;
+		if (tacho_hashmap_set(&l->types, tacho_hashmap_key(type), t)) {
+			type_free(t);
+			return NULL;
+		}
 	}
-	l->last_type = l->types[at];
+	l->last_type = t;
 	return l->last_type;
 }
 

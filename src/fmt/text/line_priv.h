@@ -4,6 +4,7 @@
 #define TACHO_FMT_TEXT_LINE_PRIV_H
 
 #include "base/digits.h"
+#include "base/hashmap.h"
 #include "event/type.h"
 #include "fmt/text/line.h"
 
@@ -16,7 +17,7 @@ struct line_field {
 
 /* An event type's own part of a line. */
 struct line_type {
-	const struct tacho_type *type;	/* NULL: a free slot */
+	const struct tacho_type *type;
 	char *head;		/* the name with what stands around it */
 	uint32_t head_len;
 	uint32_t nr_fields;
@@ -51,8 +52,7 @@ struct tacho_line {
 	bool live;
 	struct line_second second;
 	const struct line_type *last_type;
-	struct line_type **types;	/* hash of pointers, nr_slots a power of two */
-	uint32_t nr_types, nr_slots;
+	struct tacho_hashmap types;	/* struct line_type, by type */
 	struct line_task *tasks;	/* LINE_TASKS of them, by pid */
 };
 

@@ -14,7 +14,7 @@
 
 int tacho_dat_catalog_init(struct tacho_dat_catalog *c)
 {
-	*c = (struct tacho_dat_catalog){ .next = 1 };
+	*c = (struct tacho_dat_catalog){ .next = 1, .low = 1 };
 	tacho_arena_init(&c->arena, ARENA_MAX);
 	tacho_buf_init(&c->text, TEXT_MAX);
 	c->used = calloc(IDS, sizeof(*c->used));
@@ -27,7 +27,7 @@ void tacho_dat_catalog_release(struct tacho_dat_catalog *c)
 {
 	tacho_arena_release(&c->arena);
 	tacho_buf_release(&c->text);
-	free(c->known);
+	tacho_hashmap_release(&c->known);
 	free(c->used);
 	free(c->entry);
 	for (int i = 0; i < 2; i++)
@@ -100,10 +100,9 @@ static uint32_t free_id(struct tacho_dat_catalog *c)
 		c->next++;
 	if (c->next < IDS)
 		return c->next;
-	for (uint32_t id = 1; id < IDS; id++)
-		if (!c->used[id])
-			return id;
-	return 0;
+	while (c->low < IDS && c->used[c->low])
+		c->low++;
+	return c->low < IDS ? c->low : 0;
 }
 
 static uint32_t pick_id(struct tacho_dat_catalog *c, const struct tacho_type *t,
@@ -179,60 +178,26 @@ static int enter(struct tacho_dat_catalog *c, struct tacho_dat_known *k,
 
 /* ---- known types ----------------------------------------------------------------- */
 
-static uint32_t slot(const struct tacho_dat_catalog *c, const struct tacho_type *t)
-{
-	uint64_t h = (uint64_t)(uintptr_t)t * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (uint32_t)(h >> 32) & (c->nr_slots - 1);
-}
-
-static struct tacho_dat_known *find(const struct tacho_dat_catalog *c,
-				    const struct tacho_type *t)
-{
-	uint32_t at = slot(c, t);
-
-	while (c->known[at].type && c->known[at].type != t)
-		at = (at + 1) & (c->nr_slots - 1);
-	return &c->known[at];
-}
-
-static int grow(struct tacho_dat_catalog *c)
-{
-	struct tacho_dat_known *old = c->known;
-	uint32_t nr = c->nr_slots;
-
-	c->known = calloc(nr ? (size_t)nr * 2 : 256, sizeof(*old));
-	if (!c->known) {
-		c->known = old;
-		return -ENOMEM;
-	}
-	c->nr_slots = nr ? nr * 2 : 256;
-	for (uint32_t i = 0; i < nr; i++)
-		if (old[i].type)
-			*find(c, old[i].type) = old[i];
-	free(old);
-	return 0;
-}
-
 const struct tacho_dat_known *
 tacho_dat_catalog_get(struct tacho_dat_catalog *c, const struct tacho_type *type,
 		      uint32_t stream_id, struct tacho_diag *d)
 {
-	struct tacho_dat_known *k;
+	struct tacho_dat_known *k = tacho_hashmap_get(&c->known, tacho_hashmap_key(type));
 
-	if (c->nr_known >= c->nr_slots / 2 && grow(c)) {
+	if (tacho_likely(k))
+		return k;
+	k = tacho_arena_alloc(&c->arena, sizeof(*k));
+	if (!k) {
 		tacho_diag(d, -ENOMEM, 0, "out of memory");
 		return NULL;
 	}
-	k = find(c, type);
-	if (tacho_likely(k->type))
-		return k;
 	k->type = type;
-	if (enter(c, k, stream_id, d)) {
-		*k = (struct tacho_dat_known){ 0 };
+	if (enter(c, k, stream_id, d))
+		return NULL;
+	if (tacho_hashmap_set(&c->known, tacho_hashmap_key(type), k)) {
+		tacho_diag(d, -ENOMEM, 0, "out of memory");
 		return NULL;
 	}
-	c->nr_known++;
 	return k;
 }
 

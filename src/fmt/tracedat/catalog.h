@@ -20,12 +20,13 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/hashmap.h"
 #include "event/type.h"
 #include "fmt/tracedat/flat.h"
 
 /* A type of the input, and what its records become. */
 struct tacho_dat_known {
-	const struct tacho_type *type;	/* NULL: a free slot */
+	const struct tacho_type *type;
 	uint32_t id;
 	struct tacho_dat_flat flat;
 };
@@ -46,11 +47,11 @@ struct tacho_dat_former {
 
 struct tacho_dat_catalog {
 	struct tacho_arena arena;
-	struct tacho_dat_known *known;	/* hash of pointers */
-	uint32_t nr_known, nr_slots;
+	struct tacho_hashmap known;	/* struct tacho_dat_known, by type */
 	struct tacho_dat_former *former[2];	/* by stream id, then id */
 	bool *used;			/* by id */
-	uint32_t next;			/* ids below may be taken */
+	uint32_t next;			/* no id of the kernel's is above those below */
+	uint32_t low;			/* ids below are taken */
 	struct tacho_dat_entry *entry;
 	size_t nr_entries, room_entries;
 	struct tacho_buf text;
