@@ -62,7 +62,10 @@ static void put_decimal(struct block *b, uint64_t v, char after)
 
 /* ---- which file it is ---- */
 
-/* The build id among notes, as "b:HEX"; false: it is not there. */
+/*
+ * The build id among notes, as "b:HEX"; false: it is not there.  What is aligned is a
+ * place in the segment, which matters where that is to 8 bytes: a note's head has 12.
+ */
 static bool id_of_notes(const unsigned char *p, size_t len, size_t align, char *id)
 {
 	size_t at = 0;
@@ -73,7 +76,7 @@ static bool id_of_notes(const unsigned char *p, size_t len, size_t align, char *
 
 		memcpy(&n, p + at, sizeof(n));
 		name = at + sizeof(n);
-		desc = name + TACHO_ALIGN_UP((size_t)n.n_namesz, align);
+		desc = TACHO_ALIGN_UP(name + n.n_namesz, align);
 		if (desc > len || n.n_descsz > len - desc)
 			return false;
 		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
@@ -87,7 +90,7 @@ static bool id_of_notes(const unsigned char *p, size_t len, size_t align, char *
 			id[2 + 2 * (size_t)n.n_descsz] = '\0';
 			return true;
 		}
-		at = desc + TACHO_ALIGN_UP((size_t)n.n_descsz, align);
+		at = TACHO_ALIGN_UP(desc + n.n_descsz, align);
 		if (at > len)
 			return false;
 	}
@@ -233,8 +236,7 @@ static int tell(struct probe_session *s)
 	err = make_block(b, tacho_clock_read(s->view.ring.clock), &what);
 	if (!err && what != s->last_told) {
 		/* what was told before may be gone, and come again */
-		for (uint32_t i = 0; i < PROBE_TOLD; i++)
-			tacho_store_relaxed(&s->told[i], 0);
+		told_clear(s->told);
 		err = append(s, b->text, b->len);
 	}
 	s->last_told = err ? 0 : what;
@@ -309,11 +311,6 @@ static uint64_t object_key(uint64_t addr, uint64_t *start, uint64_t *end)
 }
 #endif
 
-static uint64_t *told_slot(struct probe_session *s, uint64_t key)
-{
-	return &s->told[key >> 32 & (PROBE_TOLD - 1)];
-}
-
 /* Whether an address is in an object that was not told; notes those that are. */
 static bool look_at(struct probe_session *s, const uint64_t *addr, uint32_t n,
 		    bool note)
@@ -324,11 +321,11 @@ static bool look_at(struct probe_session *s, const uint64_t *addr, uint32_t n,
 		if (addr[i] >= start && addr[i] < end)
 			continue;
 		key = object_key(addr[i], &start, &end);
-		if (!key || tacho_load_relaxed(told_slot(s, key)) == key)
+		if (!key || told_has(s->told, key))
 			continue;
 		if (!note)
 			return true;
-		tacho_store_relaxed(told_slot(s, key), key);
+		told_add(s->told, key);
 	}
 	return false;
 }
@@ -368,6 +365,6 @@ void tacho_objects_fork(int32_t parent)
 		if (!s->tells || (tacho_attach_may_map() && !tell_child(s, parent)))
 			continue;
 		s->last_told = 0;
-		memset(s->told, 0, sizeof(s->told));
+		told_clear(s->told);
 	}
 }

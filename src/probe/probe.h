@@ -36,12 +36,12 @@
 
 #include <pthread.h>
 
+#include "probe/told.h"
 #include "session/histmap.h"
 #include "session/view.h"
 #include "tacho/abi/site.h"
 
 #define PROBE_MAPS_MAX	512	/* histograms of one session, mapped here */
-#define PROBE_TOLD	256u	/* objects of stacks, remembered; a power of two */
 
 struct probe_program;
 
@@ -61,7 +61,7 @@ struct probe_session {
 	bool partial;		/* some program is, or was: see program.h */
 	uint32_t telling;		/* somebody is at it */
 	uint64_t last_told;		/* what stands for the last block; 0: none */
-	uint64_t told[PROBE_TOLD];	/* what stands for objects; 0: free */
+	uint64_t told[PROBE_TOLD];	/* what stands for objects: told.h */
 
 	/* whoever makes programs, program.h section 2 */
 	uint32_t compiling;

@@ -8,7 +8,7 @@
 #include "symbol/symbol.h"
 
 #define RESOLVE_HEADS	1024u	/* of objects, by their id; a power of two */
-#define RESOLVE_CACHE	4096u	/* frames, by address; a power of two */
+#define RESOLVE_CACHE	4096u	/* frames, by address; 2^12 */
 
 /* A file that was mapped, once for all processes. */
 struct resolve_object {
@@ -51,6 +51,13 @@ struct resolve_answer {
 	bool yes;
 };
 
+/* What an address is in every process that has it. */
+struct resolve_common {
+	uint64_t addr;
+	struct resolve_place place;
+	bool known, found;	/* known: the answer stands here */
+};
+
 struct tacho_resolver {
 	const char *debug_root;
 	struct tacho_arena arena;	/* objects; lives as long as the resolver */
@@ -62,6 +69,7 @@ struct tacho_resolver {
 	bool sorted;
 	struct resolve_cached *cache;
 	struct resolve_answer *answer;
+	struct resolve_common *common;	/* by address; until blocks are added */
 
 	/* of a stream */
 	struct tacho_stream *stream;

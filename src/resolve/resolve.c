@@ -23,7 +23,8 @@ struct tacho_resolver *tacho_resolver_new(const char *debug_root)
 	tacho_arena_init(&r->arena, ARENA_MAX);
 	r->cache = calloc(RESOLVE_CACHE, sizeof(*r->cache));
 	r->answer = calloc(RESOLVE_CACHE, sizeof(*r->answer));
-	if (!r->cache || !r->answer) {
+	r->common = calloc(RESOLVE_CACHE, sizeof(*r->common));
+	if (!r->cache || !r->answer || !r->common) {
 		tacho_resolver_free(r);
 		return NULL;
 	}
@@ -39,6 +40,7 @@ void tacho_resolver_free(struct tacho_resolver *r)
 			tacho_object_close(o->file);
 	free(r->cache);
 	free(r->answer);
+	free(r->common);
 	free(r->map);
 	free(r->block);
 	tacho_arena_release(&r->arena);
@@ -47,20 +49,19 @@ void tacho_resolver_free(struct tacho_resolver *r)
 
 /* ---- files ---- */
 
-/* "b:0123abcd" against the file's own. */
-static bool right_build_id(const struct tacho_object *file, const char *id)
+/* "0123abcd" against the file's own. */
+static bool right_build_id(const struct tacho_object *file, const char *hex_id)
 {
 	size_t len;
 	const unsigned char *have = tacho_object_build_id(file, &len);
 
-	id += 2;
-	if (!have || strlen(id) != 2 * len)
+	if (!have || strlen(hex_id) != 2 * len)
 		return false;
 	for (size_t i = 0; i < len; i++) {
 		char hex[3];
 
 		(void)snprintf(hex, sizeof(hex), "%02x", have[i]);
-		if (memcmp(hex, id + 2 * i, 2))
+		if (memcmp(hex, hex_id + 2 * i, 2))
 			return false;
 	}
 	return true;
@@ -107,8 +108,8 @@ static struct tacho_object *open_file(const struct tacho_resolver *r,
 	right = !stat(path, &st) && S_ISREG(st.st_mode) &&
 		!tacho_object_open(&file, path, r->debug_root, NULL);
 	if (right)
-		right = o->id[0] == 'b' ? right_build_id(file, o->id)
-					: right_times(&st, o->id);
+		right = !strncmp(o->id, "b:", 2) ? right_build_id(file, o->id + 2)
+						 : right_times(&st, o->id);
 	free(path);
 	if (right)
 		return file;

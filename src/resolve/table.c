@@ -206,6 +206,7 @@ int tacho_resolver_add(struct tacho_resolver *r, const char *text, size_t len)
 void tacho_resolver_clear(struct tacho_resolver *r)
 {
 	r->nr_blocks = r->nr_maps = 0;
+	r->sorted = false;
 }
 
 /* ---- looking up ---- */
@@ -266,6 +267,7 @@ void resolve_sort(struct tacho_resolver *r)
 {
 	if (r->sorted)
 		return;
+	memset(r->common, 0, RESOLVE_CACHE * sizeof(*r->common));
 	for (size_t i = 0; i < r->nr_blocks; i++)
 		if (r->block[i].nr)
 			qsort(r->map + r->block[i].first, r->block[i].nr,
@@ -321,13 +323,13 @@ static bool same_place(const struct resolve_place *a, const struct resolve_place
 					   !strcmp(a->object->id, b->object->id)));
 }
 
-bool resolve_place_any(struct tacho_resolver *r, uint64_t addr,
-		       struct resolve_place *place)
+/* Goes through all processes: the answers are kept. */
+static bool find_common(const struct tacho_resolver *r, uint64_t addr,
+			struct resolve_place *place)
 {
 	struct resolve_place here;
 	bool found = false;
 
-	resolve_sort(r);
 	for (size_t i = 0; i < r->nr_blocks; i++) {
 		if (!place_in(r, &r->block[i], addr, &here))
 			continue;
@@ -337,4 +339,19 @@ bool resolve_place_any(struct tacho_resolver *r, uint64_t addr,
 		found = true;
 	}
 	return found;
+}
+
+bool resolve_place_any(struct tacho_resolver *r, uint64_t addr,
+		       struct resolve_place *place)
+{
+	struct resolve_common *c =
+		&r->common[addr * UINT64_C(0x9e3779b97f4a7c15) >> 52];
+
+	resolve_sort(r);
+	if (!c->known || c->addr != addr) {
+		*c = (struct resolve_common){ .addr = addr, .known = true };
+		c->found = find_common(r, addr, &c->place);
+	}
+	*place = c->place;
+	return c->found;
 }

@@ -153,7 +153,10 @@ static void tasks_prepare(struct tacho_facts *f)
 	for (size_t i = 0; i < f->nr_tasks; i++) {
 		if (n && f->task[n - 1].pid == f->task[i].pid)
 			n--;
-		f->task[n++] = f->task[i];
+		f->task[n] = f->task[i];
+		/* what comes from now on is newer than any of them */
+		f->task[n].order = (uint32_t)n;
+		n++;
 	}
 	f->nr_tasks = n;
 	f->tasks_ready = true;
@@ -236,10 +239,9 @@ static int take_text(struct tacho_buf *to, struct tacho_buf *text)
 
 int tacho_facts_take_kallsyms(struct tacho_facts *f, struct tacho_buf *text)
 {
+	int err = take_text(&f->symbol_text, text);
 	char *p, *end;
 	size_t room = 0;
-
-	int err = take_text(&f->symbol_text, text);
 
 	if (err)
 		return err;
@@ -306,10 +308,9 @@ static bool string_line(char *line, char *end, uint64_t *addr, char **string)
 
 int tacho_facts_take_printk(struct tacho_facts *f, struct tacho_buf *text)
 {
+	int err = take_text(&f->string_text, text);
 	char *p, *end;
 	size_t lines = 0;
-
-	int err = take_text(&f->string_text, text);
 
 	if (err)
 		return err;
@@ -400,14 +401,13 @@ bool tacho_facts_find_symbol(const struct tacho_facts *f, const char *name,
 const char *tacho_facts_symbol(const struct tacho_facts *f, uint64_t addr,
 			       uint64_t *start)
 {
-	size_t lo = symbols_to(f, addr);
+	size_t n = symbols_to(f, addr);
+	uint64_t at = n ? f->symbol[n - 1].addr : 0;
 
-	/* aliases share an address: the first of them is the one to show */
-	while (lo > 1 && f->symbol[lo - 2].addr == f->symbol[lo - 1].addr)
-		lo--;
-	if (!lo || !f->symbol[lo - 1].addr)
+	if (!at)
 		return NULL;
 	if (start)
-		*start = f->symbol[lo - 1].addr;
-	return f->symbol_text.data + f->symbol[lo - 1].name;
+		*start = at;
+	/* aliases share an address: the first of them is the one to show */
+	return f->symbol_text.data + f->symbol[symbols_to(f, at - 1)].name;
 }

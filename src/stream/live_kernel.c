@@ -116,8 +116,10 @@ static int fill(struct tacho_source *source, struct tacho_part *p, bool bad)
 	struct cpu *cpu = (struct cpu *)(void *)p;	/* first member */
 	struct batch *b;
 
-	if (bad)
-		return tacho_source_damage(source, "kernel", 0, "a record of no type");
+	if (bad) {
+		p->pos = p->end;
+		return tacho_source_damage(source, "kernel", 0, "a record is not one");
+	}
 	if (!cpu->first) {
 		int err = drain(lk);
 

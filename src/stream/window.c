@@ -257,9 +257,11 @@ static int fill(struct tacho_source *source, struct tacho_part *p, bool bad)
 	struct view *v = view_of(source);
 	struct part *part = part_of(p);
 
-	if (bad)
+	if (bad) {
+		p->pos = p->end;
 		return tacho_source_damage(source, "snapshot", 0,
-					   "a record of no type");
+					   "a record is not one");
+	}
 	while (part->left) {
 		struct entry *e = entry_at(v->ring, part->pos);
 

@@ -607,7 +607,10 @@ def test_live_stacks():
     assert "snapshot" in switch and "snapshot: " in d.err, d.err
     # each event waited for its stack, so the snapshot has both
     names = [e["event"] for e in events("s")]
-    assert names and names.count("kernel_stack") <= names.count("sched_switch")
+    assert names
+    # the oldest may be a stack whose event fell out of the window, one of each CPU
+    assert names.count("kernel_stack") <= names.count("sched_switch") + os.cpu_count(), \
+        (len(names), names[:8])
     if not got[()]:
         assert names[-2:] == ["sched_switch", "kernel_stack"], names
     tacho("check", "s")

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * The writer's pages of a trace.dat, read by the decoder of the kernel's: every
- * length, every distance of time, loss, pages of every size.
+ * length, every distance of time, loss, pages of every size; and a guest's times.
  */
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fmt/tracedat/layout.h"
+#include "fmt/tracedat/shift.h"
 #include "fmt/tracedat/spool.h"
 #include "kernel/pages.h"
 #include "../unit/test.h"
@@ -179,8 +181,31 @@ static void test_room(void)
 	CHECK_EQ(tacho_dat_page_end(&p), 4096);
 }
 
+/* A guest's clock: between samples, and between such as no clock ever gave. */
+static void test_shift(void)
+{
+	struct tacho_dat_sample sample[2] = {
+		{ .time = 1000, .offset = 50, .scaling = 1 },
+		{ .time = 2000, .offset = 150, .scaling = 1 },
+	};
+	struct tacho_dat_shift_cpu cpu = { 2, sample };
+	struct tacho_dat_shift s = {
+		.flags = TACHO_DAT_INTERPOLATE, .nr_cpus = 1, .cpu = &cpu,
+	};
+
+	CHECK_EQ(tacho_dat_shift(&s, 0, 1500), 1600);
+	CHECK_EQ(tacho_dat_shift(&s, 1, 1500), 1500);
+	sample[0].time = INT64_MIN;
+	sample[0].offset = INT64_MIN;
+	sample[1].time = sample[1].offset = INT64_MAX;
+	CHECK_EQ(tacho_dat_shift(&s, 0, (uint64_t)INT64_MIN), 0);
+	/* the whole way takes more than 128 bits: it is left out */
+	CHECK_EQ(tacho_dat_shift(&s, 0, INT64_MAX), (uint64_t)INT64_MAX ^ (1ull << 63));
+}
+
 int main(void)
 {
+	test_shift();
 	test_room();
 	test_pages(400, 4096);
 	test_pages(4000, 4096);

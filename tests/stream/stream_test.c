@@ -297,6 +297,7 @@ static void test_symbols(void)
 	tacho_buf_init(&b, 4096);
 	tacho_buf_puts(&b, "0000000000000000 T absent\n"
 		       "ffffffff81000200 t late\tblah\nrubbish\n\n"
+		       "ffffffff81000200 t alias\n"
 		       "ffffffff81000000 T _text\nffffffff81000100 t foo\t[mod]");
 	CHECK_EQ(tacho_facts_take_kallsyms(&f, &b), 0);
 	CHECK(!tacho_facts_symbol(&f, 0x1000, &start));
@@ -304,8 +305,29 @@ static void test_symbols(void)
 	CHECK_STR(tacho_facts_symbol(&f, 0xffffffff81000180, &start), "foo");
 	CHECK(start == 0xffffffff81000100);
 	CHECK_STR(tacho_facts_symbol(&f, UINT64_MAX, &start), "late");
+	CHECK_STR(tacho_facts_symbol(&f, 0xffffffff81000210, &start), "late");
+	CHECK(start == 0xffffffff81000200);
 	tacho_facts_release(&f);
 	tacho_buf_release(&b);
+}
+
+/* A thread that is renamed after its name was asked for. */
+static void test_names(void)
+{
+	struct tacho_facts f;
+	const char *name;
+
+	tacho_facts_init(&f);
+	for (int32_t pid = 1; pid <= 2; pid++) {
+		CHECK_EQ(tacho_facts_add_task(&f, pid, pid, "first", 5), 0);
+		CHECK_EQ(tacho_facts_add_task(&f, pid, pid, "second", 6), 0);
+	}
+	name = tacho_facts_comm(&f, 2, NULL);
+	CHECK_STR(name ? name : "", "second");
+	CHECK_EQ(tacho_facts_add_task(&f, 2, 2, "third", 5), 0);
+	name = tacho_facts_comm(&f, 2, NULL);
+	CHECK_STR(name ? name : "", "third");
+	tacho_facts_release(&f);
 }
 
 static void test_text(void)
@@ -469,6 +491,7 @@ int main(void)
 	test_lost();
 	test_rotated();
 	test_symbols();
+	test_names();
 	test_text();
 	test_live();
 	test_errors();

@@ -89,8 +89,10 @@ static int load_plain(struct tacho_dat_source *s, struct tacho_dat_part *p)
 	if (!grow(&p->window, &p->window_room, (size_t)left))
 		return no_memory(s);
 	if (tacho_dat_file_read(&s->file, p->next, p->window, (size_t)left)) {
+		uint64_t at = p->next;
+
 		p->next = p->end;
-		return damage(s, p->next, "its events cannot be read");
+		return damage(s, at, "its events cannot be read");
 	}
 	p->window_at = p->next;
 	p->window_len = (size_t)left;

@@ -82,23 +82,33 @@ int tacho_dat_shift_parse(struct tacho_dat_shift *s, struct tacho_cur *c,
 	return 0;
 }
 
+/*
+ * How far the offset has gone from a's towards b's at time.  Nothing, where samples of a
+ * damaged file are too far apart for numbers of 128 bits.
+ */
+static uint64_t interpolate(int64_t time, const struct tacho_dat_sample *a,
+			    const struct tacho_dat_sample *b)
+{
+	s128 delta = (s128)b->time - a->time, part;
+
+	if (__builtin_mul_overflow((s128)time - a->time, (s128)b->offset - a->offset,
+				   &part) ||
+	    __builtin_add_overflow(part, delta / 2, &part))
+		return 0;
+	return (uint64_t)(part / delta);
+}
+
 static uint64_t correct(const struct tacho_dat_shift *s, uint64_t time,
 			const struct tacho_dat_sample *a,
 			const struct tacho_dat_sample *b)
 {
-	int64_t offset = a->offset;
-	uint64_t scaled = time;
+	uint64_t offset = (uint64_t)a->offset, scaled = time;
 
-	if (s->flags & TACHO_DAT_INTERPOLATE) {
-		s128 delta = (s128)b->time - a->time;
-		s128 part = ((s128)(int64_t)time - a->time) *
-			    ((s128)b->offset - a->offset);
-
-		offset += (int64_t)((part + delta / 2) / delta);
-	}
+	if (s->flags & TACHO_DAT_INTERPOLATE)
+		offset += interpolate((int64_t)time, a, b);
 	if (a->fraction < 128)
 		scaled = (uint64_t)((u128)time * a->scaling >> a->fraction);
-	return scaled + (uint64_t)offset;
+	return scaled + offset;
 }
 
 uint64_t tacho_dat_shift(const struct tacho_dat_shift *s, uint32_t cpu,
