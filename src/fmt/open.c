@@ -11,6 +11,7 @@
 #include "fmt/bt2/bt2.h"
 #include "fmt/ctf/read.h"
 #include "fmt/fmt.h"
+#include "fmt/lkst/source.h"
 #include "fmt/tracedat/read.h"
 #include "stream/live.h"
 #include "stream/live_kernel.h"
@@ -55,6 +56,7 @@ static const struct tacho_format formats[] = {
 	{ .name = "tacho", .probe = tacho_ctf_probe, .open = tacho_ctf_open,
 	  .rotates = true },
 	{ .name = "trace.dat", .probe = tacho_dat_probe, .open = tacho_dat_open },
+	{ .name = "lkst", .probe = lkst_source_probe, .open = lkst_source_open },
 	{ .name = "ctf", .probe = tacho_bt2_probe, .open = tacho_bt2_open },
 };
 

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+/* LKST's events out of whatever tacho reads. */
+#include "fmt/lkst/log_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "event/type.h"
+#include "fmt/lkst/record.h"
+#include "fmt/lkst/types.h"
+
+/* A record is brought before at most so many others. */
+#define FAR	4096u
+
+/* What stands in a batch of a source. */
+struct look {
+	const struct tacho_type *type;	/* NULL: not known, counted as damaged */
+	const unsigned char *raw;
+	uint32_t len;
+	uint64_t ticks;
+};
+
+/* The record at p->pos, which is stepped over.  False: there is no whole one. */
+static bool take(struct tacho_part *p, struct look *l, bool *bad)
+{
+	size_t left = (size_t)(p->end - p->pos);
+	uint64_t word;
+	uint32_t size;
+
+	*bad = false;
+	if (left < TACHO_RECORD_HEAD)
+		return false;
+	word = tacho_load_u64(p->pos);
+	size = tacho_record_size(word);
+	*bad = size < TACHO_RECORD_HEAD || size % 8;
+	if (*bad || size > left)
+		return false;
+	l->ticks = tacho_record_time(word, p->last);
+	if (l->ticks > p->limit)
+		l->ticks = p->last;
+	l->type = tacho_source_type(p->source, p->stream_id, tacho_load_u16(p->pos + 8));
+	l->raw = p->pos + 8;
+	l->len = size - 8;
+	p->last = l->ticks;
+	p->pos += size;
+	return true;
+}
+
+static bool is_lkst(const struct look *l)
+{
+	return l->type && !strcmp(l->type->system, LKST_SYSTEM) &&
+	       l->type->fixed_size >= 8 * LKST_RAW_PROGRAM;
+}
+
+/* ---- batches ---- */
+
+/* Sources have clocks of their own; what is handed out is by the first one's. */
+static uint64_t common_ticks(const struct lkst_log *log, const struct tacho_source *s,
+			     uint64_t ticks)
+{
+	const struct tacho_clock_map *first = &tacho_stream_source(log->stream[0], 0)->clock;
+
+	if (s->clock.freq == first->freq && s->clock.base == first->base)
+		return ticks;
+	return tacho_clock_ticks(first, tacho_clock_ns(&s->clock, ticks));
+}
+
+/* By insertion: nearly always they are.  What is far from it stays where it is. */
+static void put_in_order(struct lkst_entry *e, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		struct lkst_entry moved = e[i];
+		uint32_t k = i;
+
+		for (; k && e[k - 1].record.ticks > moved.record.ticks && i - k < FAR; k--)
+			e[k] = e[k - 1];
+		e[k] = moved;
+	}
+}
+
+static int add_entry(struct lkst_log *log, struct lkst_cursor *c, const struct look *l,
+		     uint32_t *nr)
+{
+	struct lkst_entry *e = (struct lkst_entry *)(void *)c->room;
+	struct lkst_record r;
+
+	if (!lkst_record_unpack(&r, l->raw, l->len, l->ticks))
+		return 0;
+	if (l->len < 8 * LKST_RAW_LOG)
+		r.recid = c->counted;
+	c->counted++;
+	if (c->kernel != !!(r.flags & LKST_FLAG_KERNEL))
+		return 0;
+	if (*nr == c->entries) {
+		c->entries = c->entries ? 2 * c->entries : 256;
+		e = reallocarray(e, c->entries, sizeof(*e));
+		if (!e)
+			return tacho_diag(&log->why, -ENOMEM, 0, "out of memory");
+		c->room = (struct lkst_record *)(void *)e;
+	}
+	r.ticks = common_ticks(log, c->part->source, r.ticks);
+	e[(*nr)++] = (struct lkst_entry){ r, lkst_record_buffer(l->raw, l->len) };
+	return 0;
+}
+
+static int failed(struct lkst_log *log, const struct tacho_source *s)
+{
+	log->why = s->diag;
+	return s->diag.err ? s->diag.err : -EIO;
+}
+
+static int source_load(struct lkst_log *log, struct lkst_cursor *c)
+{
+	struct tacho_part *p = c->part;
+	struct tacho_source *s = p->source;
+	uint32_t nr = 0;
+	struct look l;
+	int status;
+	bool bad;
+
+	do {
+		while (take(p, &l, &bad)) {
+			int err = is_lkst(&l) ? add_entry(log, c, &l, &nr) : 0;
+
+			if (err)
+				return err;
+		}
+		if (nr)
+			break;
+		status = s->ops->fill(s, p, bad);
+		/* of these two cursors one tells */
+		log->lost += c->kernel ? 0 : p->lost;
+		p->lost = 0;
+		if (status == TACHO_STREAM_ERROR)
+			return failed(log, s);
+	} while (status == TACHO_STREAM_RECORD);
+	log->damaged = 0;
+	for (uint32_t i = 0; (s = tacho_stream_source(log->stream[0], i)); i++)
+		log->damaged += s->damaged;
+	put_in_order((struct lkst_entry *)(void *)c->room, nr);
+	c->at = (unsigned char *)c->room;
+	c->left = nr;
+	return nr > 0;
+}
+
+/* ---- types ---- */
+
+/* The numbers of types are in their records only: a walk until all are known. */
+struct scan {
+	struct lkst_types *types;
+	struct tacho_buf texts;
+	uint32_t left;		/* types whose number is not known */
+};
+
+/* Enters a type under the number that a record has. */
+static int learn(struct scan *scan, const struct tacho_type *type, uint16_t etype)
+{
+	struct lkst_type_text t = { etype, type->name, "", { "", "", "", "" } };
+
+	if (etype >= LKST_TYPES_NR || lkst_types_get(scan->types, etype))
+		return 0;
+	scan->left--;
+	if (lkst_types_is_unknown(type->name))
+		return 0;
+	tacho_buf_reset(&scan->texts);
+	if (lkst_record_texts(type->print_fmt, &scan->texts)) {
+		const char *s = scan->texts.data;
+
+		t.name = s;
+		for (int i = 0; i < 4; i++) {
+			s += strlen(s) + 1;
+			t.arg[i] = s;
+		}
+	}
+	return lkst_types_set(scan->types, &t) == -ENOMEM ? -ENOMEM : 0;
+}
+
+static int scan_part(struct scan *scan, struct tacho_part *p)
+{
+	const struct tacho_type *last = NULL;
+	int status, err = 0;
+	struct lkst_record r;
+	struct look l;
+	bool bad;
+
+	do {
+		while (!err && scan->left && take(p, &l, &bad)) {
+			if (l.type == last || !is_lkst(&l) ||
+			    !lkst_record_unpack(&r, l.raw, l.len, 0))
+				continue;
+			last = l.type;
+			err = learn(scan, l.type, r.etype);
+		}
+		status = err || !scan->left ? TACHO_STREAM_END :
+			 p->source->ops->fill(p->source, p, bad);
+	} while (status == TACHO_STREAM_RECORD);
+	return err;
+}
+
+static int scan(const char *path, struct lkst_types *types)
+{
+	struct scan scan = { .types = types };
+	const struct tacho_type *type;
+	struct tacho_stream *stream;
+	struct tacho_source *s;
+	int err = tacho_stream_open(&stream, path, 0, NULL);
+
+	if (err)
+		return err;
+	for (uint32_t i = 0; (type = tacho_stream_type(stream, i)); i++)
+		scan.left += !strcmp(type->system, LKST_SYSTEM);
+	tacho_buf_init(&scan.texts, (size_t)1 << 16);
+	for (uint32_t i = 0; !err && (s = tacho_stream_source(stream, i)); i++)
+		for (uint32_t j = 0; j < s->nr_parts && !err; j++)
+			err = scan_part(&scan, s->part[j]);
+	tacho_buf_release(&scan.texts);
+	tacho_stream_close(stream);
+	return err;
+}
+
+static int find_types(struct lkst_log *log, const char *path)
+{
+	struct lkst_types *types = malloc(sizeof(*types));
+	int err = 0;
+
+	if (!types)
+		return -ENOMEM;
+	lkst_types_init(types);
+	tacho_buf_init(&log->types, LKST_TYPES_TEXT_MAX);
+	if (!tacho_stream_text(log->stream[0], LKST_ETYPES_TEXT, &log->types) &&
+	    log->types.len)
+		err = lkst_types_parse(types, log->types.data, log->types.len, false, NULL);
+	else
+		err = scan(path, types);
+	tacho_buf_reset(&log->types);
+	lkst_types_text(types, &log->types);
+	lkst_types_release(types);
+	free(types);
+	return err ? err : tacho_buf_error(&log->types);
+}
+
+/* ---- opening ---- */
+
+static int add_cursors(struct lkst_log *log)
+{
+	const struct tacho_source *s;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; (s = tacho_stream_source(log->stream[0], i)); i++)
+		nr += s->nr_parts;
+	log->cursor = calloc(nr ? 2 * (size_t)nr : 1, sizeof(*log->cursor));
+	if (!log->cursor)
+		return -ENOMEM;
+	for (int kernel = 0; kernel < 2; kernel++)
+		for (uint32_t i = 0; (s = tacho_stream_source(log->stream[kernel], i)); i++)
+			for (uint32_t j = 0; j < s->nr_parts; j++)
+				/* how early the kernel's own times are is not known */
+				log->cursor[log->nr++] = (struct lkst_cursor){
+					.part = s->part[j], .kernel = kernel,
+					.own_buffer = true,
+				};
+	return 0;
+}
+
+static void set_info(struct lkst_log *log)
+{
+	const struct tacho_source *s = tacho_stream_source(log->stream[0], 0);
+	const char *machine = tacho_stream_env(log->stream[0], "machine");
+	struct lkst_log_info *info = &log->info;
+
+	info->freq = s->clock.freq;
+	info->realtime = s->clock.base;	/* at tick 0 */
+	if (machine)
+		strncat(info->arch, machine, sizeof(info->arch) - 1);
+	info->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	info->types = log->types.data;
+	info->types_len = log->types.len;
+}
+
+int lkst_log_open_source(struct lkst_log *log, const char *path, struct tacho_diag *d)
+{
+	struct tacho_error error = { 0 };
+	int err = 0;
+
+	for (int i = 0; i < 2 && !err; i++)
+		err = tacho_stream_open(&log->stream[i], path, 0, &error);
+	if (err)
+		return tacho_diag(d, err, error.offset, "%s", error.text);
+	log->load = source_load;
+	err = find_types(log, path);
+	if (!err)
+		err = add_cursors(log);
+	if (err)
+		return tacho_diag(d, err, 0, err == -ENOMEM ? "out of memory" :
+				  "cannot read the event types of '%s'", path);
+	set_info(log);
+	return 0;
+}
+
+void lkst_log_free_source(struct lkst_log *log)
+{
+	for (int i = 0; i < 2; i++)
+		if (log->stream[i])
+			tacho_stream_close(log->stream[i]);
+	tacho_buf_release(&log->types);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source.h - an LKST log file as a trace.
+ *
+ * Its events are lkst:MNEMONIC, as record.h has them, with `recid` and `buffer` behind; those of
+ * a number that the file does not describe are lkst:ETYPE_0x123.  common_type is the number
+ * + 1.  Text "lkst_etypes" has the types' lines.
+ *
+ * A run of blocks (blocks.h) is a part.  A record that is earlier than the one before it in its
+ * run, which a writer leaves only where two blocks meet, comes at that one's time: field
+ * `time` has its own.
+ */
+#ifndef TACHO_FMT_LKST_SOURCE_H
+#define TACHO_FMT_LKST_SOURCE_H
+
+#include "fmt/fmt.h"
+
+bool lkst_source_probe(const struct tacho_probe *p);
+
+/* 0 and *source, or a negative errno with d filled in. */
+int lkst_source_open(struct tacho_source **source, const char *path, unsigned int flags,
+		     struct tacho_diag *d);
+
+/* The same of a file in memory, which must outlive the source. */
+int lkst_source_open_memory(struct tacho_source **source, const void *data, size_t len,
+			    unsigned int flags, struct tacho_diag *d);
+
+#endif
