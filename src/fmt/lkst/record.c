@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "event/print_ast.h"
+#include "event/type.h"
 #include "tacho/abi/record.h"
 
 /* What comes behind word 0.  Those that have less end earlier. */
@@ -31,11 +32,7 @@ _Static_assert(sizeof(struct raw) == 8 * LKST_RAW_LOG, "log");
 
 static void put_fields(struct tacho_buf *out, enum lkst_origin origin)
 {
-	tacho_buf_puts(out, "format:\n"
-		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-		"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-		"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n");
+	tacho_buf_puts(out, TACHO_COMMON_FIELDS);
 	tacho_buf_printf(out, FIELD("u64", arg1, "0") FIELD("u64", arg2, "0")
 			 FIELD("u64", arg3, "0") FIELD("u64", arg4, "0"),
 			 AT(arg[0]), AT(arg[1]), AT(arg[2]), AT(arg[3]));
