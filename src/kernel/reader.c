@@ -31,7 +31,6 @@ struct tacho_kreader_map {
 };
 
 #define GET_READER	_IO('R', 0x20)
-#define SLACK		64	/* readable bytes behind a copied sub-buffer */
 
 /*
  * The words are mapped first, alone: they say how long the whole is.
@@ -70,8 +69,9 @@ fail:
 	return false;
 }
 
-int tacho_kreader_open(struct tacho_kreader *r, const struct tacho_kernel *k,
-		       uint32_t cpu, unsigned int flags, struct tacho_diag *d)
+static int open_reader(struct tacho_kreader *r, const struct tacho_kernel *k,
+		       uint32_t cpu, unsigned int flags, unsigned char *memory,
+		       struct tacho_diag *d)
 {
 	const struct tacho_kernel_info *info = tacho_kernel_info(k);
 	char path[64];
@@ -94,7 +94,8 @@ int tacho_kreader_open(struct tacho_kreader *r, const struct tacho_kernel *k,
 		goto fail;
 	if ((flags & TACHO_KREADER_MAP) && map_open(r))
 		return 0;
-	r->copy = malloc(r->subbuf_size + SLACK);
+	r->borrowed = memory;
+	r->copy = memory ? memory : malloc(r->subbuf_size + TACHO_KREADER_SLACK);
 	if (r->copy)
 		return 0;
 	errno = ENOMEM;
@@ -103,6 +104,18 @@ fail:
 	tacho_kreader_close(r);
 	return tacho_diag(d, -err, 0, "cannot open '%s' of a tracefs instance: %s",
 			  path, strerror(err));
+}
+
+int tacho_kreader_open(struct tacho_kreader *r, const struct tacho_kernel *k,
+		       uint32_t cpu, unsigned int flags, struct tacho_diag *d)
+{
+	return open_reader(r, k, cpu, flags, NULL, d);
+}
+
+int tacho_kreader_open_into(struct tacho_kreader *r, const struct tacho_kernel *k,
+			    uint32_t cpu, unsigned char *memory, struct tacho_diag *d)
+{
+	return open_reader(r, k, cpu, 0, memory, d);
 }
 
 /* munmap() wants what mmap() gave; the cast drops const, nothing else. */
@@ -120,7 +133,8 @@ void tacho_kreader_close(struct tacho_kreader *r)
 		close(r->fd);
 	if (r->stats_fd >= 0)
 		close(r->stats_fd);
-	free(r->copy);
+	if (!r->borrowed)
+		free(r->copy);
 	memset(r, 0, sizeof(*r));
 	r->fd = -1;
 	r->stats_fd = -1;
@@ -138,7 +152,7 @@ static int next_read(struct tacho_kreader *r)
 	if (!n)
 		return 0;
 	r->fresh = true;
-	r->limit = r->copy + r->subbuf_size + SLACK;
+	r->limit = r->copy + r->subbuf_size + TACHO_KREADER_SLACK;
 	return tacho_kpage_open(&r->page, &r->layout, r->copy, (size_t)n) < 0 ?
 	       -EBADMSG : 1;
 }

@@ -42,6 +42,7 @@ struct tacho_kreader {
 	bool fresh;			/* `page` is a new sub-buffer: page.lost counts */
 
 	unsigned char *copy;		/* read: where to */
+	bool borrowed;			/* copy is the caller's */
 	const struct tacho_kreader_map *map;	/* map: the kernel's words */
 	size_t map_len;			/* bytes of the first mapping */
 	const unsigned char *subs;	/* map: the sub-buffers */
@@ -64,6 +65,17 @@ enum tacho_kreader_flag {
  */
 int tacho_kreader_open(struct tacho_kreader *r, const struct tacho_kernel *k,
 		       uint32_t cpu, unsigned int flags, struct tacho_diag *d);
+
+/*
+ * The same for read(), into the caller's memory: subbuf_size + TACHO_KREADER_SLACK bytes.
+ * What was read is there as soon as the kernel has let go of it: so in memory that is shared
+ * and populated, it outlives a kill.
+ */
+int tacho_kreader_open_into(struct tacho_kreader *r, const struct tacho_kernel *k,
+			    uint32_t cpu, unsigned char *memory, struct tacho_diag *d);
+
+/* Readable bytes behind a copied sub-buffer. */
+#define TACHO_KREADER_SLACK	64
 
 /* Closing a closed reader does nothing. */
 void tacho_kreader_close(struct tacho_kreader *r);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "fmt/lkst/kmap.h"
 #include "session/dir.h"
 #include "session/proc.h"
 #include "sys/clock.h"
@@ -61,9 +62,7 @@ static void set_etype(struct lkst_state *s, uint32_t etype, const char *mnemonic
 static void set_etypes(struct lkst_state *s)
 {
 	LKST_ETYPES_LKST(SET_ETYPE)
-#ifdef LKST_ETYPES_KERNEL
 	LKST_ETYPES_KERNEL(SET_ETYPE)
-#endif
 }
 
 static struct lkst_slot *set_maskset(struct lkst_state *s, uint32_t id, const char *name)
@@ -107,6 +106,12 @@ static void set_masksets(struct lkst_state *s)
 	record_it(some, LKST_ETYPE_LKST_INIT, LKST_EVHANDLER_ID_LOG);
 	record_it(some, LKST_ETYPE_LKST_LOST, LKST_EVHANDLER_ID_LOG);
 	record_it(some, LKST_ETYPE_LKST_ERROR, LKST_EVHANDLER_ID_LOG);
+	for (uint32_t i = 0; i < LKST_ETYPE_USER_FIRST; i++) {
+		const struct lkst_kmap *m = lkst_kmap_at(i);
+
+		if (m && m->by_default)
+			record_it(some, i, LKST_EVHANDLER_ID_LOG);
+	}
 }
 
 void lkst_state_reset(struct lkst_state *s)

@@ -91,9 +91,12 @@ static int plan_field(struct lkst_kpart *p, const struct tacho_field *f, const s
 			.kind = w->length ? LKST_KPART_LOC_LEN : LKST_KPART_LOC_TEXT,
 		};
 		return 0;
-	default:
-		return -EINVAL;
+	case TACHO_FIELD_REL_LOC:
+	case TACHO_FIELD_FLEX:
+	case TACHO_FIELD_OPAQUE:
+		break;
 	}
+	return -EINVAL;
 }
 
 static int plan_part(struct lkst_kpart *p, const char *s, size_t len,

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT
+/* The pump's life: who pumps, its threads, rounds and steps (pump_priv.h). */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "face/lkst/pump_priv.h"
+#include "face/lkst/priv.h"
+#include "sys/clock.h"
+#include "sys/cpu.h"
+#include "sys/futex.h"
+
+#define PAUSE_MS	100			/* between steps, if nothing wakes */
+#define WAIT_NS		UINT64_C(200000000)	/* for another's step, until the lock is tried again */
+
+/* ---- the threads on the CPUs: T4, T5 ---- */
+
+struct hand {
+	struct tacho_lkst_pump *p;
+	uint32_t cpu;
+};
+
+static void *hand_thread(void *arg)
+{
+	struct hand h = *(struct hand *)arg;
+	struct lkst_pump_cpu *c = &h.p->cpu[h.cpu];
+	struct tacho_cpu_saved saved;
+
+	free(arg);
+	/* offline by now: then from wherever this runs */
+	(void)tacho_cpu_enter(h.cpu, &saved);
+	for (uint32_t n = 1;; n++) {
+		uint32_t asked;
+
+		while ((asked = tacho_load_acquire(&c->asked)) < n)
+			(void)tacho_futex_wait(&c->asked, asked, UINT64_C(10000000000));
+		if (tacho_load_relaxed(&h.p->stop) > 1)
+			return NULL;
+		lkst_pump_hand(h.p, h.cpu);
+		tacho_store_release(&c->answered, n);
+		tacho_futex_wake(&c->answered);
+	}
+}
+
+/* False: there can be no thread; then whoever asks does it. */
+static bool has_thread(struct tacho_lkst_pump *p, uint32_t cpu)
+{
+	struct lkst_pump_cpu *c = &p->cpu[cpu];
+	struct hand *h;
+
+	if (c->running)
+		return true;
+	h = malloc(sizeof(*h));
+	if (!h)
+		return false;
+	*h = (struct hand){ p, cpu };
+	c->running = !pthread_create(&c->thread, NULL, hand_thread, h);
+	if (!c->running)
+		free(h);
+	return c->running;
+}
+
+static void ask(struct lkst_pump_cpu *c)
+{
+	tacho_store_release(&c->asked, tacho_load_relaxed(&c->asked) + 1);
+	tacho_futex_wake(&c->asked);
+}
+
+static void wait_for(struct lkst_pump_cpu *c)
+{
+	uint32_t got;
+
+	while ((got = tacho_load_acquire(&c->answered)) != c->asked)
+		(void)tacho_futex_wait(&c->answered, got, UINT64_C(10000000000));
+}
+
+static void hand_all(struct tacho_lkst_pump *p)
+{
+	for (uint32_t i = 0; i < p->nr_cpus; i++) {
+		if (!p->cpu[i].nr)
+			continue;
+		if (has_thread(p, i))
+			ask(&p->cpu[i]);
+		else
+			lkst_pump_hand(p, i);
+	}
+	for (uint32_t i = 0; i < p->nr_cpus; i++)
+		if (p->cpu[i].running)
+			wait_for(&p->cpu[i]);
+}
+
+static void end_threads(struct tacho_lkst_pump *p)
+{
+	tacho_store_release(&p->stop, 2);
+	for (uint32_t i = 0; i < p->nr_cpus; i++) {
+		if (!p->cpu[i].running)
+			continue;
+		ask(&p->cpu[i]);
+		(void)pthread_join(p->cpu[i].thread, NULL);
+		p->cpu[i].running = false;
+	}
+}
+
+/* ---- rounds and steps ---- */
+
+/* More than 0: there is more. */
+static int round_of_all(struct tacho_lkst_pump *p)
+{
+	int more = 0;
+
+	for (uint32_t i = 0; i < p->nr_cpus; i++) {
+		int ret = lkst_pump_take(p, i);
+
+		if (ret < 0)
+			return ret;
+		more |= ret == 2;
+	}
+	lkst_pump_complete(p);
+	hand_all(p);
+	return more;
+}
+
+static int step(struct tacho_lkst_pump *p)
+{
+	uint32_t turn = tacho_add_seq_cst(&p->file.head->begun, 1) + 1;
+	int ret;
+
+	do
+		ret = round_of_all(p);
+	while (ret > 0 && tacho_load_relaxed(&p->stop) < 1);
+	tacho_store_release(&p->file.head->done, turn);
+	tacho_futex_wake(&p->file.head->done);
+	return ret;
+}
+
+/* Events that a pump that is gone had taken from the kernel. */
+static void finish_others(struct tacho_lkst_pump *p)
+{
+	for (uint32_t i = 0; i < p->nr_cpus; i++)
+		lkst_pump_find(p, i);
+	lkst_pump_complete(p);
+	hand_all(p);
+}
+
+static bool is_ended(const struct tacho_lkst_pump *p)
+{
+	return tacho_load_relaxed(&p->stop) ||
+	       tacho_load_acquire(&p->file.head->end) != p->ended ||
+	       tacho_load_relaxed(&p->l->session.view.ctl->state) == TACHO_STATE_DEAD;
+}
+
+/* Until a buffer of the kernel fills, somebody asks, or a while has passed. */
+static void pause_between(struct tacho_lkst_pump *p, struct pollfd *polls)
+{
+	char bytes[64];
+
+	(void)poll(polls, p->nr_cpus + 1, PAUSE_MS);
+	while (read(p->fifo, bytes, sizeof(bytes)) > 0)
+		;
+}
+
+static void leave_out_this_thread(const struct tacho_lkst_pump *p)
+{
+	char text[16];
+
+	(void)snprintf(text, sizeof(text), "%d ", (int)gettid());
+	(void)tacho_tracefs_write(tacho_kernel_dirfd(p->k), "set_event_notrace_pid", text, true,
+				  NULL);
+}
+
+static void *pump_thread(void *arg)
+{
+	struct tacho_lkst_pump *p = arg;
+	struct pollfd *polls = calloc(p->nr_cpus + 1, sizeof(*polls));
+	int ret = 0;
+
+	leave_out_this_thread(p);
+	finish_others(p);
+	for (uint32_t i = 0; polls && i < p->nr_cpus; i++)
+		polls[i] = (struct pollfd){ .fd = p->cpu[i].reader.fd, .events = POLLIN };
+	if (polls)
+		polls[p->nr_cpus] = (struct pollfd){ .fd = p->fifo, .events = POLLIN };
+	while (polls && ret >= 0 && !is_ended(p)) {
+		ret = step(p);
+		if (p->once)
+			break;
+		if (ret >= 0 && !is_ended(p))
+			pause_between(p, polls);
+	}
+	end_threads(p);
+	free(polls);
+	return NULL;
+}
+
+/* ---- its life ---- */
+
+/* The instance of the session, which must be there. */
+static int open_instance(struct tacho_lkst_pump *p, struct tacho_diag *d)
+{
+	struct tacho_tracefs t;
+	bool is;
+	int err = tacho_tracefs_open(&t, 0, d);
+
+	if (err)
+		return err;
+	is = tacho_kernel_is_kept(&t, p->l->session.name);
+	tacho_tracefs_close(&t);
+	if (!is)
+		return tacho_diag(d, -ENOENT, 0, "LKST records no events of the kernel; select a "
+				  "maskset that has some");
+	return lkst_kernel_open(p->l, &p->k, d);
+}
+
+static int open_readers(struct tacho_lkst_pump *p, struct tacho_diag *d)
+{
+	for (; p->nr_cpus < p->file.head->nr_cpus; p->nr_cpus++) {
+		struct lkst_pump_cpu *c = &p->cpu[p->nr_cpus];
+		int err;
+
+		if (p->nr_cpus >= tacho_kernel_info(p->k)->nr_cpus)
+			break;
+		c->slot = &p->file.head->slot[p->nr_cpus];
+		err = tacho_kreader_open_into(&c->reader, p->k, p->nr_cpus,
+					      lkst_pump_page(&p->file, p->nr_cpus), d);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int check_clock(const struct tacho_lkst_pump *p, struct tacho_diag *d)
+{
+	bool tsc = p->l->session.view.ctl->clock == TACHO_CLOCK_TSC;
+
+	if (tacho_kernel_info(p->k)->clock_is_tsc == tsc &&
+	    tacho_kernel_info(p->k)->subbuf_size <= LKST_PUMP_PAGE)
+		return 0;
+	return tacho_diag(d, -EPROTO, 0, "the kernel's instance '%s' has another clock than the "
+			  "session; destroy both", tacho_kernel_info(p->k)->instance);
+}
+
+/* What is behind the lock. */
+static int set_up(struct tacho_lkst_pump *p, struct tacho_diag *d)
+{
+	const struct tacho_control *ctl = p->l->session.view.ctl;
+	int err = open_instance(p, d);
+
+	if (!err)
+		err = check_clock(p, d);
+	if (!err)
+		err = lkst_ids_init(&p->ids, ctl->clock, ctl->clock_freq);
+	if (!err) {
+		p->plan_of = calloc(UINT16_MAX + 1, sizeof(*p->plan_of));
+		err = p->plan_of ? 0 : -ENOMEM;
+	}
+	if (err)
+		return tacho_diag(d, err, 0, "cannot pump: %s", strerror(-err));
+	err = open_readers(p, d);
+	if (err)
+		return err;
+	p->ended = tacho_load_acquire(&p->file.head->end);
+	p->fifo = lkst_pump_file_listen(&p->file);
+	return p->fifo >= 0 ? 0 : tacho_diag(d, p->fifo, 0, "cannot make the pump's FIFO: %s",
+					     strerror(-p->fifo));
+}
+
+static void release(struct tacho_lkst_pump *p)
+{
+	for (uint32_t i = 0; i < p->nr_cpus; i++) {
+		tacho_kreader_close(&p->cpu[i].reader);
+		free(p->cpu[i].staged);
+	}
+	if (p->fifo >= 0)
+		close(p->fifo);
+	tacho_kernel_leave(p->k);
+	lkst_ids_release(&p->ids);
+	free(p->plan_of);
+	lkst_pump_file_close(&p->file);		/* and the lock */
+	free(p);
+}
+
+/* Takes file over.  On failure it is closed. */
+static int start(struct tacho_lkst_pump **pump, struct tacho_lkst *l,
+		 const struct lkst_pump_file *file, bool once, struct tacho_diag *d)
+{
+	struct tacho_lkst_pump *p;
+	int err;
+
+	*pump = NULL;
+	p = calloc(1, sizeof(*p) + file->head->nr_cpus * sizeof(p->cpu[0]));
+	if (!p) {
+		struct lkst_pump_file f = *file;
+
+		lkst_pump_file_close(&f);
+		return tacho_diag(d, -ENOMEM, 0, "no memory");
+	}
+	p->l = l;
+	p->file = *file;
+	p->fifo = -1;
+	p->once = once;
+	err = set_up(p, d);
+	if (!err) {
+		err = -pthread_create(&p->thread, NULL, pump_thread, p);
+		if (err)
+			(void)tacho_diag(d, err, 0, "cannot make a thread: %s", strerror(-err));
+	}
+	if (err) {
+		release(p);
+		return err;
+	}
+	*pump = p;
+	return 0;
+}
+
+int tacho_lkst_pump_start(struct tacho_lkst_pump **pump, struct tacho_lkst *l,
+			  struct tacho_diag *d)
+{
+	struct lkst_pump_file file;
+	int err = lkst_pump_file_open(&file, true);
+
+	*pump = NULL;
+	if (err)
+		return tacho_diag(d, err, 0, "cannot use '%s/lkst.pump': %s", l->dir.path,
+				  strerror(-err));
+	err = lkst_pump_file_lock(&file);
+	if (err) {
+		lkst_pump_file_close(&file);
+		return tacho_diag(d, err, 0, err == -EBUSY ? "another process pumps already" :
+				  "cannot lock '%s/lkst.pump'", l->dir.path);
+	}
+	return start(pump, l, &file, false, d);
+}
+
+void tacho_lkst_pump_stop(struct tacho_lkst_pump *p)
+{
+	if (!p)
+		return;
+	tacho_store_release(&p->stop, 1);
+	lkst_pump_file_wake(&p->file);
+	(void)pthread_join(p->thread, NULL);
+	release(p);
+}
+
+/* Waits for a step that begins later than now, or for the lock: true. */
+static bool wait_for_other(const struct lkst_pump_file *f)
+{
+	uint32_t begun = tacho_load_seq_cst(&f->head->begun), done;
+
+	for (;;) {
+		if (!lkst_pump_file_lock(f))
+			return true;
+		lkst_pump_file_wake(f);
+		done = tacho_load_acquire(&f->head->done);
+		if ((int32_t)(done - begun) > 0)
+			return false;
+		(void)tacho_futex_wait(&f->head->done, done, WAIT_NS);
+	}
+}
+
+int tacho_lkst_pump_once(struct tacho_lkst *l)
+{
+	struct lkst_pump_file file;
+	struct tacho_lkst_pump *p;
+	int err = lkst_pump_file_open(&file, true);
+
+	if (err)
+		return err;
+	if (lkst_pump_file_lock(&file) && !wait_for_other(&file)) {
+		lkst_pump_file_close(&file);
+		return -EBUSY;
+	}
+	err = start(&p, l, &file, true, NULL);
+	if (err)
+		return err;
+	(void)pthread_join(p->thread, NULL);
+	release(p);
+	return 0;
+}

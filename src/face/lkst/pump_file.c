@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+/* DIR/lkst.pump: what a pump that is killed leaves to the next one, and who pumps. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "face/lkst/pump_priv.h"
+#include "session/dir.h"
+#include "sys/cpu.h"
+#include "sys/mapping.h"
+
+#define PUMP_FILE	"lkst.pump"
+#define WAKE_FILE	"lkst.wake"
+#define STRIDE		(LKST_PUMP_PAGE + 4096)		/* a page, and what readers may look at */
+
+static uint64_t pages_at(uint32_t nr_cpus)
+{
+	return TACHO_ALIGN_UP(sizeof(struct lkst_pump_head) +
+			      nr_cpus * sizeof(struct lkst_pump_slot), 4096);
+}
+
+static uint64_t size_for(uint32_t nr_cpus)
+{
+	return pages_at(nr_cpus) + nr_cpus * STRIDE;
+}
+
+/* Made under a name of its own; whoever links it first wins. */
+static int make(int dirfd)
+{
+	uint32_t nr_cpus = tacho_cpu_possible();
+	uint64_t size = size_for(nr_cpus);
+	struct lkst_pump_head *h;
+	char name[48];
+	void *map;
+	int fd, err;
+
+	(void)snprintf(name, sizeof(name), "." PUMP_FILE ".%d.%d", (int)getpid(), (int)gettid());
+	(void)unlinkat(dirfd, name, 0);
+	fd = tacho_shm_create(dirfd, name, size);
+	if (fd < 0)
+		return fd;
+	err = tacho_shm_allocate(fd, 0, size);
+	if (!err)
+		err = tacho_shm_map(fd, size, true, false, &map);
+	if (!err) {
+		h = map;
+		h->magic = LKST_PUMP_MAGIC;
+		h->layout = (uint32_t)size;
+		h->nr_cpus = nr_cpus;
+		tacho_shm_unmap(map, size);
+		if (linkat(dirfd, name, dirfd, PUMP_FILE, 0) && errno != EEXIST)
+			err = -errno;
+	}
+	close(fd);
+	(void)unlinkat(dirfd, name, 0);
+	return err;
+}
+
+static int map_file(struct lkst_pump_file *f)
+{
+	struct stat st;
+	void *map;
+	int err;
+
+	if (fstat(f->fd, &st))
+		return -errno;
+	f->size = (uint64_t)st.st_size;
+	/* populated: the kernel's copy into it must not have to wait for memory */
+	err = tacho_shm_map(f->fd, f->size, true, true, &map);
+	if (err)
+		return err;
+	f->head = map;
+	if (f->size < sizeof(*f->head) || f->head->magic != LKST_PUMP_MAGIC ||
+	    f->head->layout != (uint32_t)f->size || f->head->nr_cpus > TACHO_LANES_MAX ||
+	    size_for(f->head->nr_cpus) != f->size)
+		return -EPROTO;
+	f->pages = pages_at(f->head->nr_cpus);
+	return 0;
+}
+
+static int open_file(struct lkst_pump_file *f, bool create)
+{
+	f->fd = tacho_shm_open(f->dirfd, PUMP_FILE);
+	if (f->fd == -ENOENT && create) {
+		int err = make(f->dirfd);
+
+		if (err)
+			return err;
+		f->fd = tacho_shm_open(f->dirfd, PUMP_FILE);
+	}
+	return f->fd < 0 ? f->fd : map_file(f);
+}
+
+int lkst_pump_file_open(struct lkst_pump_file *f, bool create)
+{
+	char path[TACHO_PATH_MAX];
+	int err;
+
+	*f = (struct lkst_pump_file){ .dirfd = -1, .fd = -1 };
+	err = tacho_dir_path(path, sizeof(path));
+	if (err)
+		return err;
+	f->dirfd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (f->dirfd < 0)
+		return -errno;
+	err = open_file(f, create);
+	if (err)
+		lkst_pump_file_close(f);
+	return err;
+}
+
+void lkst_pump_file_close(struct lkst_pump_file *f)
+{
+	if (f->head)
+		tacho_shm_unmap(f->head, f->size);
+	if (f->fd >= 0)
+		close(f->fd);
+	if (f->dirfd >= 0)
+		close(f->dirfd);
+	*f = (struct lkst_pump_file){ .dirfd = -1, .fd = -1 };
+}
+
+unsigned char *lkst_pump_page(const struct lkst_pump_file *f, uint32_t cpu)
+{
+	return (unsigned char *)f->head + f->pages + cpu * STRIDE;
+}
+
+int lkst_pump_file_lock(const struct lkst_pump_file *f)
+{
+	while (flock(f->fd, LOCK_EX | LOCK_NB))
+		if (errno != EINTR)
+			return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	return 0;
+}
+
+int lkst_pump_file_listen(const struct lkst_pump_file *f)
+{
+	int fd;
+
+	if (mkfifoat(f->dirfd, WAKE_FILE, 0600) && errno != EEXIST)
+		return -errno;
+	/* also for writing: so that it does not end when a writer leaves */
+	fd = openat(f->dirfd, WAKE_FILE, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? -errno : fd;
+}
+
+void lkst_pump_file_wake(const struct lkst_pump_file *f)
+{
+	int fd = openat(f->dirfd, WAKE_FILE, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return;
+	/* full: it is about to look */
+	(void)!write(fd, "", 1);
+	close(fd);
+}
+
+void lkst_pump_end(struct tacho_lkst *l)
+{
+	struct lkst_pump_file f;
+
+	(void)l;
+	if (lkst_pump_file_open(&f, false))
+		return;
+	(void)tacho_add_seq_cst(&f.head->end, 1);
+	lkst_pump_file_wake(&f);
+	lkst_pump_file_close(&f);
+}
