@@ -71,16 +71,25 @@ static uint32_t lane_here(const struct tacho_lkst *l)
 	return cpu >= 0 && lkst_cpu_is(l, cpu) ? (uint32_t)cpu : l->session.view.ring.nr_cpus;
 }
 
+static void look_at_lane(struct tacho_lkst *l, uint32_t lane)
+{
+	uint64_t c = tacho_load_acquire(&tacho_ring_lane(&l->session.view.ring, lane)->cursor);
+
+	if (c && lkst_is_over(tacho_load_relaxed(&l->state->cpu[lane].limit), c))
+		lkst_overrun(l->state, &l->session.view, lane, c);
+}
+
+/* After a record: it went to this CPU's lane, or to any plain one. */
 static void look_at_limit(struct tacho_lkst *l)
 {
 	uint32_t lane = lane_here(l);
-	uint64_t c;
 
-	if (lane >= lkst_nr_cpus(l))
+	if (lane < l->session.view.ring.nr_cpus) {
+		look_at_lane(l, lane);
 		return;
-	c = tacho_load_acquire(&tacho_ring_lane(&l->session.view.ring, lane)->cursor);
-	if (lkst_is_over(tacho_load_relaxed(&l->state->cpu[lane].limit), c))
-		lkst_overrun(l->state, &l->session.view, lane, c);
+	}
+	for (; lane < lkst_nr_cpus(l); lane++)
+		look_at_lane(l, lane);
 }
 
 void tacho_lkst_handle(struct tacho_lkst *l, uint32_t handler, const struct lkst_record *r,
@@ -110,31 +119,13 @@ void tacho_lkst_handle(struct tacho_lkst *l, uint32_t handler, const struct lkst
 	look_at_limit(l);
 }
 
-/* uid, gid and process group of a process as it is now; -1 of one that is gone. */
-static void look_up_ids(struct lkst_record *r)
+static void fill_in_self(struct lkst_record *r)
 {
-	char path[48], line[256];
-	FILE *f;
-
-	if (r->pid == getpid() || !r->pid) {
-		r->pid = getpid();
-		r->thread = gettid();
-		r->uid = geteuid();
-		r->gid = getegid();
-		r->pgrp = getpgrp();
-		return;
-	}
-	r->uid = r->gid = UINT32_MAX;
-	r->pgrp = getpgid(r->pid);
-	(void)snprintf(path, sizeof(path), "/proc/%d/status", r->pid);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	while (fgets(line, sizeof(line), f)) {
-		(void)sscanf(line, "Uid: %*u %u", &r->uid);
-		(void)sscanf(line, "Gid: %*u %u", &r->gid);
-	}
-	(void)fclose(f);
+	r->pid = getpid();
+	r->thread = gettid();
+	r->uid = geteuid();
+	r->gid = getegid();
+	r->pgrp = getpgrp();
 }
 
 int tacho_lkst_entry(struct tacho_lkst *l, const struct lkst_record *given)
@@ -147,7 +138,8 @@ int tacho_lkst_entry(struct tacho_lkst *l, const struct lkst_record *given)
 	handler = lkst_state_handler(l->state, tacho_load_acquire(&l->state->current), r.etype);
 	if (handler == LKST_EVHANDLER_ID_VOID)
 		return 0;
-	look_up_ids(&r);
+	if (!r.pid)
+		fill_in_self(&r);
 	r.cpu = (uint16_t)lane_here(l);
 	tacho_lkst_handle(l, handler, &r, false);
 	return 0;

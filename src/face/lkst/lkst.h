@@ -119,8 +119,8 @@ void tacho_lkst_log_record(const struct tacho_lkst *l, const struct lkst_record 
 
 /*
  * An event has occurred: judged by the maskset, then recorded on the CPU this runs on, with
- * handlers of LKST.  r: etype, args, pid, thread; uid, gid and pgrp are looked up when they are
- * -1; ticks 0: now.  0, -EINVAL (event type).
+ * handlers of LKST.  r: etype, args, and whose it is; pid 0: of this thread.  0, -EINVAL (event
+ * type).
  */
 int tacho_lkst_entry(struct tacho_lkst *l, const struct lkst_record *r);
 

@@ -11,6 +11,8 @@
  *	entry.c		an event that somebody tells of
  *	etype.c		the list of event types
  *	overrun.c	full buffers, in hooks
+ *	device.c	the files of the mounted tree: their names, opening, reading
+ *	ioctl.c		the device's requests
  */
 #ifndef TACHO_FACE_LKST_PRIV_H
 #define TACHO_FACE_LKST_PRIV_H
@@ -60,6 +62,14 @@ struct lkst_extent {
 };
 void lkst_extent(struct tacho_lkst *l, uint32_t cpu, const struct lkst_buffer *b,
 		 struct lkst_extent *e);
+
+/*
+ * tacho_lkst_buffer_read() with p->buffer in somebody else's memory: sink puts n records there,
+ * 0 or -errno, which ends it.
+ */
+typedef int (*lkst_sink)(void *arg, struct lkst_log_record *to,
+			 const struct lkst_log_record *r, size_t n);
+int lkst_read_to(struct tacho_lkst *l, struct lkst_log_buffer *p, lkst_sink sink, void *arg);
 
 /* The read queue of a CPU: ids in the order in which they were left; how many. */
 uint32_t lkst_queue(struct tacho_lkst *l, uint32_t cpu,

@@ -14,6 +14,7 @@
 #include "sys/futex.h"
 
 #define AT_ONCE	256	/* records that are converted at a time */
+#define SPARE	16	/* records beyond a full buffer: what is written while it is left */
 
 /* ---- extents ---- */
 
@@ -72,8 +73,8 @@ void lkst_extent(struct tacho_lkst *l, uint32_t cpu, const struct lkst_buffer *b
 	e->left = open ? 0 : p->timestamp_end;
 	if (!first_of(l, cpu, b, begins, &e->since))
 		/* laps ago: what is left of it is all of this turn */
-		e->since = e->end > room ? e->end - room : 0;
-	e->first = e->end - e->since > room ? e->end - room : e->since;
+		e->since = e->end > room + SPARE ? e->end - room - SPARE - 1 : 0;
+	e->first = e->end - e->since > room + SPARE ? e->end - room : e->since;
 }
 
 /* ---- records ---- */
@@ -214,8 +215,9 @@ void tacho_lkst_log_record(const struct tacho_lkst *l, const struct lkst_record 
 	to->log_arg4 = r->arg[3];
 }
 
-int tacho_lkst_buffer_read(struct tacho_lkst *l, struct lkst_log_buffer *p)
+int lkst_read_to(struct tacho_lkst *l, struct lkst_log_buffer *p, lkst_sink sink, void *arg)
 {
+	struct lkst_log_record out[AT_ONCE];
 	struct lkst_record some[AT_ONCE];
 	uint64_t from = 0;
 	size_t done = 0, n;
@@ -224,14 +226,15 @@ int tacho_lkst_buffer_read(struct tacho_lkst *l, struct lkst_log_buffer *p)
 	if (!p || !p->buffer || !p->read_size)
 		return -EINVAL;
 	(void)tacho_lkst_pump_once(l);
-	while (done < p->read_size) {
+	while (!err && done < p->read_size) {
 		size_t want = p->read_size - done < AT_ONCE ? p->read_size - done : AT_ONCE;
 
 		err = tacho_lkst_records(l, p->cpu, p->id, from, some, want, &n);
 		if (err || !n)
 			break;
 		for (size_t i = 0; i < n; i++)
-			tacho_lkst_log_record(l, &some[i], &p->buffer[done + i]);
+			tacho_lkst_log_record(l, &some[i], &out[i]);
+		err = sink(arg, &p->buffer[done], out, n);
 		from = (uint64_t)some[n - 1].recid + 1;
 		done += n;
 	}
@@ -241,6 +244,19 @@ int tacho_lkst_buffer_read(struct tacho_lkst *l, struct lkst_log_buffer *p)
 	tacho_lkst_base(l, &p->xtime, &p->tsc, &p->cpu_freq, &p->endian_big, &p->buf_ver,
 			p->arch);
 	return 0;
+}
+
+static int to_memory(void *arg, struct lkst_log_record *to, const struct lkst_log_record *r,
+		     size_t n)
+{
+	(void)arg;
+	memcpy(to, r, n * sizeof(*r));
+	return 0;
+}
+
+int tacho_lkst_buffer_read(struct tacho_lkst *l, struct lkst_log_buffer *p)
+{
+	return lkst_read_to(l, p, to_memory, NULL);
 }
 
 /* ---- the read queue ---- */
