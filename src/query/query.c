@@ -18,13 +18,13 @@ static struct query_made *made_place(struct tacho_query *q, uint32_t len)
 {
 	struct query_made *m;
 
-	if (q->nr_made == QUERY_MADE_MAX)
+	if (q->nr_made == QUERY_MADE_MAX || len > PREPARED)
 		return NULL;
 	m = &q->made[q->nr_made];
 	if (m->room < len) {
 		unsigned char *raw = realloc(m->raw, PREPARED);
 
-		if (!raw || len > PREPARED)
+		if (!raw)
 			return NULL;
 		m->raw = raw;
 		m->room = PREPARED;

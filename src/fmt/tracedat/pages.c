@@ -230,13 +230,44 @@ static uint64_t page_at(const struct tacho_dat_part *p)
 }
 
 /*
+ * Makes a record of an event.  RECORD: it is in the batch, or was damage; AGAIN: the
+ * batch has to end before it.
+ */
+static TACHO_ALWAYS_INLINE int add_event(struct tacho_dat_source *s,
+					 struct tacho_dat_part *p, struct batch *b,
+					 const struct tacho_kevent *ev)
+{
+	const struct tacho_kplan *plan = NULL;
+	uint64_t time = ev->time;
+	uint32_t size;
+
+	if (tacho_likely(ev->len >= 8))
+		plan = plan_of(s, ev);
+	if (tacho_unlikely(!plan))
+		return damage(s, page_at(p), "an event is of no known type");
+	if (tacho_unlikely(s->meta.shift.nr_cpus))
+		time = tacho_dat_shift(&s->meta.shift, p->part.cpu, time);
+	if (tacho_unlikely(room_for(&s->types, plan, ev->len) > b->room - b->len ||
+			   (b->len && time - b->last >= TIME_STEP_MAX)))
+		return TACHO_STREAM_AGAIN;
+	size = tacho_kconvert(&s->types, plan, time, ev->raw, ev->len,
+			      p->window + p->window_len, b->out + b->len);
+	if (tacho_unlikely(!size))
+		return damage(s, page_at(p), "an event is too short for its type");
+	if (!b->len)
+		b->first = time;
+	b->last = time;
+	b->len += size;
+	return TACHO_STREAM_RECORD;
+}
+
+/*
  * Makes records of the page's events.  RECORD: the page is done.  AGAIN: the
  * batch has to end, p->held is the next event.
  */
 static int take_events(struct tacho_dat_source *s, struct tacho_dat_part *p,
 		       struct batch *b)
 {
-	const unsigned char *limit = p->window + p->window_len;
 	struct tacho_kpage page = p->page;
 	struct tacho_kevent ev = p->held;
 	int more = p->has_held, status = TACHO_STREAM_RECORD;
@@ -245,43 +276,20 @@ static int take_events(struct tacho_dat_source *s, struct tacho_dat_part *p,
 	if (!more)
 		more = tacho_kpage_next(&page, &ev);
 	for (; more > 0; more = tacho_kpage_next(&page, &ev)) {
-		const struct tacho_kplan *plan;
-		uint64_t time = ev.time;
-		uint32_t size;
-
-		plan = tacho_likely(ev.len >= 8) ? plan_of(s, &ev) : NULL;
-		if (tacho_unlikely(!plan)) {
-			status = damage(s, page_at(p), "an event is of no known type");
-			if (status == TACHO_STREAM_ERROR)
-				break;
+		status = add_event(s, p, b, &ev);
+		if (tacho_likely(status == TACHO_STREAM_RECORD))
 			continue;
-		}
-		if (tacho_unlikely(s->meta.shift.nr_cpus))
-			time = tacho_dat_shift(&s->meta.shift, p->part.cpu, time);
-		if (tacho_unlikely(room_for(&s->types, plan, ev.len) > b->room - b->len ||
-				   (b->len && time - b->last >= TIME_STEP_MAX))) {
-			p->held = ev;
-			p->has_held = true;
-			p->page = page;
-			return TACHO_STREAM_AGAIN;
-		}
-		size = tacho_kconvert(&s->types, plan, time, ev.raw, ev.len,
-				      limit, b->out + b->len);
-		if (tacho_unlikely(!size)) {
-			status = damage(s, page_at(p), "an event is too short for its type");
-			if (status == TACHO_STREAM_ERROR)
-				break;
-			continue;
-		}
-		if (!b->len)
-			b->first = time;
-		b->last = time;
-		b->len += size;
+		if (status == TACHO_STREAM_ERROR)
+			break;
+		p->held = ev;
+		p->has_held = true;
+		p->page = page;
+		return status;
 	}
 	p->in_page = false;
 	if (more < 0 && status != TACHO_STREAM_ERROR)
 		status = damage(s, page_at(p), "a page breaks off");
-	return status == TACHO_STREAM_ERROR ? status : TACHO_STREAM_RECORD;
+	return status;
 }
 
 /* An event for which all of `out` is too small. */
