@@ -223,9 +223,8 @@ static bool is_program(const struct tacho_query *q, const struct tacho_type *typ
 		const struct tacho_type_table *t =
 			&source->table[TACHO_STREAM_PROGRAM];
 
-		for (uint32_t id = 0; id < t->nr; id++)
-			if (t->type[id] == type)
-				return true;
+		if (type->id < t->nr && t->type[type->id] == type)
+			return true;
 	}
 	return false;
 }
