@@ -485,7 +485,8 @@ static int check_by_reading(struct check_log *log, const char *path,
 		if (info.damaged)
 			check_problem(&t, "", CHECK_NO_BYTE, "%" PRIu64 " places hold no records",
 				      info.damaged);
-		if (info.damaged && !strcmp(info.format, "trace.dat"))
+		if (info.damaged && (!strcmp(info.format, "trace.dat") ||
+				     !strcmp(info.format, "lkst")))
 			first_damage(&t, path);
 	}
 	if (sum->lost)

@@ -15,6 +15,7 @@
 #include "event/type.h"
 #include "fmt/ctf/layout.h"
 #include "fmt/ctf/write.h"
+#include "fmt/lkst/types.h"
 #include "session/objects.h"
 
 /* Packets of all lanes together are held in about this much memory. */
@@ -351,6 +352,8 @@ static int copy_rest(struct ctf_out *o)
 		err = copy_text(o, "syscalls");
 	if (!err)
 		err = copy_text(o, "printk_formats");
+	if (!err)
+		err = copy_text(o, LKST_ETYPES_TEXT);
 	return err;
 }
 

@@ -9,8 +9,8 @@
 
 /* The first one is for names without an extension that is known. */
 static const struct cli_format *const formats[] = {
-	&cli_format_ctf, &cli_format_dat, &cli_format_dat7, &cli_format_text,
-	&cli_format_json,
+	&cli_format_ctf, &cli_format_dat, &cli_format_dat7, &cli_format_lkst,
+	&cli_format_text, &cli_format_json,
 };
 
 const struct cli_format *cli_format_named(const char *name)

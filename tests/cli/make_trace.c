@@ -6,6 +6,8 @@
  *		field, a loss of 5 events before the third event of programs
  *	rotated	DIR/0001 and DIR/0002: the same type under two ids
  *	many	20,000 events on two CPUs
+ *	wakes	a program's event and the kernel's sched_wakeup, of which LKST knows one
+ *	lkst	not a directory but a log file of LKST: every kind of block, losses
  *	stacks	kernel events on two CPUs with call stacks behind them, of which some
  *		are nested, lost, or another's: see stacks.sh
  */
@@ -17,6 +19,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "fmt/ctf/write.h"
+#include "fmt/lkst/log.h"
 
 #define SECOND		UINT64_C(1000000000)
 #define START		(1000 * SECOND)
@@ -190,6 +193,71 @@ static int small(const char *dir)
 	return 0;
 }
 
+static int wakes(const char *dir)
+{
+	static const char wake_on[] = COMMON
+		"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+		"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+		"\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+		"\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"pid=%d\", REC->pid\n";
+	struct lane prog, kern;
+
+	if (begin(dir) || type(0, 1, "app", "open", app_open) ||
+	    type(1, 1, "sched", "sched_wakeup", wake_on))
+		return failed();
+	lane_init(&prog, 0, 0);
+	lane_init(&kern, 1, 1);
+	put_open(&prog, 100, 1, 1000, 3, "/etc/passwd", 42);
+	for (uint32_t i = 0; i < 300; i++) {
+		unsigned char b[28] = "server";
+
+		tacho_put_u32(b + 16, 1000 + i);
+		tacho_put_u32(b + 20, 120);
+		tacho_put_u32(b + 24, i % 4);
+		put(&kern, 1000 * (uint64_t)i, 1, i % 2 ? 0x08 : 0, i % 3 ? 1001 : 0, b, 28);
+	}
+	kern.p.events_discarded = 6;
+	if (flush(&prog) || flush(&kern) || finish())
+		return failed();
+	tacho_buf_release(&prog.b);
+	tacho_buf_release(&kern.b);
+	return 0;
+}
+
+static int lkst(const char *file)
+{
+	static const char types[] =
+		"0x100\tNEW_EVENT\tuser added event\tdata1\tdata2\t\t\n"
+		"0x040\tSYSTEM_CALL\tsystem_call_entry\tnumber\t\t\t100%: x\n"
+		"0x1fe\tNEVER\tnot one: of them\t\\011\t\t\t\n";
+	static const uint8_t uuid[16] = { 0xfe, 2, 3 };
+	struct lkst_log_config config = {
+		.freq = 2000000000, .tsc = 12345, .realtime = REALTIME, .arch = "k42",
+		.uuid = uuid, .types = types, .types_len = sizeof(types) - 1,
+	};
+	struct lkst_log_writer *log;
+	int err = lkst_log_create(&log, file, &config, &d);
+
+	for (uint32_t i = 0; i < 2000 && !err; i++) {
+		bool kernel = i % 3 == 0;
+		struct lkst_record r = {
+			.ticks = 2000000 + 1000 * (uint64_t)i - (kernel ? 50500 : 0),
+			.arg = { i, UINT64_MAX - i, 0, i << 16 }, .recid = 1000000 + i,
+			.thread = (int32_t)(1000 + i % 2), .uid = 1000, .gid = i % 7 ? 100 : UINT32_MAX,
+			.pid = 1000, .pgrp = i % 5 ? 999 : -1, .cpu = i % 2,
+			.etype = kernel ? 0x040 : i % 11 ? 0x100 : 0x123,
+			.flags = kernel ? 0x12 : 0,
+		};
+
+		err = lkst_log_write(log, r.cpu, (int32_t)(i / 500) - 1, &r, 1,
+				     i % 400 == 7 ? i : 0, &d);
+	}
+	if (!err)
+		err = lkst_log_close(log, &d);
+	return err ? failed() : 0;
+}
+
 static int rotated(const char *dir)
 {
 	struct lane l;
@@ -351,6 +419,10 @@ int main(int argc, char **argv)
 		return many(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "stacks"))
 		return stacks(argv[2]);
-	fprintf(stderr, "usage: make_trace small|rotated|many|stacks DIR\n");
+	if (argc == 3 && !strcmp(argv[1], "wakes"))
+		return wakes(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "lkst"))
+		return lkst(argv[2]);
+	fprintf(stderr, "usage: make_trace small|rotated|many|stacks|wakes|lkst DIR\n");
 	return 2;
 }

@@ -8,7 +8,8 @@
  *	DIR/tacho/info		"key: value" lines, first "tacho-trace: 1"
  *	DIR/tacho/types.program	event types, appended as they appear
  *	DIR/tacho/types.kernel
- *	DIR/tacho/kallsyms, cmdlines, syscalls, printk_formats, objects
+ *	DIR/tacho/kallsyms, cmdlines, syscalls, printk_formats, objects,
+ *	lkst_etypes
  *
  * docs/trace-format.md describes all of it.  The points that code on both
  * sides depends on:

@@ -486,7 +486,8 @@ int tacho_ctf_writer_text(struct tacho_ctf_writer *w, const char *name,
 			  const char *text, size_t len, struct tacho_diag *d)
 {
 	static const char *const names[] = { "kallsyms", "cmdlines", "syscalls",
-					     "printk_formats", "objects" };
+					     "printk_formats", "objects",
+					     "lkst_etypes" };
 	struct iovec part = { .iov_len = len };
 	int err;
 

@@ -106,6 +106,12 @@ static bool sum_right(const struct lkst_blocks *b, const unsigned char *block, u
 	return tacho_crc32c(tacho_crc32c(0, &h, HEAD), block + HEAD, len) == sum;
 }
 
+static void count_damage(struct lkst_blocks *b, uint64_t place)
+{
+	if (!b->damaged++)
+		b->first_damage = place_of(b, place);
+}
+
 /* A block of types: its text is taken in at once. */
 static int take_types(struct lkst_blocks *b, uint64_t place, uint32_t len,
 		      unsigned char *room)
@@ -115,7 +121,7 @@ static int take_types(struct lkst_blocks *b, uint64_t place, uint32_t len,
 	if (n < 0)
 		return (int)n;
 	if ((size_t)n < HEAD + len || !sum_right(b, room, len))
-		b->damaged++;
+		count_damage(b, place);
 	else if (b->types.len + len <= LKST_TYPES_TEXT_MAX)
 		tacho_buf_put(&b->types, room + HEAD, len);
 	return tacho_buf_error(&b->types);
@@ -152,14 +158,14 @@ static int look_at(struct lkst_blocks *b, uint32_t place, unsigned char *room)
 	if (n < 0)
 		return (int)n;
 	if ((size_t)n < LOOK) {
-		b->damaged++;
+		count_damage(b, place);
 		return 0;
 	}
 	memcpy(&h, room, HEAD);
 	memcpy(&first, room + HEAD, sizeof(first));
 	head_convert(b, &h);
 	if (!head_sound(b, &h)) {
-		b->damaged++;
+		count_damage(b, place);
 		return 0;
 	}
 	return h.kind == LKST_BLOCK_TYPES ? take_types(b, place, h.len, room) :

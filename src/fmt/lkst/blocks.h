@@ -49,6 +49,7 @@ struct lkst_blocks {
 	uint32_t nr_runs;
 	struct tacho_buf types;		/* texts of TYPES blocks */
 	uint64_t damaged;		/* blocks that are none */
+	uint64_t first_damage;		/* byte of the file, of the first of these */
 };
 
 /* Whether a file begins as a log does, in either byte order. */

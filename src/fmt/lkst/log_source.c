@@ -48,10 +48,18 @@ static bool take(struct tacho_part *p, struct look *l, bool *bad)
 	return true;
 }
 
-static bool is_lkst(const struct look *l)
+/* Whether it is of LKST; last: what was asked for last. */
+struct memory {
+	const struct tacho_type *type;
+	bool is;
+};
+
+static bool is_lkst(const struct look *l, struct memory *last)
 {
-	return l->type && !strcmp(l->type->system, LKST_SYSTEM) &&
-	       l->type->fixed_size >= 8 * LKST_RAW_PROGRAM;
+	if (l->type == last->type)
+		return last->is;
+	*last = (struct memory){ l->type, l->type && lkst_record_is(l->type) };
+	return last->is;
 }
 
 /* ---- batches ---- */
@@ -115,6 +123,7 @@ static int source_load(struct lkst_log *log, struct lkst_cursor *c)
 {
 	struct tacho_part *p = c->part;
 	struct tacho_source *s = p->source;
+	struct memory last = { NULL, false };
 	uint32_t nr = 0;
 	struct look l;
 	int status;
@@ -122,7 +131,7 @@ static int source_load(struct lkst_log *log, struct lkst_cursor *c)
 
 	do {
 		while (take(p, &l, &bad)) {
-			int err = is_lkst(&l) ? add_entry(log, c, &l, &nr) : 0;
+			int err = is_lkst(&l, &last) ? add_entry(log, c, &l, &nr) : 0;
 
 			if (err)
 				return err;
@@ -147,75 +156,49 @@ static int source_load(struct lkst_log *log, struct lkst_cursor *c)
 
 /* ---- types ---- */
 
-/* The numbers of types are in their records only: a walk until all are known. */
-struct scan {
-	struct lkst_types *types;
-	struct tacho_buf texts;
-	uint32_t left;		/* types whose number is not known */
-};
-
-/* Enters a type under the number that a record has. */
-static int learn(struct scan *scan, const struct tacho_type *type, uint16_t etype)
+/*
+ * The numbers of types are in their records only: a walk until `left`, the types whose number
+ * is not known, is 0.
+ */
+static int scan_part(struct tacho_part *p, struct lkst_types *types, uint32_t *left)
 {
-	struct lkst_type_text t = { etype, type->name, "", { "", "", "", "" } };
-
-	if (etype >= LKST_TYPES_NR || lkst_types_get(scan->types, etype))
-		return 0;
-	scan->left--;
-	if (lkst_types_is_unknown(type->name))
-		return 0;
-	tacho_buf_reset(&scan->texts);
-	if (lkst_record_texts(type->print_fmt, &scan->texts)) {
-		const char *s = scan->texts.data;
-
-		t.name = s;
-		for (int i = 0; i < 4; i++) {
-			s += strlen(s) + 1;
-			t.arg[i] = s;
-		}
-	}
-	return lkst_types_set(scan->types, &t) == -ENOMEM ? -ENOMEM : 0;
-}
-
-static int scan_part(struct scan *scan, struct tacho_part *p)
-{
-	const struct tacho_type *last = NULL;
-	int status, err = 0;
+	struct memory last = { NULL, false };
+	const struct tacho_type *known = NULL;
+	int status, got = 0;
 	struct lkst_record r;
 	struct look l;
 	bool bad;
 
 	do {
-		while (!err && scan->left && take(p, &l, &bad)) {
-			if (l.type == last || !is_lkst(&l) ||
+		while (got >= 0 && *left && take(p, &l, &bad)) {
+			if (!is_lkst(&l, &last) || l.type == known ||
 			    !lkst_record_unpack(&r, l.raw, l.len, 0))
 				continue;
-			last = l.type;
-			err = learn(scan, l.type, r.etype);
+			known = l.type;
+			got = lkst_types_learn(types, l.type, r.etype);
+			*left -= got > 0;
 		}
-		status = err || !scan->left ? TACHO_STREAM_END :
+		status = got < 0 || !*left ? TACHO_STREAM_END :
 			 p->source->ops->fill(p->source, p, bad);
 	} while (status == TACHO_STREAM_RECORD);
-	return err;
+	return got < 0 ? got : 0;
 }
 
 static int scan(const char *path, struct lkst_types *types)
 {
-	struct scan scan = { .types = types };
 	const struct tacho_type *type;
 	struct tacho_stream *stream;
 	struct tacho_source *s;
+	uint32_t left = 0;
 	int err = tacho_stream_open(&stream, path, 0, NULL);
 
 	if (err)
 		return err;
 	for (uint32_t i = 0; (type = tacho_stream_type(stream, i)); i++)
-		scan.left += !strcmp(type->system, LKST_SYSTEM);
-	tacho_buf_init(&scan.texts, (size_t)1 << 16);
+		left += lkst_record_is(type) && !lkst_types_is_unknown(type->name);
 	for (uint32_t i = 0; !err && (s = tacho_stream_source(stream, i)); i++)
 		for (uint32_t j = 0; j < s->nr_parts && !err; j++)
-			err = scan_part(&scan, s->part[j]);
-	tacho_buf_release(&scan.texts);
+			err = scan_part(s->part[j], types, &left);
 	tacho_stream_close(stream);
 	return err;
 }

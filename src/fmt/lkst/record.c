@@ -230,6 +230,16 @@ uint32_t lkst_record_pack_log(uint64_t *raw, const struct lkst_record *r, uint16
 	return LKST_RAW_LOG;
 }
 
+bool lkst_record_is(const struct tacho_type *type)
+{
+	const struct tacho_field *last;
+
+	if (strcmp(type->system, LKST_SYSTEM))
+		return false;
+	last = tacho_type_field(type, "flags");
+	return last && last->offset == offsetof(struct raw, flags) && last->size == 4;
+}
+
 bool lkst_record_unpack(struct lkst_record *r, const unsigned char *raw, uint32_t len,
 			uint64_t ticks)
 {

@@ -74,6 +74,10 @@ uint32_t lkst_record_pack(uint64_t *raw, const struct lkst_record *r, uint16_t t
 uint32_t lkst_record_pack_log(uint64_t *raw, const struct lkst_record *r, uint16_t type,
 			      int32_t buffer);
 
+/* Whether events of a type are LKST's: their system and their words. */
+struct tacho_type;
+bool lkst_record_is(const struct tacho_type *type);
+
 /*
  * A record from a raw event of `len` bytes that was written at `ticks`.  recid is 0 but for
  * events of a log.  False: it is none of LKST's.

@@ -2,6 +2,7 @@
 #include "fmt/lkst/source.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,9 @@ static int next_block(struct log_source *s, struct run_part *p)
 	uint32_t i = p->next++;
 	int n;
 
+	if (b->damaged && s->source.flags & TACHO_STREAM_STRICT)
+		return tacho_source_damage(&s->source, b->path, b->first_damage,
+					   "there is no whole block");
 	if (i == b->run[p->run].to) {
 		part_free(p);
 		p->next = i;
@@ -250,15 +254,21 @@ static int set_fact(struct log_source *s, const char *name, const char *value)
 static int set_facts(struct log_source *s)
 {
 	const struct lkst_log_file *h = &s->blocks.head;
-	char machine[sizeof(h->arch) + 1] = "", uuid[33];
+	char machine[sizeof(h->arch) + 1] = "", uuid[33], pair[48];
 	int err;
 
 	memcpy(machine, h->arch, sizeof(h->arch));
 	for (int i = 0; i < 16; i++)
 		(void)snprintf(uuid + 2 * i, 3, "%02x", h->uuid[i]);
+	(void)snprintf(pair, sizeof(pair), "%" PRIu64 " %" PRIu64, h->tsc, h->realtime);
 	err = set_fact(s, "machine", machine);
 	if (!err)
 		err = set_fact(s, "uuid", uuid);
+	/* what stays when it becomes another format's */
+	if (!err)
+		err = set_fact(s, LKST_FACT_UUID, uuid);
+	if (!err)
+		err = set_fact(s, LKST_FACT_PAIR, pair);
 	if (!err)
 		err = set_fact(s, "byte_order", h->endian_big ? "be" : "le");
 	return err;
@@ -300,9 +310,6 @@ static int load(struct log_source *s, struct tacho_diag *d)
 		err = add_runs(s);
 	if (err)
 		return tacho_diag(d, err, 0, "out of memory");
-	if (s->source.damaged && s->source.flags & TACHO_STREAM_STRICT)
-		return tacho_diag(d, -EINVAL, 0, "'%s' is damaged: %llu blocks are none",
-				  s->blocks.path, (unsigned long long)s->source.damaged);
 	return 0;
 }
 

@@ -15,6 +15,10 @@
 
 #include "fmt/fmt.h"
 
+/* Facts of the file's head: its uuid, and "TSC REALTIME". */
+#define LKST_FACT_UUID	"lkst_uuid"
+#define LKST_FACT_PAIR	"lkst_pair"
+
 bool lkst_source_probe(const struct tacho_probe *p);
 
 /* 0 and *source, or a negative errno with d filled in. */

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "event/type.h"
+#include "fmt/lkst/record.h"
+
 #define ARENA_MAX	((size_t)32 << 20)
 #define UNKNOWN		"ETYPE_0x"
 
@@ -49,6 +52,26 @@ int lkst_types_set(struct lkst_types *t, const struct lkst_type_text *type)
 					{ to[2], to[3], to[4], to[5] } };
 	t->of[type->etype] = own;
 	return 0;
+}
+
+int lkst_types_learn(struct lkst_types *t, const struct tacho_type *type, uint32_t etype)
+{
+	struct lkst_type_text text = { (uint16_t)etype, type->name, "", { "", "", "", "" } };
+	struct tacho_buf b;
+	int err;
+
+	if (etype >= LKST_TYPES_NR || t->of[etype] || lkst_types_is_unknown(type->name))
+		return 0;
+	tacho_buf_init(&b, (size_t)1 << 18);
+	if (lkst_record_texts(type->print_fmt, &b)) {
+		text.name = b.data;
+		for (int i = 0; i < 4; i++)
+			text.arg[i] = i ? text.arg[i - 1] + strlen(text.arg[i - 1]) + 1 :
+				      text.name + strlen(text.name) + 1;
+	}
+	err = lkst_types_set(t, &text);
+	tacho_buf_release(&b);
+	return err == -ENOMEM ? err : !err;
 }
 
 /* ---- text in ---- */

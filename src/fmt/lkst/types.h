@@ -48,6 +48,13 @@ void lkst_types_release(struct lkst_types *t);
 int lkst_types_set(struct lkst_types *t, const struct lkst_type_text *type);
 
 /*
+ * Enters a type of a trace (record.h) under the number that a record of it has, if that is not
+ * known.  1: entered; 0: known, or an unknown one; -ENOMEM.
+ */
+struct tacho_type;
+int lkst_types_learn(struct lkst_types *t, const struct tacho_type *type, uint32_t etype);
+
+/*
  * Enters what a text says.  strict: 0, or -EINVAL with a sentence about the first line that is
  * none (d->offset: its number, from 1).  Else such lines are passed over: 0.  -ENOMEM.
  */

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A log file of LKST (fmt/lkst/log.h).  Its own events one to one; the kernel's by the table of
+ * fmt/lkst/kmap.h; others have no number there and are left out.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hashmap.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/convert.h"
+#include "fmt/lkst/kmap.h"
+#include "fmt/lkst/record.h"
+#include "fmt/lkst/source.h"
+#include "fmt/lkst/types.h"
+
+/* common_flags: in a hard interrupt, a soft one, or an NMI. */
+#define FLAGS_INTERRUPT	0x58
+#define FLAG_INTERRUPT	0x10u		/* LKST_LOG_INTERRUPT */
+#define NO_CPU		UINT16_MAX
+
+/* What becomes of the records of one type. */
+struct kind {
+	bool own;		/* LKST's: it has all there is */
+	bool known;		/* its number is in types */
+	struct lkst_kplan plan;	/* of the kernel's; map NULL: it is left out */
+};
+
+/* Numbers the records of one buffer where they have no numbers. */
+struct counter {
+	uint32_t next;
+};
+
+struct lkst_out {
+	struct cli_convert *c;
+	struct lkst_log_writer *w;
+	struct tacho_diag d;
+	struct lkst_types types;	/* what the file says by now */
+	struct tacho_buf later;		/* and what it has to say at the end */
+	struct tacho_hashmap kinds, counters;
+	uint64_t left_out;
+	/* lost before the next record of a CPU */
+	uint64_t lost;
+	uint32_t lost_cpu;
+};
+
+static int no_memory(struct lkst_out *o)
+{
+	return tacho_diag(&o->d, -ENOMEM, 0, "out of memory");
+}
+
+/* ---- types ---- */
+
+static int say_later(struct lkst_out *o, uint32_t etype)
+{
+	const struct lkst_type_text *t = lkst_types_get(&o->types, etype);
+
+	if (t)
+		lkst_types_put(&o->later, t);
+	return tacho_buf_error(&o->later) ? no_memory(o) : 0;
+}
+
+/* The first record of a type of LKST's tells its number. */
+static int learn_own(struct lkst_out *o, struct kind *k, const struct tacho_type *type,
+		     uint32_t etype)
+{
+	int got = lkst_types_learn(&o->types, type, etype);
+
+	k->known = true;
+	if (got < 0)
+		return no_memory(o);
+	return got ? say_later(o, etype) : 0;
+}
+
+static int learn_kernel(struct lkst_out *o, uint32_t etype)
+{
+	const struct lkst_etype_text *e = lkst_etype_text(etype);
+	struct lkst_type_text t;
+
+	if (!e || lkst_types_get(&o->types, etype))
+		return 0;
+	t = (struct lkst_type_text){ (uint16_t)etype, e->mnemonic, e->name,
+				     { e->arg[0], e->arg[1], e->arg[2], e->arg[3] } };
+	if (lkst_types_set(&o->types, &t) == -ENOMEM)
+		return no_memory(o);
+	return say_later(o, etype);
+}
+
+static int plan(struct lkst_out *o, struct kind *k, const struct tacho_type *type)
+{
+	const struct lkst_kmap *map = lkst_kmap_find(type->system, type->name);
+
+	/* a kernel whose event has other fields: it is left out like any other */
+	if (!map || lkst_kplan_make(&k->plan, map, type, NULL)) {
+		k->plan.map = NULL;
+		return 0;
+	}
+	return learn_kernel(o, map->etype);
+}
+
+static struct kind *kind_of(struct lkst_out *o, const struct tacho_record *r)
+{
+	struct kind *k = tacho_hashmap_get(&o->kinds, tacho_hashmap_key(r->type));
+	int err = 0;
+
+	if (k)
+		return k;
+	k = calloc(1, sizeof(*k));
+	if (!k || tacho_hashmap_set(&o->kinds, tacho_hashmap_key(r->type), k)) {
+		free(k);
+		(void)no_memory(o);
+		return NULL;
+	}
+	k->own = lkst_record_is(r->type);
+	if (!k->own && r->source == TACHO_STREAM_KERNEL)
+		err = plan(o, k, r->type);
+	return err ? NULL : k;
+}
+
+/* ---- records ---- */
+
+/* A time that an event has in a field, on the file's clock. */
+static uint64_t own_ticks(const struct lkst_out *o, const struct tacho_record *r,
+			  uint64_t ticks)
+{
+	const struct tacho_source *s = tacho_stream_current(o->c->trace.stream);
+
+	if (ticks == r->ticks)
+		return cli_convert_ticks(o->c, r);
+	return o->c->own_clock || !s ? ticks : tacho_clock_ns(&s->clock, ticks);
+}
+
+static int own_record(struct lkst_out *o, struct kind *k, const struct tacho_record *r,
+		      struct lkst_record *to)
+{
+	if (!lkst_record_unpack(to, r->raw, r->len, r->ticks))
+		return -EBADMSG;
+	to->ticks = own_ticks(o, r, to->ticks);
+	return k->known ? 0 : learn_own(o, k, r->type, to->etype);
+}
+
+static int kernel_record(struct lkst_out *o, const struct kind *k,
+			 const struct tacho_record *r, struct lkst_record *to)
+{
+	const unsigned char *raw = r->raw;
+	int32_t tgid = 0;
+
+	*to = (struct lkst_record){
+		.ticks = cli_convert_ticks(o->c, r), .thread = r->pid,
+		.uid = UINT32_MAX, .gid = UINT32_MAX, .pgrp = -1,
+		.etype = k->plan.map->etype, .flags = LKST_FLAG_KERNEL,
+		.cpu = r->cpu < NO_CPU ? (uint16_t)r->cpu : NO_CPU,
+	};
+	if (!lkst_kplan_args(&k->plan, raw, r->len, to->arg))
+		return -EBADMSG;
+	if (r->pid)
+		(void)tacho_stream_comm(o->c->trace.stream, r->pid, &tgid);
+	to->pid = tgid ? tgid : r->pid;
+	if (raw[2] & FLAGS_INTERRUPT)
+		to->flags |= FLAG_INTERRUPT;
+	return 0;
+}
+
+/* The buffer that the trace says, by number. */
+static int32_t buffer_of(const struct lkst_out *o, const struct tacho_record *r)
+{
+	const char *name = tacho_stream_buffer(o->c->trace.stream);
+	uint64_t v;
+
+	if (r->len >= 8 * LKST_RAW_LOG)
+		return lkst_record_buffer(r->raw, r->len);
+	return *name && !tacho_parse_u64(name, 0, INT16_MAX, &v) ? (int32_t)v : 0;
+}
+
+static int number(struct lkst_out *o, struct lkst_record *r, int32_t buffer)
+{
+	uint64_t key = ((uint64_t)r->cpu << 32 | (uint32_t)buffer) + 1;
+	struct counter *n = tacho_hashmap_get(&o->counters, key);
+
+	if (!n) {
+		n = calloc(1, sizeof(*n));
+		if (!n || tacho_hashmap_set(&o->counters, key, n)) {
+			free(n);
+			return no_memory(o);
+		}
+	}
+	r->recid = n->next++;
+	return 0;
+}
+
+static int write_one(struct lkst_out *o, const struct tacho_record *r,
+		     struct lkst_record *to, bool own)
+{
+	bool numbered = own && r->len >= 8 * LKST_RAW_LOG;
+	int32_t buffer = own ? buffer_of(o, r) : 0;
+	uint64_t lost = 0;
+	int err = numbered ? 0 : number(o, to, buffer);
+
+	if (err)
+		return err;
+	if (o->lost && o->lost_cpu == to->cpu) {
+		lost = o->lost;
+		o->lost = 0;
+	}
+	return lkst_log_write(o->w, to->cpu, buffer, to, 1, lost, &o->d);
+}
+
+static int record(void *writer, const struct tacho_record *r)
+{
+	struct lkst_out *o = writer;
+	struct kind *k = kind_of(o, r);
+	struct lkst_record to;
+	int err;
+
+	if (!k)
+		return cli_fail_diag(&o->d);
+	if (!k->own && !k->plan.map) {
+		o->left_out++;
+		return CLI_OK;
+	}
+	err = k->own ? own_record(o, k, r, &to) : kernel_record(o, k, r, &to);
+	if (err == -EBADMSG) {		/* shorter than its type */
+		o->left_out++;
+		return CLI_OK;
+	}
+	if (!err)
+		err = write_one(o, r, &to, k->own);
+	return err ? cli_fail_diag(&o->d) : CLI_OK;
+}
+
+static int flush_lost(struct lkst_out *o)
+{
+	uint64_t lost = o->lost;
+
+	o->lost = 0;
+	return lost ? lkst_log_write(o->w, o->lost_cpu, 0, NULL, 0, lost, &o->d) : 0;
+}
+
+static int lost(void *writer, const struct tacho_record *r)
+{
+	struct lkst_out *o = writer;
+	int err = flush_lost(o);
+
+	o->lost = r->lost;
+	o->lost_cpu = r->cpu < NO_CPU ? r->cpu : NO_CPU;
+	return err ? cli_fail_diag(&o->d) : CLI_OK;
+}
+
+/* ---- the file ---- */
+
+static bool take_uuid(const char *text, uint8_t uuid[16])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (int i = 0; i < 32; i++) {
+		const char *d = text[i] ? strchr(digits, text[i]) : NULL;
+
+		if (!d)
+			return false;
+		uuid[i / 2] = (uint8_t)(uuid[i / 2] << 4 | (d - digits));
+	}
+	return !text[32];
+}
+
+/* What the trace knows of LKST's types before any record is read. */
+static int first_types(struct lkst_out *o, struct tacho_buf *text)
+{
+	struct tacho_source *s;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && (s = tacho_stream_source(o->c->trace.stream, i)); i++) {
+		tacho_buf_reset(text);
+		if (s->ops->text && !s->ops->text(s, LKST_ETYPES_TEXT, text))
+			err = lkst_types_parse(&o->types, text->data, text->len, false, &o->d);
+	}
+	tacho_buf_reset(text);
+	lkst_types_text(&o->types, text);
+	if (!err && tacho_buf_error(text))
+		err = no_memory(o);
+	return err;
+}
+
+/* The pair of a log file that the trace was made of, if it is still true. */
+static void take_pair(const struct lkst_out *o, struct lkst_log_config *config)
+{
+	const char *pair = tacho_stream_env(o->c->trace.stream, LKST_FACT_PAIR);
+	const struct tacho_clock_map *clock = &tacho_stream_source(o->c->trace.stream, 0)->clock;
+	unsigned long long tsc, realtime;
+
+	if (!pair || sscanf(pair, "%llu %llu", &tsc, &realtime) != 2 ||
+	    tacho_clock_ns(clock, tsc) - realtime + 1 > 2)
+		return;
+	config->tsc = tsc;
+	config->realtime = realtime;
+}
+
+static int create(struct lkst_out *o)
+{
+	const struct tacho_stream *s = o->c->trace.stream;
+	const char *own = tacho_stream_env(s, LKST_FACT_UUID);
+	const char *uuid = own ? own : tacho_stream_env(s, "uuid");
+	struct lkst_log_config config = { .freq = TACHO_NS_PER_S };
+	struct tacho_buf text;
+	uint8_t bytes[16] = { 0 };
+	int err;
+
+	config.arch = tacho_stream_env(s, "machine");
+	if (uuid && take_uuid(uuid, bytes))
+		config.uuid = bytes;
+	if (o->c->own_clock) {
+		config.freq = tacho_stream_source(s, 0)->clock.freq;
+		config.realtime = tacho_stream_source(s, 0)->clock.base;
+		take_pair(o, &config);
+	}
+	tacho_buf_init(&text, LKST_TYPES_TEXT_MAX);
+	err = first_types(o, &text);
+	config.types = text.data;
+	config.types_len = text.len;
+	if (!err)
+		err = lkst_log_create(&o->w, o->c->out, &config, &o->d);
+	tacho_buf_release(&text);
+	return err;
+}
+
+static void release_map(struct tacho_hashmap *m)
+{
+	for (uint32_t i = 0; i < m->room; i++)
+		free(m->slot[i].value);
+	tacho_hashmap_release(m);
+}
+
+static void release(struct lkst_out *o)
+{
+	release_map(&o->kinds);
+	release_map(&o->counters);
+	lkst_types_release(&o->types);
+	tacho_buf_release(&o->later);
+	free(o);
+}
+
+static int begin(struct cli_convert *c, void **writer)
+{
+	struct lkst_out *o = calloc(1, sizeof(*o));
+	int ret;
+
+	if (!o)
+		return cli_fail("out of memory");
+	o->c = c;
+	lkst_types_init(&o->types);
+	tacho_buf_init(&o->later, LKST_TYPES_TEXT_MAX);
+	if (!create(o)) {
+		*writer = o;
+		return CLI_OK;
+	}
+	ret = cli_fail_diag(&o->d);
+	release(o);
+	return ret;
+}
+
+static int close_log(struct lkst_out *o, bool good)
+{
+	int err = good ? flush_lost(o) : 0, close_err;
+
+	if (good && !err)
+		err = lkst_log_write_types(o->w, o->later.data, o->later.len, &o->d);
+	if (good && !err)
+		err = lkst_log_flush(o->w, &o->d);
+	o->c->bytes = lkst_log_bytes(o->w);
+	close_err = lkst_log_close(o->w, &o->d);
+	return err ? err : close_err;
+}
+
+static int end(void *writer, bool good)
+{
+	struct lkst_out *o = writer;
+	struct stat st;
+	int err, ret = CLI_OK;
+
+	o->d = (struct tacho_diag){ 0 };	/* that was said */
+	err = close_log(o, good);
+	if (good && err)
+		ret = cli_fail_diag(&o->d);
+	/* a file whose end is missing does not tell so */
+	if ((!good || err) && !stat(o->c->out, &st) && S_ISREG(st.st_mode))
+		(void)unlink(o->c->out);
+	o->c->events -= o->left_out;
+	if (good && !err && o->left_out)
+		cli_note("%llu events have no number in LKST and are left out",
+			 (unsigned long long)o->left_out);
+	release(o);
+	return ret;
+}
+
+const struct cli_format cli_format_lkst = {
+	.name = "lkst", .extensions = " .lkst ",
+	.begin = begin, .lost = lost, .record = record, .end = end,
+};
