@@ -64,12 +64,17 @@ static struct tacho_tree_file *file_of(const struct fuse_file_info *fi)
 	return (struct tacho_tree_file *)(uintptr_t)fi->fh;
 }
 
-/* ---- attributes and directories ---- */
+/*
+ * ---- attributes and directories ----
+ *
+ * Of what is open and was removed since (a directory that somebody reads), FUSE knows no path:
+ * it is NULL then, in all calls that could also come with an open file.
+ */
 
 static int op_getattr(const char *path, struct stat *st, struct fuse_file_info *fi)
 {
 	struct tacho_tree_stat s;
-	int err = tacho_tree_stat(self()->tree, path, &s);
+	int err = path ? tacho_tree_stat(self()->tree, path, &s) : -ENOENT;
 
 	(void)fi;
 	if (err)
@@ -105,6 +110,8 @@ static int op_readdir(const char *path, void *buf, fuse_fill_dir_t fill, off_t o
 	(void)off;
 	(void)fi;
 	(void)flags;
+	if (!path)
+		return -ENOENT;
 	if (fill_entry(".", true, &d) || fill_entry("..", true, &d))
 		return -ENOMEM;
 	return tacho_tree_list(self()->tree, path, fill_entry, &d);
@@ -124,20 +131,20 @@ static int op_rmdir(const char *path)
 static int op_chmod(const char *path, mode_t mode, struct fuse_file_info *fi)
 {
 	(void)fi;
-	return tacho_tree_chmod(self()->tree, path, mode & 07777);
+	return path ? tacho_tree_chmod(self()->tree, path, mode & 07777) : -ENOENT;
 }
 
 static int op_chown(const char *path, uid_t uid, gid_t gid, struct fuse_file_info *fi)
 {
 	(void)fi;
-	return tacho_tree_chown(self()->tree, path, uid, gid);
+	return path ? tacho_tree_chown(self()->tree, path, uid, gid) : -ENOENT;
 }
 
 static int op_truncate(const char *path, off_t size, struct fuse_file_info *fi)
 {
 	(void)size;
 	(void)fi;
-	return tacho_tree_truncate(self()->tree, path);
+	return path ? tacho_tree_truncate(self()->tree, path) : -ENOENT;
 }
 
 /* Times are not kept: touch(1) of a control file succeeds. */
@@ -146,7 +153,7 @@ static int op_utimens(const char *path, const struct timespec tv[2],
 {
 	(void)tv;
 	(void)fi;
-	return tacho_tree_truncate(self()->tree, path) == -ENOENT ? -ENOENT : 0;
+	return !path || tacho_tree_truncate(self()->tree, path) == -ENOENT ? -ENOENT : 0;
 }
 
 /* Files are not made, renamed or removed by hand: what tracefs says of that. */

@@ -257,6 +257,16 @@ def test_rmdir_busy():
         fails(errno.EPERM, os.rmdir, m("events"))
 
 
+def test_removed_while_read():
+    """an instance is removed while a directory in it is read"""
+    with mounted() as m:
+        os.mkdir(m("instances/a"))
+        with os.scandir(m("instances/a/events")) as entries:
+            os.rmdir(m("instances/a"))
+            assert not list(entries)
+        assert "nop" in get(m("current_tracer"))    # the server is there
+
+
 def remove(inst):
     try:
         os.rmdir(inst)
