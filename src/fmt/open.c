@@ -12,6 +12,7 @@
 #include "fmt/ctf/read.h"
 #include "fmt/fmt.h"
 #include "fmt/lkst/source.h"
+#include "fmt/ltt/read.h"
 #include "fmt/tracedat/read.h"
 #include "stream/live.h"
 #include "stream/live_kernel.h"
@@ -57,6 +58,7 @@ static const struct tacho_format formats[] = {
 	  .rotates = true },
 	{ .name = "trace.dat", .probe = tacho_dat_probe, .open = tacho_dat_open },
 	{ .name = "lkst", .probe = lkst_source_probe, .open = lkst_source_open },
+	{ .name = "ltt", .probe = tacho_ltt_probe, .open = tacho_ltt_open },
 	{ .name = "ctf", .probe = tacho_bt2_probe, .open = tacho_bt2_open },
 };
 

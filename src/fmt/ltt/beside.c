@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "fmt/ltt/beside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_ROOM	4096u
+#define TABLE_MAX	((size_t)64 << 20)
+
+/* "dir/x.3.ltt" and "dir/x.ltt" have "dir/x" in common. */
+void tacho_ltt_beside_path(const char *ltt, const char *extension,
+			   struct tacho_buf *path)
+{
+	const char *slash = strrchr(ltt, '/'), *name = slash ? slash + 1 : ltt;
+	const char *end = strrchr(name, '.'), *number;
+
+	if (!end)
+		end = name + strlen(name);
+	for (number = end; number > name && number[-1] >= '0' && number[-1] <= '9';)
+		number--;
+	if (number < end && number > name && number[-1] == '.')
+		end = number - 1;
+	tacho_buf_put(path, ltt, (size_t)(end - ltt));
+	tacho_buf_printf(path, ".%s", extension);
+}
+
+static int read_beside(const char *ltt, const char *extension, struct tacho_buf *out)
+{
+	struct tacho_buf path;
+	int err;
+
+	tacho_buf_init(&path, PATH_ROOM);
+	tacho_ltt_beside_path(ltt, extension, &path);
+	err = tacho_buf_error(&path);
+	if (!err)
+		err = tacho_buf_read_file(out, tacho_buf_str(&path));
+	tacho_buf_release(&path);
+	return err;
+}
+
+int tacho_ltt_beside_text(const char *ltt, const char *name, struct tacho_buf *out)
+{
+	return read_beside(ltt, name, out) ? -ENOENT : 0;
+}
+
+/* "PID: 7; PPID: 1; NAME: text": our facts know no parents. */
+static int take_process(struct tacho_facts *f, char *line)
+{
+	char *name = strstr(line, "; NAME: ");
+	long pid;
+
+	if (strncmp(line, "PID: ", 5) || !name)
+		return 0;
+	pid = strtol(line + 5, NULL, 10);
+	return tacho_facts_add_task(f, (int32_t)pid, (int32_t)pid, name + 8,
+				    strlen(name + 8));
+}
+
+static int take_fact(struct tacho_facts *f, char *line)
+{
+	char *name = line + 4, *value;
+
+	if (!strncmp(line, "task ", 5)) {
+		long pid = strtol(line + 5, &value, 10);
+		long tgid = strtol(value, &value, 10);
+
+		return *value != ' ' ? 0 :
+		       tacho_facts_add_task(f, (int32_t)pid, (int32_t)tgid, value + 1,
+					    strlen(value + 1));
+	}
+	if (strncmp(line, "env ", 4))
+		return 0;
+	value = strchr(name, ' ');
+	if (!value)
+		return 0;
+	return tacho_facts_set(f, name, (size_t)(value - name), value + 1,
+			       strlen(value + 1));
+}
+
+static int take_lines(const char *ltt, const char *extension, struct tacho_facts *f,
+		      int (*take)(struct tacho_facts *, char *))
+{
+	struct tacho_buf text;
+	char *line, *save = NULL;
+	int err = 0;
+
+	tacho_buf_init(&text, TABLE_MAX);
+	if (!read_beside(ltt, extension, &text) && text.len) {
+		tacho_buf_putc(&text, '\0');
+		line = strtok_r(text.data, "\n", &save);
+		for (; line && !err && !tacho_buf_error(&text);
+		     line = strtok_r(NULL, "\n", &save))
+			err = take(f, line);
+	}
+	tacho_buf_release(&text);
+	return err;
+}
+
+int tacho_ltt_beside_read(const char *ltt, struct tacho_facts *facts)
+{
+	int err = take_lines(ltt, "proc", facts, take_process);
+
+	return err ? err : take_lines(ltt, "facts", facts, take_fact);
+}

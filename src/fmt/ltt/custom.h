@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * custom.h - custom events: what NEW_EVENT declared, by id.
+ *
+ * Our writer carries events that LTT has no counterpart of as CUSTOM records, whole:
+ *
+ *	NEW_EVENT	type "tacho_type", form "tacho 1"
+ *	CUSTOM of it	u32 id, u32 length of the text, u32 offset of this piece, piece
+ *	NEW_EVENT	id, type: the event's name, format HEX, form "tacho 1 event"
+ *	CUSTOM of it	the raw event (event/type.h), in the order of the machine that wrote
+ *
+ * The text that the pieces make is a line "le|be program|kernel SYSTEM\n" and the
+ * event's `format`.  A record of `ltt-full` has the raw event behind its own struct:
+ *
+ *	u32 TAIL_MAGIC, u32 id, u32 length, raw event
+ *
+ * at the next multiple of 4.  "tacho_lost" is a CUSTOM of one u64: events that were lost
+ * on this CPU before this place.
+ *
+ * The numbers named here are in the file's order.  All of it is stated in docs/ltt.md.
+ */
+#ifndef TACHO_FMT_LTT_CUSTOM_H
+#define TACHO_FMT_LTT_CUSTOM_H
+
+#include "base/buf.h"
+#include "event/type.h"
+
+#define LTT_CARRY_TYPE		"tacho_type"
+#define LTT_CARRY_LOST		"tacho_lost"
+#define LTT_CARRY_FORM		"tacho 1"
+#define LTT_CARRY_EVENT_FORM	"tacho 1 event"
+#define LTT_CARRY_PIECE		4096u	/* of the text, in one record */
+#define LTT_CARRY_HEAD		12u	/* before the piece */
+#define LTT_TAIL_MAGIC		0x6f686374u	/* "tcho" */
+#define LTT_TAIL_HEAD		12u
+
+enum tacho_ltt_custom_kind {
+	LTT_CUSTOM_FREE,
+	LTT_CUSTOM_DECLARED,	/* shown with a type of its own */
+	LTT_CUSTOM_PENDING,	/* carried; its text is not whole yet */
+	LTT_CUSTOM_CARRIED,	/* ... it is */
+	LTT_CUSTOM_TYPES,	/* "tacho_type" */
+	LTT_CUSTOM_LOST,	/* "tacho_lost" */
+};
+
+struct tacho_ltt_custom {
+	uint32_t id;
+	enum tacho_ltt_custom_kind kind;
+	uint32_t stream_id;
+	const struct tacho_type *type;	/* DECLARED, CARRIED */
+	uint64_t hash;		/* of what declared it; to know it again */
+	bool text;		/* DECLARED: data is text */
+};
+
+struct tacho_ltt_customs {
+	struct tacho_ltt_custom *slot;	/* hash of ids */
+	uint32_t nr, nr_slots;
+	uint32_t nr_types;	/* DECLARED ones that have a type of their own */
+};
+
+/* The text of a type that is being pieced together: each file has its own. */
+struct tacho_ltt_pieces {
+	struct tacho_buf text;
+	uint32_t id;
+};
+
+#define LTT_PIECES_MAX	((size_t)1 << 20)
+
+void tacho_ltt_customs_release(struct tacho_ltt_customs *c);
+
+/* NULL: nobody declared it. */
+struct tacho_ltt_custom *tacho_ltt_custom_find(const struct tacho_ltt_customs *c,
+					       uint32_t id);
+
+/* Finds or adds; NULL without memory, or when there are too many. */
+struct tacho_ltt_custom *tacho_ltt_custom_add(struct tacho_ltt_customs *c,
+					      uint32_t id);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read.h - a trace of the Linux Trace Toolkit (layout.h) as a source of records.
+ *
+ * A trace is one file, or a directory with one `<base>.<cpu>.ltt` per CPU.  Each file
+ * is a part.  Beside them may lie, of our writer or of tracedaemon:
+ *
+ *	<base>.proc		"PID: n; PPID: n; NAME: text" lines, then IRQs
+ *	<base>.facts		"env NAME VALUE" and "task PID TGID COMM" lines
+ *	<base>.kallsyms, .printk_formats, .syscalls, .objects	tables, as tracefs has them
+ *
+ * The environment has "tracer_name" (LTT), "ltt_version", "ltt_layout" ("64" or "32"),
+ * "ltt_order" ("le" or "be"), "ltt_arch", "clock" ("us", "tsc"), and what .facts says.
+ *
+ * Events that our writer carried come back as they were; what it added to carry them is
+ * not handed out.
+ */
+#ifndef TACHO_FMT_LTT_READ_H
+#define TACHO_FMT_LTT_READ_H
+
+#include <stdbool.h>
+
+#include "fmt/fmt.h"
+#include "stream/source.h"
+
+/* Whether it is such a file, or a directory that has one whose name ends in .ltt. */
+bool tacho_ltt_probe(const struct tacho_probe *p);
+
+/*
+ * Opens a trace.  0 and *source, or a negative errno with d filled in: -EINVAL when
+ * it is none, -ENOTSUP for another version; errors of the file system.
+ */
+int tacho_ltt_open(struct tacho_source **source, const char *path,
+		   unsigned int flags, struct tacho_diag *d);
+
+/* The same over len bytes of one file at data, which must outlive the source. */
+int tacho_ltt_open_memory(struct tacho_source **source, const void *data,
+			  size_t len, unsigned int flags, struct tacho_diag *d);
+
+/*
+ * The same without a word of ours: what is carried stays CUSTOM, and the last 8
+ * bytes of each raw event, behind its fields, are the size of LTT's record.  For
+ * those who show LTT itself.
+ */
+int tacho_ltt_open_plain(struct tacho_source **source, const char *path,
+			 unsigned int flags, struct tacho_diag *d);
+
+#endif
