@@ -437,22 +437,21 @@ static int check_chunks(struct check_log *log, const char *dir,
 	return ret;
 }
 
-/* The first damage of a trace that was read to its end, with its place. */
-static void first_damage(struct check_trace *t, const char *path)
+/* A reader passes over something; arg is the trace. */
+static void take_damage(void *arg, const char *name, uint64_t offset,
+			const char *what)
 {
-	struct cli_trace trace;
-	struct tacho_record r;
-	int status;
+	check_problem(arg, "", offset, "'%s' is damaged: %s", name, what);
+}
 
-	if (cli_trace_open(&trace, path, TACHO_STREAM_STRICT) != CLI_OK)
-		return;
-	do
-		status = tacho_stream_next(trace.stream, &r);
-	while (status == TACHO_STREAM_RECORD);
-	if (status == TACHO_STREAM_ERROR)
-		check_problem(t, "", tacho_stream_error(trace.stream)->offset,
-			      "%s", tacho_stream_error(trace.stream)->text);
-	cli_trace_close(&trace);
+static void listen(struct check_trace *t, struct cli_trace *trace)
+{
+	struct tacho_source *s;
+
+	for (uint32_t i = 0; (s = tacho_stream_source(trace->stream, i)); i++) {
+		s->told = take_damage;
+		s->told_arg = t;
+	}
 }
 
 /* A session, or a trace of another system: all that can be done is to read it. */
@@ -468,6 +467,7 @@ static int check_by_reading(struct check_log *log, const char *path,
 
 	if (ret != CLI_OK)
 		return ret;
+	listen(&t, &trace);
 	while ((status = tacho_stream_next(trace.stream, &r)) == TACHO_STREAM_RECORD) {
 		if (r.time < last)
 			check_problem(&t, "", CHECK_NO_BYTE, "time goes back before event %" PRIu64,
@@ -485,9 +485,6 @@ static int check_by_reading(struct check_log *log, const char *path,
 		if (info.damaged)
 			check_problem(&t, "", CHECK_NO_BYTE, "%" PRIu64 " places hold no records",
 				      info.damaged);
-		if (info.damaged && (!strcmp(info.format, "trace.dat") ||
-				     !strcmp(info.format, "lkst")))
-			first_damage(&t, path);
 	}
 	if (sum->lost)
 		check_remark(&t, "", CHECK_NO_BYTE, "%" PRIu64 " events were lost while recording",

@@ -147,6 +147,9 @@ struct tacho_source {
 	bool symbols_tried;		/* the stream's: kallsyms was asked for */
 	bool strings_tried;		/* ... printk_formats */
 	uint64_t damaged;
+	/* told of each damage: file, byte, what; NULL: nobody listens */
+	void (*told)(void *arg, const char *name, uint64_t offset, const char *what);
+	void *told_arg;
 	struct tacho_diag diag;		/* why fill() returned ERROR */
 };
 

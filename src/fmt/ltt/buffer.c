@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The buffers of a file: where their records are, and what time it is in them. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +14,10 @@ int tacho_ltt_damage(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		     uint64_t at, const char *fmt, ...)
 {
 	char what[160];
-	int n = snprintf(what, sizeof(what), "byte %" PRIu64 ": ", at);
 	va_list ap;
 
 	va_start(ap, fmt);
-	(void)vsnprintf(what + n, sizeof(what) - (size_t)n, fmt, ap);
+	(void)vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	return tacho_source_damage(&s->source, p->file.path, at, what);
 }

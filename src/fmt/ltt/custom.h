@@ -49,6 +49,7 @@ struct tacho_ltt_custom {
 	uint32_t stream_id;
 	const struct tacho_type *type;	/* DECLARED, CARRIED */
 	uint64_t hash;		/* of what declared it; to know it again */
+	uint64_t text_hash;	/* CARRIED: of its type's text */
 	bool text;		/* DECLARED: data is text */
 };
 

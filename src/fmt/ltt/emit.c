@@ -208,7 +208,7 @@ static const struct tacho_type *known_type(const struct tacho_ltt_source *s,
 	for (uint32_t i = 0; i < s->customs.nr_slots; i++) {
 		const struct tacho_ltt_custom *c = &s->customs.slot[i];
 
-		if (c->kind == LTT_CUSTOM_CARRIED && c->hash == hash &&
+		if (c->kind == LTT_CUSTOM_CARRIED && c->text_hash == hash &&
 		    c->stream_id == stream_id)
 			return c->type;
 	}
@@ -252,7 +252,7 @@ static bool carry_type(struct tacho_ltt_source *s, struct tacho_ltt_custom *c,
 							  TACHO_STREAM_PROGRAM;
 	system = strrchr(line, ' ') + 1;
 	c->type = known_type(s, hash, c->stream_id);
-	c->hash = hash;
+	c->text_hash = hash;
 	if (c->type)
 		return true;
 	if (strncmp(format, "name: ", 6))
@@ -278,7 +278,6 @@ static int take_piece(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	struct tacho_ltt_pieces *pc = &p->pieces;
 	struct tacho_ltt_custom *c;
 	uint32_t id, total, offset;
-	uint64_t hash;
 
 	if (len < LTT_CARRY_HEAD)
 		return tacho_ltt_damage(s, p, r->at, "a piece of a type is too short");
@@ -298,13 +297,11 @@ static int take_piece(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	tacho_buf_put(&pc->text, data + LTT_CARRY_HEAD, len - LTT_CARRY_HEAD);
 	if (pc->text.len < total)
 		return TACHO_STREAM_RECORD;
-	hash = c->hash;
 	if (carry_type(s, c, &pc->text)) {
 		c->kind = LTT_CUSTOM_CARRIED;
 		return TACHO_STREAM_RECORD;
 	}
 	c->type = NULL;
-	c->hash = hash;
 	return tacho_ltt_damage(s, p, r->at, "the type of the carried event %u is none "
 				"that can be read", id);
 }
@@ -523,8 +520,30 @@ static void plan_turns(const struct tacho_ltt_source *s, struct tacho_ltt_plan *
 	}
 }
 
+int tacho_ltt_learn(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
+		    const struct tacho_ltt_record *r)
+{
+	const struct tacho_ltt_custom *c;
+	uint32_t n;
+	bool hide;
+
+	if (r->sub || r->id > TRACE_MAX || !r->len || r->len < s->shape[r->id].size)
+		return TACHO_STREAM_RECORD;
+	if (r->id == TRACE_NEW_EVENT)
+		return declare(s, p, r, &hide);
+	if (r->id != TRACE_CUSTOM)
+		return TACHO_STREAM_RECORD;
+	c = tacho_ltt_custom_find(&s->customs, u32_of(s, r->body));
+	n = u32_of(s, r->body + 4);
+	if (!c || c->kind != LTT_CUSTOM_TYPES || n > r->len - s->shape[r->id].size)
+		return TACHO_STREAM_RECORD;
+	return take_piece(s, p, r, r->body + s->shape[r->id].size, n);
+}
+
 void tacho_ltt_plans(struct tacho_ltt_source *s)
 {
+	for (uint32_t i = 0; i < LTT_PLANS; i++)
+		s->plan[i].size = LTT_NO_PLAN;
 	if (s->plain || tacho_ltt_is_22(s->layout))
 		return;
 	for (uint32_t i = 0; i < tacho_ltt_nr_events; i++) {
@@ -536,7 +555,7 @@ void tacho_ltt_plans(struct tacho_ltt_source *s)
 		    ev->id == TRACE_BUFFER_END)
 			continue;
 		s->plan[(uint32_t)ev->id << 4 | ev->sub] = (struct tacho_ltt_plan){
-			.size = (uint16_t)size, .out = (uint16_t)(size + 8),
+			.size = size, .out = (uint16_t)(size + 8),
 			.type = (uint16_t)LTT_TYPE(ev->id, ev->sub),
 			.sched = ev->id == TRACE_SCHEDCHANGE };
 		plan_turns(s, &s->plan[(uint32_t)ev->id << 4 | ev->sub], ev->id);

@@ -52,9 +52,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <ltt/events.h>
+
 #include "base/arena.h"
 #include "event/type.h"
-#include "ltt/events.h"
 
 #define LTT_HEAD		8u	/* the header word */
 #define LTT_RECORD_MAX		65528u	/* multiple of 8 that a u16 can hold */

@@ -22,15 +22,18 @@
 #include "fmt/ltt/file.h"
 #include "stream/source.h"
 
-/* How records of an event are copied; size 0: they are not. */
+/* How records of an event are copied. */
 struct tacho_ltt_plan {
-	uint16_t size;		/* of the record in the file */
+	uint32_t size;		/* of the record in the file; LTT_NO_PLAN: they are not */
 	uint16_t out;		/* of ours */
 	uint16_t type;
 	bool sched;		/* SCHEDCHANGE: another process from here on */
 	uint8_t nr_turn;	/* the other byte order: numbers to turn */
 	struct { uint8_t at, size; } turn[3];
 };
+
+/* No record has this size. */
+#define LTT_NO_PLAN	0x10000u
 
 #define LTT_PLANS	512u	/* event id << 4 | sub id */
 
@@ -41,6 +44,8 @@ struct tacho_ltt_source {
 	enum tacho_ltt_layout layout;
 	bool swap, s390;
 	bool plain;		/* see read.h */
+	bool scanned;		/* all types are known */
+	bool begun;		/* somebody reads */
 	struct tacho_ltt_shape shape[TRACE_MAX + 1];
 	struct tacho_ltt_plan plan[LTT_PLANS];
 	size_t window_room;	/* for each part */
@@ -77,6 +82,7 @@ struct tacho_ltt_part {
 	uint32_t *index;	/* 2.2: where records begin, as far as that is known */
 	uint32_t nr_index, room_index, at_index;
 
+	bool timed;		/* the clock is at the record at pos already */
 	int32_t pid;		/* that runs; -1: not known */
 	uint32_t cpu;
 	struct tacho_ltt_pieces pieces;
@@ -157,6 +163,12 @@ int tacho_ltt_advance(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 int tacho_ltt_walk(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		   struct tacho_ltt_batch *b);
 
+/*
+ * Learns the types that are declared in the buffer that is open, and makes nothing of
+ * it.  RECORD, ERROR.
+ */
+int tacho_ltt_walk_types(struct tacho_ltt_source *s, struct tacho_ltt_part *p);
+
 /* ---- emit.c ---- */
 
 struct tacho_ltt_record {
@@ -173,6 +185,10 @@ struct tacho_ltt_record {
  */
 int tacho_ltt_emit(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		   struct tacho_ltt_batch *b, const struct tacho_ltt_record *r);
+
+/* Learns a type, if the record declares one. */
+int tacho_ltt_learn(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
+		    const struct tacho_ltt_record *r);
 
 /* Fills in s->plan. */
 void tacho_ltt_plans(struct tacho_ltt_source *s);

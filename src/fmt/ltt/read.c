@@ -58,6 +58,7 @@ static void part_rewind(struct tacho_ltt_part *p)
 	part_idle(p);
 	p->next = 0;
 	p->pid = -1;
+	p->timed = false;
 	p->clock = (struct tacho_ltt_clock){ 0 };
 	p->cpu = p->part.cpu;
 	tacho_buf_reset(&p->pieces.text);
@@ -93,6 +94,7 @@ static int ltt_fill(struct tacho_source *source, struct tacho_part *part, bool b
 	int status;
 
 	(void)bad;	/* what we make is whole */
+	s->begun = true;
 	if (!p->out)
 		p->out = malloc(LTT_OUT_ROOM + LTT_OUT_MORE);
 	if (!p->out) {
@@ -162,8 +164,39 @@ static const struct tacho_type *ltt_type(struct tacho_source *source,
 	return type;
 }
 
+/* The types that a file declares, anywhere in it. */
+static void scan_part(struct tacho_ltt_source *s, struct tacho_ltt_part *p)
+{
+	part_rewind(p);
+	while (tacho_ltt_open_buffer(s, p) == TACHO_STREAM_RECORD && p->window_len)
+		if (p->buf && tacho_ltt_walk_types(s, p) != TACHO_STREAM_RECORD)
+			break;
+	part_rewind(p);
+}
+
+/* What is damaged is told to those who read it, and not here. */
+static void scan(struct tacho_ltt_source *s)
+{
+	struct tacho_source before = s->source;
+
+	s->source.told = NULL;
+	s->source.flags = 0;
+	for (uint32_t i = 0; i < s->source.nr_parts; i++)
+		scan_part(s, part_of(s->source.part[i]));
+	s->source.told = before.told;
+	s->source.flags = before.flags;
+	s->source.damaged = before.damaged;
+	s->source.diag = before.diag;
+	s->scanned = true;
+}
+
+/* Before the first fill(), as all who ask for types do, or not from the files. */
 static void ltt_load_types(struct tacho_source *source)
 {
+	struct tacho_ltt_source *s = source_of(source);
+
+	if (!s->scanned && !s->begun)
+		scan(s);
 	for (uint32_t i = 0; i < tacho_ltt_nr_events; i++)
 		(void)tacho_source_type(source, TACHO_STREAM_KERNEL,
 					LTT_TYPE(tacho_ltt_events[i].id,

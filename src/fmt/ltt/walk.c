@@ -163,7 +163,6 @@ static int look_22(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	return TACHO_STREAM_RECORD;
 }
 
-/* Without its details, a record of an event with sub events has no sub id. */
 static int next_record(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		       struct tacho_ltt_record *r, uint32_t *time)
 {
@@ -190,9 +189,7 @@ static int set_time(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 static int walk_one(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		    struct tacho_ltt_batch *b)
 {
-	struct tacho_ltt_clock before = p->clock;
 	struct tacho_ltt_record r;
-	uint64_t damaged = s->source.damaged;
 	uint32_t time, cpu = p->cpu;
 	int status = next_record(s, p, &r, &time);
 
@@ -205,21 +202,21 @@ static int walk_one(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		return TACHO_STREAM_AGAIN;
 	}
 	b->cpu = p->cpu;
-	status = set_time(s, p, &r, time);
+	if (!p->timed)
+		status = set_time(s, p, &r, time);
+	p->timed = false;
 	if (status == TACHO_STREAM_RECORD)
 		status = tacho_ltt_emit(s, p, b, &r);
 	if (status == TACHO_STREAM_AGAIN) {
-		p->clock = before;
-		p->cpu = cpu;
-		s->source.damaged = damaged;
+		p->timed = true;
 		return status;
 	}
 	p->pos += r.size;
 	p->at_index++;
-	if (r.id == TRACE_BUFFER_END)
+	if (r.id == TRACE_BUFFER_END) {
 		p->pos = p->end;
-	if (r.id == TRACE_BUFFER_END && tacho_ltt_is_22(s->layout))
 		p->at_index = p->nr_index;
+	}
 	return status;
 }
 
@@ -240,4 +237,24 @@ int tacho_ltt_walk(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		status = walk_one(s, p, b);
 	} while (status == TACHO_STREAM_RECORD);
 	return status == TACHO_STREAM_END ? TACHO_STREAM_RECORD : status;
+}
+
+int tacho_ltt_walk_types(struct tacho_ltt_source *s, struct tacho_ltt_part *p)
+{
+	struct tacho_ltt_record r;
+	uint32_t time;
+	int status;
+
+	while ((status = next_record(s, p, &r, &time)) != TACHO_STREAM_END) {
+		if (status == TACHO_STREAM_AGAIN)
+			continue;
+		if (status == TACHO_STREAM_RECORD &&
+		    (r.id == TRACE_NEW_EVENT || r.id == TRACE_CUSTOM))
+			status = tacho_ltt_learn(s, p, &r);
+		if (status == TACHO_STREAM_ERROR)
+			return status;
+		p->pos = r.id == TRACE_BUFFER_END ? p->end : p->pos + r.size;
+		p->at_index = r.id == TRACE_BUFFER_END ? p->nr_index : p->at_index + 1;
+	}
+	return TACHO_STREAM_RECORD;
 }

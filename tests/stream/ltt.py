@@ -1,0 +1,421 @@
+# SPDX-License-Identifier: MIT
+"""LTT traces, read by the tool.
+
+tests/golden/ltt holds one of each event in hex, in all byte orders and flavours; the other
+files are made by lttfile.py of values that are known here.  Nothing is tacho's own.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import lttfile as ltt  # noqa: E402
+
+TACHO = os.environ['TACHO']
+GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden', 'ltt')
+count = 0
+work = tempfile.mkdtemp(prefix='tacho-ltt.')
+
+
+def ok(good, name, *why):
+    global count
+    count += 1
+    print(f"{'ok' if good else 'not ok'} {count} - {name}")
+    if not good:
+        for w in why:
+            print('#', str(w)[:3000].replace('\n', '\n# '))
+    return good
+
+
+def run(*cmd):
+    p = subprocess.run(cmd, capture_output=True)
+    return p.returncode, p.stdout.decode(errors='replace'), p.stderr.decode(errors='replace')
+
+
+def save(name, data):
+    path = os.path.join(work, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'wb') as f:
+        f.write(data)
+    return path
+
+
+def golden(name):
+    data = b''
+    with open(os.path.join(GOLDEN, name + '.hex'), encoding='ascii') as f:
+        for line in f:
+            text = line.split('#')[0].strip()
+            data += bytes(int(text[6:])) if text.startswith('zeros') else bytes.fromhex(text)
+    return data
+
+
+def events(path, *args):
+    """(time in ns, cpu, pid, system:event, text behind it) of each event."""
+    rc, out, err = run(TACHO, 'report', '--no-pager', '--format', 'json', *args, path)
+    rows = [json.loads(line) for line in out.splitlines()] if not rc else []
+    return rows, rc, err
+
+
+def lines(path, *args):
+    """What a report says of each event: 'pid time event: text'."""
+    rc, out, err = run(TACHO, 'report', '--no-pager', *args, path)
+    found = []
+    for line in out.splitlines():
+        if line.startswith(('CPU:', '#')) or '[' not in line:
+            found.append(line.strip())
+            continue
+        left, right = line.split('[', 1)
+        cpu, rest = right.split(']', 1)
+        found.append(f"{left.split('-', 1)[1].strip()} {cpu} " + rest.split(None, 1)[1].rstrip())
+    return found, rc, err
+
+
+# ---- every event, all orders and flavours -----------------------------------------------
+
+EXPECT = '''\
+start: magic=0xd6b7ed arch_type=%d arch_variant=%d system_type=1 buffer_size=8192 major=2 minor=3 \
+use_tsc=0 cpu_id=0 flight_recorder=0 event_mask=0xffffffffffffffff details_mask=0xffffffffffffffff
+syscall_entry: syscall_id=5 address=0x8048abc
+syscall_exit:
+trap_entry: trap_id=14 address=0xc0123456
+trap_exit:
+irq_entry: irq_id=11 kernel=1
+irq_exit:
+schedchange: out=1001 in=1002 out_state=1
+kernel_timer:
+soft_irq_bottom_half: number=3
+soft_irq_soft_irq: number=TASKLET
+soft_irq_tasklet_action: function=0xc0201000
+soft_irq_tasklet_hi_action: function=0xc0202000
+process_kthread: pid=77 function=0xc0300000
+process_fork: pid=1003 data2=0x0
+process_exit: data1=0 data2=0x0
+process_wait: pid=1003 data2=0x0
+process_signal: signal=9 pid=1003
+process_wakeup: pid=1002 state=2
+file_system_buf_wait_start: data1=0 data2=0
+file_system_buf_wait_end: data1=0 data2=0
+file_system_exec: data1=0 name_len=5 name=mount
+file_system_open: fd=3 name_len=6 name=passwd
+file_system_close: fd=3 data2=0
+file_system_read: fd=3 count=4096
+file_system_write: fd=1 count=12
+file_system_seek: fd=3 offset=100
+file_system_ioctl: fd=0 cmd=0x5401
+file_system_select: fd=4 timeout=1000
+file_system_poll: fd=5 timeout=0
+timer_expired: sdata=0 data1=0 data2=0
+timer_setitimer: which=1 interval=10 value=20
+timer_settimeout: sdata=0 timeout=30 data2=0
+memory_page_alloc: order=0
+memory_page_free: order=1
+memory_swap_in: address=0x40001000
+memory_swap_out: page=0xc1000000
+memory_page_wait_start: data=0x0
+memory_page_wait_end: data=0x0
+socket_call: call=CONNECT arg0=0x4
+socket_create: fd=5 type=1
+socket_send: type=2 size=512
+socket_receive: type=1 size=1024
+ipc_call: call=MSGSND arg0=0x8
+ipc_msg_create: id=32769 flags=0x1ff
+ipc_sem_create: id=65538 flags=0x180
+ipc_shm_create: id=98307 flags=0x3ff
+network_packet_in: protocol=0x0008
+network_packet_out: protocol=0xdd86
+new_event: id=23 type=nothing desc=what nothing means format_type=0 form=<form>
+nothing: id=23 data_size=2 data=01 02
+new_event: id=24 type=words desc=what words means format_type=1 form=<form>
+words: id=24 data_size=10 text=hello LTT
+new_event: id=25 type=bytes desc=what bytes means format_type=2 form=<form>
+bytes: id=25 data_size=4 data=de ad be ef
+new_event: id=26 type=xml desc=what xml means format_type=3 form=<form>
+xml: id=26 data_size=4 data=3c 61 2f 3e
+new_event: id=27 type=ibm desc=what ibm means format_type=4 form=<form>
+ibm: id=27 data_size=1 data=ff
+change_mask: mask=0x7fffff
+heartbeat:
+buffer_end: sec=1000 usec=60 tsc=0'''
+
+
+def expected():
+    """The same as lines() gives: one microsecond from one to the next."""
+    found, pid = ['-1 000 1000.000001: buffer_start: sec=1000 usec=1 tsc=0 id=0'], -1
+    for i, text in enumerate(EXPECT.splitlines()):
+        us = max(1, min(i, 60))
+        found.append(f'{pid} 000 1000.{us:06}: {text}')
+        if text.startswith('schedchange'):
+            pid = 1002
+    return found
+
+
+for order in ('le', 'be'):
+    for flavour in ('64', '32'):
+        name = order + flavour
+        path = save(f'{name}/x.0.ltt', golden(name))
+        want = expected()
+        want[1] %= (7, 5) if flavour == '64' else (1, 0)
+        got, rc, err = lines(path)
+        ok(rc == 0 and got == want, f'{name}: every event is read', err,
+           [(g, w) for g, w in zip(got, want) if g != w][:5], len(got), len(want))
+        rc, out, err = run(TACHO, 'check', path)
+        ok(rc == 0 and ' good; 63 events' in out, f'{name}: nothing is wrong with it', out, err)
+        rc, out, err = run(TACHO, 'stat', '--json', path)
+        ok(rc == 0 and json.loads(out)['events'] == 63, f'{name}: counted', out[:300], err)
+
+# ---- what every verb makes of it -------------------------------------------------------
+
+d = os.path.join(work, 'le64')
+rc, out, err = run(TACHO, 'report', '--no-pager', d, '--filter', 'pid == 1003')
+ok(rc == 0 and [line.split(': ')[1] for line in out.splitlines()] ==
+   ['process_fork', 'process_wait', 'process_signal'], 'a filter on a directory', out, err)
+rc, out, err = run(TACHO, 'hist', d, '-e', 'ltt:file_system_read', 'keys=fd:vals=count')
+ok(rc == 0 and re.search(r'{ fd: +3 } hitcount: +1 +count: +4096', out), 'a histogram', out, err)
+rc, out, err = run(TACHO, 'convert', d, '-o', os.path.join(work, 'le64.ctf'))
+got, _, _ = lines(os.path.join(work, 'le64.ctf'))
+ok(rc == 0 and got == lines(d)[0], 'converted to CTF and read again', err, got[:3])
+if shutil.which('babeltrace2'):
+    rc, out, err = run('babeltrace2', os.path.join(work, 'le64.ctf'))
+    ok(rc == 0 and len(out.splitlines()) == 63, 'babeltrace2 reads that', err, out[-300:])
+
+# ---- time ------------------------------------------------------------------------------
+
+f = ltt.File(size=512, sec=2**32 // 10**6, usec=0)	# the 32 bits go round soon
+for i in range(100):
+    f.add(ltt.KERNEL_TIMER, 0, after=20011)
+path = save('wrap.ltt', f.done())
+got, rc, err = events(path, '-e', 'kernel_timer')
+first = 2**32 // 10**6 * 10**9
+ok(rc == 0 and [e['time'] for e in got] == [first + (i + 1) * 20011000 for i in range(100)],
+   'microseconds go round in the middle', err, got[:2])
+
+f = ltt.File(size=512)
+f.add(ltt.KERNEL_TIMER, 0)
+for _ in range(3):
+    f.add(ltt.HEARTBEAT, 0, after=2**32 - 1)
+f.add(ltt.KERNEL_TIMER, 0, after=5)
+path = save('beat.ltt', f.done())
+got, rc, err = events(path, '-e', 'kernel_timer')
+ok(rc == 0 and len(got) == 2 and got[1]['time'] - got[0]['time'] == (3 * (2**32 - 1) + 5) * 1000,
+   'heartbeats carry the time over hours', err, got)
+
+
+class Cycles(ltt.File):
+    """A counter of 2.5 cycles a nanosecond, off by 7 x 10^9."""
+
+    def add(self, event, sub, *values, tail=b'', after=1):
+        self.cycles = (self.now + after) * 2500 + 7 * 10**9
+        super().add(event, sub, *values, tail=tail, after=after)
+
+
+for order in '<>':
+    f = Cycles(order, size=1024, tsc=1)
+    times = []
+    for i in range(200):
+        f.add(ltt.IRQ_EXIT, 0, after=900000 + i)
+        times.append(f.now * 1000)
+    path = save('tsc.ltt', f.done())
+    got, rc, err = events(path, '-e', 'irq_exit')
+    far = max((abs(e['time'] - t) for e, t in zip(got, times)), default=-1)
+    ok(rc == 0 and len(got) == 200 and 0 <= far <= 1000,
+       f"cycles by each buffer's rate, {'little' if order == '<' else 'big'}-endian", err, far)
+    ok(run(TACHO, 'check', path)[0] == 0, 'and no time is out of its buffer')
+
+# ---- details, flight recorder, custom events ---------------------------------------------
+
+f = ltt.File(details=~(1 << ltt.SCHEDCHANGE) & (1 << 64) - 1)
+f.add(ltt.IRQ_ENTRY, 0, 3, 0)
+f.bare(ltt.SCHEDCHANGE)
+f.bare(ltt.PROCESS, 2)
+f.add(ltt.SCHEDCHANGE, 0, 1, 2, 0)
+got, rc, err = lines(save('bare.ltt', f.done()))
+ok(rc == 0 and [g.split(': ', 1)[1] for g in got[2:-1]] ==
+   ['irq_entry: irq_id=3 kernel=0', 'schedchange_bare:', 'process_fork_bare:',
+    'schedchange: out=1 in=2 out_state=0'], 'events without details', got, err)
+
+f = ltt.File(flight=1, size=512)
+f.begin()
+f.end(zero=True)	# the invented first buffer of a snapshot
+for i in range(60):
+    f.add(ltt.KERNEL_TIMER, 0)
+f.end(zero=True)
+path = save('flight.ltt', f.data)
+got, rc, err = events(path, '-e', 'kernel_timer')
+ok(rc == 0 and len(got) == 60 and got[-1]['time'] == 1000000060000,
+   'a snapshot of a flight recorder', err, got[-1:])
+rc, out, err = run(TACHO, 'check', path)
+ok(rc == 0, 'its ends without a time are no damage', out)
+
+f = ltt.File()
+f.add(99, 5, tail=b'1234')
+f.add(ltt.PROCESS, 7, 1, 2)
+f.add(ltt.CUSTOM, 0, 77, 3, tail=b'abc')
+path = save('unknown.ltt', f.done())
+got, rc, err = lines(path)
+ok(rc == 0 and [g.split(': ', 1)[1] for g in got[2:-1]] ==
+   ['raw: event_id=99 event_sub_id=5 data=31 32 33 34 00 00 00 00',
+    'raw: event_id=10 event_sub_id=7 data=01 00 00 00 00 00 00 00 02 00 00 00 00 00 00 00',
+    'custom: id=77 data_size=3 data=61 62 63'], 'unknown events are kept', got, err)
+rc, out, err = run(TACHO, 'check', path)
+ok(rc == 1 and 'byte 120' in out and
+   'a custom event of the id 77, which no NEW_EVENT declared; shown raw' in out,
+   'an unknown custom id is told with its place', out)
+
+f = ltt.File(wide=False, pad=False)
+ltt.every_event(f)
+got, rc, err = lines(save('odd.ltt', f.done()))
+want = expected()
+ok(rc == 0 and got[2:] == want[2:], 'records that were not padded', err, got[:5])
+
+# ---- per CPU -----------------------------------------------------------------------------
+
+for cpu in range(3):
+    f = ltt.File(cpu=cpu)
+    for i in range(5):
+        f.add(ltt.SCHEDCHANGE, 0, 0, 10 + cpu, 0, after=10 + cpu)
+    save(f'cpus.ltt/run.{cpu}.ltt', f.done())
+save('cpus.ltt/run.proc', b'PID: 11; PPID: 1; NAME: eleven\nIRQ: 14; NAME: ide0\n')
+path = os.path.join(work, 'cpus.ltt')
+got, rc, err = events(path, '-e', 'schedchange')
+times = [e['time'] for e in got]
+ok(rc == 0 and len(got) == 15 and times == sorted(times) and
+   {e['cpu'] for e in got} == {0, 1, 2}, 'one file per CPU, merged by time', err, got[:2])
+ok(any(e.get('comm') == 'eleven' for e in got), 'names of processes from the .proc file', got[-2:])
+rc, out, err = run(TACHO, 'stat', '--json', os.path.join(path, 'run.1.ltt'))
+ok(rc == 0 and json.loads(out)['events'] == 8, 'one of them alone', out[:200], err)
+
+# ---- version 2.2 -------------------------------------------------------------------------
+
+for order in '<>':
+    for word, codes, arch in (('opersys', ltt.OPERSYS, 1), ('MontaVista, 32', ltt.MV32, 2),
+                              ('MontaVista, 64', ltt.MV64, 8)):
+        for cpus in (0, 1):
+            f = ltt.File22(order, codes, arch=arch, cpus=cpus, size=2048,
+                           details=~(1 << ltt.TIMER) & (1 << 64) - 1)
+            f.add(ltt.SYSCALL_ENTRY, 5, 0x8048abc, cpu=0)
+            f.add(ltt.TRAP_ENTRY, 14, 0xc0123456, cpu=1)
+            f.add(ltt.IRQ_ENTRY, 11, 1, cpu=1)
+            f.add(ltt.SCHEDCHANGE, 1001, 1002, 1, cpu=1)
+            f.add(ltt.TIMER)
+            f.add(ltt.PROCESS, 6, 1002, 2, cpu=1)
+            f.add(ltt.FILE_SYSTEM, 4, 3, 6, 0xc0de, tail=b'passwd\0')
+            f.add(ltt.NEW_EVENT, 23, b'words', b'd', 1, b'')
+            f.add(ltt.CUSTOM, 23, 3, 0xc0de, tail=b'hi\0')
+            f.add(ltt.IPC, 1, 11, 8)
+            f.add(ltt.CHANGE_MASK, 0x7fffff if order == '<' else 0xffff7f0000000000)
+            for i in range(100):
+                f.add(ltt.KERNEL_TIMER, after=10)
+            path = save('v22.ltt', f.done())
+            got, rc, err = lines(path, '-e', 'ltt:*', '-e', 'ltt_custom:*')
+            want = ['syscall_entry: syscall_id=5 address=0x8048abc',
+                    'trap_entry: trap_id=14 address=0xc0123456',
+                    'irq_entry: irq_id=11 kernel=1', 'schedchange: out=1001 in=1002 out_state=1',
+                    'raw: event_id=12 event_sub_id=0 data=',
+                    'process_wakeup: pid=1002 state=2',
+                    'file_system_open: fd=3 name_len=6 name=passwd',
+                    'new_event: id=23 type=words desc=d format_type=1 form=',
+                    'words: id=23 data_size=3 text=hi', 'ipc_call: call=MSGSND arg0=0x8',
+                    'change_mask: mask=0x7fffff'] + ['kernel_timer:'] * 100
+            texts = ['start'] + [g.split(': ', 1)[1] for g in got
+                                 if ' buffer_' not in g and ': start:' not in g]
+            rc2, out, _ = run(TACHO, 'check', path)
+            ok(rc == 0 and texts[1:] == want and rc2 == 0,
+               f"2.2 of {word}, {'le' if order == '<' else 'be'}, "
+               f"{'with' if cpus else 'without'} CPUs", err, out,
+               [(g, w) for g, w in zip(texts[1:], want) if g != w][:3], len(texts))
+            times = [g.split()[2] for g in got if 'kernel_timer' in g]
+            ok(times == [f'1000.{11 + 10 * (i + 1):06}:' for i in range(100)],
+               'its times count from each buffer', times[:3], times[-2:])
+            cpu = [g.split()[1] for g in got if 'schedchange' in g]
+            ok(cpu == (['001'] if cpus else ['4294967295']) or not cpus, 'its CPUs', cpu)
+
+# ---- what is damaged ---------------------------------------------------------------------
+
+
+def broken(name, data, events_left, *words):
+    """check tells of each; a report still shows the rest."""
+    path = save('broken.ltt', data)
+    rc, out, err = run(TACHO, 'check', path)
+    good = rc == 1 and all(w in out for w in words)
+    got, rc, err = lines(path, '-e', 'kernel_timer')
+    return ok(good and rc == 0 and len(got) == events_left, name, out, err, len(got))
+
+
+def three_buffers(order='<'):
+    f = ltt.File(order, size=512, usec=10)
+    while len(f.data) < 3 * 512:
+        f.add(ltt.KERNEL_TIMER, 0)
+    return bytearray(f.data[:3 * 512])
+
+
+whole = three_buffers()
+n = [0, 0, 0]
+for b in range(3):
+    lost = int.from_bytes(whole[b * 512 + 508:b * 512 + 512], 'little')
+    n[b] = (512 - lost - (80 if b == 0 else 24)) // 8
+total = sum(n)
+
+
+def changed(at, new):
+    data = bytearray(whole)
+    data[at:at + len(new)] = new
+    return bytes(data)
+
+
+broken('a record of size 0', changed(512 + 24 + 80 + 6, b'\0\0'), n[0] + 10 + n[2],
+       'byte 616', 'a record of 0 bytes is shorter than its header')
+broken('a record that goes beyond its buffer', changed(512 + 24 + 80 + 6, b'\0\x80'),
+       n[0] + 10 + n[2], 'byte 616', 'a record of 32768 bytes goes beyond its buffer')
+broken('a lost size larger than the buffer', changed(1020, b'\x01\x02\0\0'), total,
+       'byte 1020', 'a lost size of 513 bytes is larger than the buffer of 512')
+broken('a lost size of nothing', changed(1020, bytes(4)), total,
+       'byte 1020', 'a lost size of 0 bytes cannot be in a buffer of 512')
+broken('a lost size that points nowhere', changed(1020, b'\x80\0\0\0'), total,
+       'byte 896', 'no BUFFER_END where the lost size says')
+broken('a buffer without its beginning', changed(516, b'\x08'), total + 1,
+       'byte 512', 'a buffer does not begin with BUFFER_START')
+broken('time goes back', changed(512 + 24 + 80, (10**9 + 1).to_bytes(4, 'little')), total,
+       'byte 616', 'time goes back by')
+broken('a time behind all others', changed(512 + 24 + 80, (10**9 + 2**31).to_bytes(4, 'little')),
+       total, 'byte 616', 'the time is behind the end of its buffer')
+broken('a record too short for its event', changed(512 + 24 + 80 + 4, b'\x07\0\x10'),
+       total - 2, 'byte 616', 'a record of 16 bytes is too short for schedchange; shown raw')
+broken('a file that ends inside a buffer', bytes(whole[:512 + 24 + 84]), n[0] + 10,
+       'the file ends inside its last buffer')
+broken('the same at the end of a record', bytes(whole[:512 + 24 + 80]), n[0] + 10,
+       'the file ends inside its last buffer')
+
+
+def refused(name, data, *words):
+    path = save('refused.ltt', data)
+    rc, out, err = run(TACHO, 'report', '--no-pager', path)
+    ok(rc == 1 and not out and all(w in err for w in words) and len(err.splitlines()) == 1, name,
+       rc, out, err)
+
+
+refused('a file that ends in START', bytes(whole[:50]), 'it ends inside its START record')
+refused('another version', changed(52, b'\x02\x07'), "LTT's version 2.7", 'byte 32')
+refused('buffers of no bytes', changed(48, bytes(4)), 'buffers of 0 bytes')
+refused('huge buffers', changed(48, b'\xff\xff\xff\xff'), 'buffers of 4294967295 bytes')
+for order in '<>':
+    data = three_buffers(order)
+    ok(len(lines(save('x.ltt', data), '-e', 'kernel_timer')[0]) == total,
+       'and whole it is whole')
+
+f = ltt.File22(size=1024)
+while len(f.data) < 2048:
+    f.add(ltt.KERNEL_TIMER)
+v22 = bytearray(f.data[:2048])
+whole_n = len(lines(save('x.ltt', v22), '-e', 'kernel_timer')[0])
+v22[1022:1024] = b'\xff\x7f'
+got, rc, err = lines(save('x.ltt', v22), '-e', 'kernel_timer')
+rc2, out, _ = run(TACHO, 'check', os.path.join(work, 'x.ltt'))
+ok(len(got) == whole_n and rc2 == 1 and 'is larger than the buffer' in out,
+   '2.2: a bad lost size: records are found from the beginning', len(got), whole_n, out)
+
+shutil.rmtree(work)
+print(f'1..{count}')
