@@ -79,9 +79,10 @@ struct tacho_record {
  * tacho_stream_open - open a source of records.
  *
  * path names a trace directory (or a directory of rotated traces), a trace.dat
- * file of trace-cmd, a trace of LTT (a file, or a directory of files per CPU), or a
- * live session as "session:NAME".  CTF traces that tacho did not write open through
- * libbabeltrace2 where it is installed.  flags: enum tacho_stream_flag.
+ * file of trace-cmd, a trace of LTT (a file, or a directory of files per CPU), a .kev
+ * file of QNX, or a live session as "session:NAME".  CTF traces that tacho did not
+ * write open through libbabeltrace2 where it is installed.  flags: enum
+ * tacho_stream_flag.
  *
  * Returns 0 and *stream, which is the caller's to close, or a negative errno with
  * *error filled in (error may be NULL):

@@ -57,7 +57,7 @@ static const struct option options[] = {
 static const char usage[] =
 	"usage: tacho report [OPTIONS] [TRACE]\n\n"
 	"Prints the events of a trace in the order of time.  TRACE is a directory, a\n"
-	"trace.dat, session:NAME for a session that is there now, kernel:EVENT,EVENT\n"
+	"trace.dat or .kev, session:NAME for a session that is there now, kernel:EVENT,EVENT\n"
 	"for the running kernel (with --follow); without it, the newest tacho-trace in\n"
 	"this directory.\n\n"
 	CLI_FILTER_HELP

@@ -35,8 +35,8 @@ static const struct option options[] = {
 static const char usage[] =
 	"usage: tacho stat [OPTIONS] [TRACE]\n\n"
 	"Counts the events of a trace by name, and says what is known of the recording.\n"
-	"TRACE is a directory, a trace.dat, or session:NAME for what a session holds now;\n"
-	"without it, the newest tacho-trace in this directory.\n\n"
+	"TRACE is a directory, a trace.dat, a .kev, or session:NAME for what a session\n"
+	"holds now; without it, the newest tacho-trace in this directory.\n\n"
 	"      --sort KEY       'count' (most first), 'bytes' (most first) or 'name'\n"
 	"  -q, --quiet          no remarks on stderr\n"
 	"      --json           one JSON object\n"

@@ -11,6 +11,7 @@
 #include "fmt/bt2/bt2.h"
 #include "fmt/ctf/read.h"
 #include "fmt/fmt.h"
+#include "fmt/kev/read.h"
 #include "fmt/lkst/source.h"
 #include "fmt/ltt/read.h"
 #include "fmt/tracedat/read.h"
@@ -59,6 +60,7 @@ static const struct tacho_format formats[] = {
 	{ .name = "trace.dat", .probe = tacho_dat_probe, .open = tacho_dat_open },
 	{ .name = "lkst", .probe = lkst_source_probe, .open = lkst_source_open },
 	{ .name = "ltt", .probe = tacho_ltt_probe, .open = tacho_ltt_open },
+	{ .name = "kev", .probe = tacho_kev_probe, .open = tacho_kev_open },
 	{ .name = "ctf", .probe = tacho_bt2_probe, .open = tacho_bt2_open },
 };
 

@@ -55,6 +55,8 @@ struct tacho_part {
 	uint64_t lost;		/* records lost before the one at pos */
 	uint64_t horizon;	/* ticks: nothing earlier will come */
 	uint32_t cpu;
+	bool cpu_packed;	/* each record has its CPU in common_preempt_count, which
+				   is 0 as soon as the record is handed out */
 	uint32_t stream_id;	/* enum tacho_stream_id */
 	const char *buffer;	/* name of its buffer; NULL, "": the main one */
 	struct tacho_source *source;
@@ -146,6 +148,7 @@ struct tacho_source {
 	struct tacho_facts facts;
 	bool symbols_tried;		/* the stream's: kallsyms was asked for */
 	bool strings_tried;		/* ... printk_formats */
+	bool counting;			/* ... only how many records there are is asked for */
 	uint64_t damaged;
 	/* told of each damage: file, byte, what; NULL: nobody listens */
 	void (*told)(void *arg, const char *name, uint64_t offset, const char *what);

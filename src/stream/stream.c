@@ -201,6 +201,10 @@ static void part_record(struct tacho_part *p, uint64_t time,
 	/* a record written under a stand-in id shows its type's own id */
 	if (tacho_load_u16(p->pos + 8) != p->type->id)
 		tacho_put_u16(p->pos + 8, (uint16_t)p->type->id);
+	if (tacho_unlikely(p->cpu_packed)) {
+		p->cpu = p->pos[11];
+		p->pos[11] = 0;
+	}
 	r->time = time;
 	r->ticks = p->ticks;
 	r->type = p->type;
@@ -539,6 +543,7 @@ int tacho_stream_count(struct tacho_stream *s, struct tacho_type_count **list,
 			err = -ENOMEM;
 			break;
 		}
+		source->counting = true;
 		for (uint32_t j = 0; j < source->nr_parts && !err; j++)
 			err = count_part(source->part[j], tally);
 		if (err)

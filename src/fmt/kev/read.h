@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read.h - a .kev file of QNX as a source of records.
+ *
+ * The file is one part: events of all CPUs, in the order of time.  A file's order is
+ * nearly that already; some ten thousand events are looked ahead to mend the rest.
+ * An event that comes later than that comes out late.
+ *
+ * Who runs.  common_pid is the process that the CPU's last THREAD/RUNNING event
+ * named, 0 before the first; where the attribute TACHO_THREADS is "tid", the thread
+ * (a Linux trace that tacho wrote).
+ *
+ * Damage is passed over, counted, and told with its offset: a slot that is cut off,
+ * parts of combine events that do not fit, times that go back, a header that does not
+ * say what it should.
+ *
+ * The environment has "sysname", "hostname", "release", "version", "machine",
+ * "tracer_name", "kev_header" (the attributes as they are in the file, bytes that are
+ * not printable as \xHH) and, if it is not too long, "kev_syspage" (hexadecimal).
+ */
+#ifndef TACHO_FMT_KEV_READ_H
+#define TACHO_FMT_KEV_READ_H
+
+#include <stdbool.h>
+
+#include "fmt/fmt.h"
+#include "stream/source.h"
+
+/* Whether it is a .kev: its header's beginning, or slots. */
+bool tacho_kev_probe(const struct tacho_probe *p);
+
+/*
+ * Opens a file.  0 and *source, or a negative errno with d filled in: -EINVAL for what
+ * is no .kev, or one whose header has no end; -ENOTSUP for another version; errors of
+ * the file system.
+ */
+int tacho_kev_open(struct tacho_source **source, const char *path,
+		   unsigned int flags, struct tacho_diag *d);
+
+/* The same over len bytes at data, which must outlive the source. */
+int tacho_kev_open_memory(struct tacho_source **source, const void *data,
+			  size_t len, unsigned int flags, struct tacho_diag *d);
+
+#endif
