@@ -195,7 +195,7 @@ static bool make_trigger(struct tacho_compile *c, struct probe_program *p,
 	default:
 		break;
 	}
-	p->post |= is_post(spec->cmd);
+	p->post |= is_post(spec->cmd) || spec->cmd == TACHO_TRIGGER_SNAPSHOT;
 	p->looks |= filter || t->hist || is_post(spec->cmd);
 	p->tells |= spec->cmd == TACHO_TRIGGER_STACKTRACE;
 	return true;

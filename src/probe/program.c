@@ -217,9 +217,11 @@ static void run_trigger(const struct hit *h, const struct probe_trigger *t)
 
 enum phase { E1, E3, E4 };
 
-static enum phase phase_of(const struct probe_trigger *t)
+/* A snapshot has the event in it if the record was made before E1, as in the kernel. */
+static enum phase phase_of(const struct probe_program *p, const struct probe_trigger *t)
 {
-	if (t->cmd == TACHO_TRIGGER_STACKTRACE || t->cmd == TACHO_TRIGGER_TRACEOFF)
+	if (t->cmd == TACHO_TRIGGER_STACKTRACE || t->cmd == TACHO_TRIGGER_TRACEOFF ||
+	    (t->cmd == TACHO_TRIGGER_SNAPSHOT && p->looks))
 		return E4;
 	return t->hist ? E3 : E1;
 }
@@ -227,7 +229,7 @@ static enum phase phase_of(const struct probe_trigger *t)
 static void run_phase(const struct hit *h, const struct probe_trigger *t,
 		      enum phase phase)
 {
-	if (phase_of(t) == phase &&
+	if (phase_of(h->p, t) == phase &&
 	    (!t->filter || tacho_filter_run(t->filter, &h->rec)))
 		run_trigger(h, t);
 }

@@ -10,6 +10,7 @@
 #include "base/atomic.h"
 #include "base/inject.h"
 #include "base/text.h"
+#include "sys/clock.h"
 #include "sys/futex.h"
 #include "sys/mapping.h"
 
@@ -168,6 +169,12 @@ void tacho_view_run(struct tacho_view *v, bool recording)
 
 void tacho_view_snapshot(const struct tacho_view *v)
 {
+	uint64_t now = tacho_clock_read_ordered(v->ring.clock);
+	uint64_t last = tacho_load_relaxed(&v->ctl->asked_at);
+
+	/* of two that ask at once, the later one's time */
+	while (last < now && !tacho_cas_seq_cst(&v->ctl->asked_at, &last, now))
+		;
 	(void)tacho_add_seq_cst(&v->ctl->asked, 1);
 	tacho_futex_wake(&v->ctl->asked);
 }
@@ -444,10 +451,15 @@ int tacho_types_add(const struct tacho_view *v, const char *text, uint32_t len)
 /* The places to look for tid: a few after its home. */
 #define TASK_PROBES	8u
 
+static uint32_t task_home(int32_t tid)
+{
+	return (uint32_t)tid * 0x9e3779b1u >> 20;
+}
+
 void tacho_tasks_put(struct tacho_control *ctl, int32_t tid, int32_t tgid,
 		     const char *comm)
 {
-	uint32_t home = (uint32_t)tid * 0x9e3779b1u >> 20;
+	uint32_t home = task_home(tid);
 	struct tacho_task *t = NULL;
 	uint64_t seq;
 
@@ -479,4 +491,14 @@ bool tacho_tasks_get(const struct tacho_control *ctl, uint32_t i,
 	task->comm[sizeof(task->comm) - 1] = '\0';
 	tacho_fence_acquire();
 	return tacho_load_relaxed(&t->seq) == seq;
+}
+
+bool tacho_tasks_find(const struct tacho_control *ctl, int32_t tid, struct tacho_task *task)
+{
+	uint32_t home = task_home(tid);
+
+	for (uint32_t i = 0; i < TASK_PROBES; i++)
+		if (tacho_tasks_get(ctl, home + i, task) && task->tid == tid)
+			return true;
+	return false;
 }

@@ -78,7 +78,10 @@ uint32_t tacho_view_nr_commands(const struct tacho_view *v);
  */
 void tacho_view_run(struct tacho_view *v, bool recording);
 
-/* Asks the flight recorder, if there is one, for a snapshot. */
+/*
+ * Asks whoever takes them, a flight recorder or a mounted tree, for a snapshot: as of now, by
+ * the control block's asked_at.
+ */
 void tacho_view_snapshot(const struct tacho_view *v);
 
 /* Whether pid is in one of the session's lists, and how many are. */
@@ -114,5 +117,9 @@ void tacho_tasks_put(struct tacho_control *ctl, int32_t tid, int32_t tgid,
 /* Copies valid entry i of the task table; false when there is none. */
 bool tacho_tasks_get(const struct tacho_control *ctl, uint32_t i,
 		     struct tacho_task *task);
+
+/* The same of thread tid's entry; false: it has none, or somebody is writing it. */
+bool tacho_tasks_find(const struct tacho_control *ctl, int32_t tid,
+		      struct tacho_task *task);
 
 #endif

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 
@@ -484,7 +485,7 @@ def test_where():
     open(mnt + "/file", "w").close()
     refused("mount", mnt, says="not empty")
     refused("mount", mnt + "/file", says="not a directory")
-    refused("mount", "-s", "a/b", mnt, "-o", "nonempty", says="a/b")
+    refused("mount", "-s", "a/b", mnt, "-o", "nonempty", says="is not a session name: use 1 to 63")
     refused("mount", "-o", "nonsense", mnt, says="nonsense", ok=2)
     refused("mount", "-o", "gid=nobody-has-this", mnt, says="group", ok=2)
     refused("umount", mnt, says="no tacho")
@@ -572,6 +573,26 @@ def test_not_for_others():
     with mounted() as m:
         p = run(*NOBODY, "ls", m.dir, ok=2)
         assert "Permission denied" in p.stderr, p
+
+
+def test_marker_of_thread():
+    """a marker is its thread's, and that is one of its process"""
+    def work():
+        ids.append(threading.get_native_id())
+        put(m("trace_marker"), "of a thread\n")
+    with mounted() as m:
+        ids = []
+        put(m("options/record-tgid"), "1")
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        put(m("trace_marker"), "of a process\n")
+        lines = [l for l in get(m("trace")).splitlines() if l[:1] != "#"]
+        for line, tid in zip(lines, ids + [os.getpid()]):
+            head = line.split("[")[0].split()
+            assert head[0].endswith("-%d" % tid), lines
+            assert head[1:] in (["(%d)" % os.getpid()], ["(", "%d)" % os.getpid()]), lines
+        assert len(lines) == 2, lines
 
 
 def test_relative():

@@ -7,9 +7,11 @@ once with the kernel's events, once with those of a traced program.  A mount's a
 has to be the running kernel's, or that of the kernel whose answers are kept
 (tools/golden-tracefs.sh): what the running one lacks, only that one can say.
 
-DIFFERENCES has what is different on purpose, a line each:
+DIFFERENCES has what is different on purpose, and what a mount answers then:
 	kernel|program|both  STEP  # WHY
-STEP is a step's name, or the beginning of several names with a * behind it.
+	|a line of the answer
+A listed step is ok with that answer only, or with the kernel's.  Who gives the
+kernel's answer for a program's event is listed for nothing, which is not ok either.
 """
 import lzma
 import os
@@ -34,24 +36,36 @@ def parse(text):
     return answers
 
 
+class Difference:
+    """What is answered otherwise than by the kernel, and why."""
+
+    def __init__(self, sides, step, why):
+        self.sides, self.step, self.why = sides, step, why
+        self.answer = []
+        self.used = set()
+
+
 def read_differences(path):
-    listed = []
+    """By side and name of step."""
+    listed, last = {}, None
     with open(path, encoding='utf-8') as f:
-        for line in f:
-            what, _, why = line.rstrip('\n').partition('  # ')
-            if not line.startswith('#') and what.strip():
+        for nr, line in enumerate(f, 1):
+            line = line.rstrip('\n')
+            what, mark, why = line.partition('  # ')
+            if line.startswith('#') or not line.strip():
+                continue
+            if line.startswith('\t|') and last:
+                last.answer.append(line[2:])
+            elif mark and why and not line[0].isspace():
                 side, step = what.split(None, 1)
-                listed.append((side, step.strip(), why))
+                sides = ('kernel', 'program') if side == 'both' else (side,)
+                last = Difference(sides, step.strip(), why)
+                for s in sides:
+                    assert (s, last.step) not in listed, f'{path}:{nr}: twice'
+                    listed[s, last.step] = last
+            else:
+                sys.exit(f'{path}:{nr}: neither a step nor a line of an answer')
     return listed
-
-
-def find_difference(listed, side, name):
-    for of, step, why in listed:
-        if of not in (side, 'both'):
-            continue
-        if step == name or (step.endswith('*') and name.startswith(step[:-1])):
-            return why
-    return None
 
 
 def run_script(where, renamer, program=False):
@@ -105,14 +119,25 @@ def compare(tap, side, answers, references, listed):
         if answer in wanted:
             tap.say(True, f'{side}: {name}')
             continue
-        why = find_difference(listed, side, name)
-        tap.say(why is not None and bool(wanted), f'{side}: {name}',
-                f' (differs: {why})' if why else '')
-        if why is None:
+        known = listed.get((side, name))
+        if known:
+            known.used.add(side)
+            wanted[:] = [known.answer] if wanted else []
+        tap.say(answer in wanted, f'{side}: {name}',
+                f' (differs: {known.why})' if known else '')
+        if answer not in wanted:
             for line in answer:
                 print(f'#   {line}')
             for line in wanted[0] if wanted else ['nobody has answered that']:
                 print(f'# not {line}')
+
+
+def check_used(tap, listed):
+    """A kernel's event may be answered by a running kernel that has what others lack."""
+    unused = sorted(step for (side, step), d in listed.items()
+                    if side not in d.used and (side == 'program' or not d.used))
+    tap.say(not unused, 'what is listed as different is',
+            ''.join(f'\n# not different: {step}' for step in unused))
 
 
 def unusable():
@@ -145,6 +170,7 @@ def main():
             missing = set(real or {}) - set(answers or {})
             tap.say(not missing, f'{side}: all that the kernel answers',
                     ''.join(f'\n# missing: {m}' for m in sorted(missing)))
+    check_used(tap, listed)
     print(f'1..{tap.nr}')
     return 1 if tap.bad else 0
 

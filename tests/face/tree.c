@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -453,6 +454,12 @@ static const struct {
 	{ "/trace_options", "nonsense", -EINVAL, NULL },
 	{ "/options/raw", "2", -EINVAL, NULL },
 	{ "/set_event", "none:none", -EINVAL, NULL },
+	{ "/set_event", "te*:hit", -EINVAL, NULL },
+	{ "/set_event", "test:h?t", -EINVAL, NULL },
+	{ "/set_event", "!test:[h]it", -EINVAL, NULL },
+	{ "/set_event", "*", -EINVAL, NULL },
+	{ "/set_event", "*:hit", 0, NULL },
+	{ "/set_event", "!test:*", 0, NULL },
 	{ "/set_event_pid", "me", -EINVAL, NULL },
 	{ "/set_event_notrace_pid", "me", -EINVAL, NULL },
 	{ "/events/enable", "2", -EINVAL, NULL },
@@ -524,6 +531,7 @@ static void test_inject(void)
 static void test_small_files(void)
 {
 	struct tacho_tree *t = make_tree(name);
+	char text[40];
 
 	add_hit_type();
 	CHECK_EQ(put(t, "/tracing_thresh", "250"), 0);
@@ -536,6 +544,13 @@ static void test_small_files(void)
 	CHECK_EQ(put(t, "/events/test/hit/inject", "common_pid=1"), 0);
 	CHECK_EQ(put(t, "/events/test/hit/inject", "common_pid=2"), 0);
 	CHECK(has(t, "/saved_cmdlines", "1 "));
+	CHECK_EQ(tacho_tree_mkdir(t, "/instances/names"), 0);
+	CHECK_EQ(put(t, "/instances/names/trace_marker", "mine"), 0);
+	(void)snprintf(text, sizeof(text), "%d tacho-tree", getpid());
+	CHECK_EQ(prctl(PR_SET_NAME, "tacho-tree"), 0);
+	CHECK_EQ(put(t, "/instances/names/trace_marker", "mine"), 0);
+	CHECK(has(t, "/saved_cmdlines", text));
+	CHECK_EQ(tacho_tree_rmdir(t, "/instances/names"), 0);
 	CHECK_EQ(put(t, "/saved_cmdlines_size", "1"), 0);
 	CHECK(!has(t, "/saved_cmdlines", "1 systemd\n1"));
 	tacho_tree_close(t, true);
@@ -554,6 +569,7 @@ static void test_directories(void)
 	CHECK_EQ(tacho_tree_mkdir(t, "/instances/one"), 0);
 	CHECK_EQ(tacho_tree_mkdir(t, "/instances/one"), -EEXIST);
 	CHECK_EQ(tacho_tree_mkdir(t, own), -EEXIST);
+	CHECK_EQ(tacho_tree_stat(t, "/instances/a b", &st), -ENOENT);
 	CHECK_EQ(tacho_tree_mkdir(t, "/instances/a b"), -EINVAL);
 	CHECK_EQ(tacho_tree_mkdir(t, "/instances/.."), -EINVAL);
 	CHECK_EQ(tacho_tree_mkdir(t, longest), -ENAMETOOLONG);
@@ -914,6 +930,130 @@ static void test_many_at_once(void)
 	tacho_tree_close(c.t, true);
 }
 
+/* ---- the last record ---- */
+
+/* The engine gets the kernel's records a moment later: they are what they were made as. */
+static void test_last_record(void)
+{
+	static const char *const off[][3] = {
+		{ "/events/task/task_rename/enable", "0", "newcomm=tacho-enable" },
+		{ "/events/task/enable", "0", "newcomm=tacho-task" },
+		{ "/set_event", "!task:task_rename", "newcomm=tacho-set" },
+	};
+	struct tacho_tree *t = make_tree(name);
+
+	if (with_kernel)
+		CHECK_EQ(put(t, "/events/task/task_rename/trigger", "hist:keys=newcomm"), 0);
+	for (uint32_t i = 0; with_kernel && i < sizeof(off) / sizeof(off[0]); i++) {
+		const char *comm = strchr(off[i][2], '=') + 1;
+
+		CHECK_EQ(prctl(PR_SET_NAME, "tacho-other"), 0);
+		CHECK_EQ(put(t, "/events/task/task_rename/enable", "1"), 0);
+		CHECK_EQ(prctl(PR_SET_NAME, comm), 0);
+		CHECK_EQ(put(t, off[i][0], off[i][1]), 0);
+		CHECK(has(t, "/trace", off[i][2]));
+		CHECK(!has(t, "/trace", "newcomm=tacho-other"));
+		CHECK(has(t, "/events/task/task_rename/hist", comm));
+	}
+	tacho_tree_close(t, true);
+}
+
+/* ---- a synthetic event that is in use ---- */
+
+/* Programs' histograms use it, the kernel's events may, too: it stays for both. */
+static void test_synth_in_use(void)
+{
+	struct tacho_tree *t = make_tree(name);
+
+	add_hit_type();
+	CHECK_EQ(put(t, "/synthetic_events", "made int what"), 0);
+	CHECK_EQ(put(t, "/events/test/hit/trigger",
+		     "hist:keys=number:x=number:onchange($x).trace(made,number)"), 0);
+	CHECK_EQ(put(t, "/synthetic_events", "!made"), -EBUSY);
+	if (with_kernel) {
+		CHECK_EQ(put(t, "/events/task/task_rename/trigger",
+			     "hist:keys=pid:x=common_timestamp:onchange($x).trace(made,pid)"), 0);
+		CHECK_EQ(put(t, "/events/synthetic/made/enable", "1"), 0);
+		CHECK_EQ(prctl(PR_SET_NAME, "tacho-one"), 0);
+		CHECK_EQ(prctl(PR_SET_NAME, "tacho-two"), 0);
+		CHECK(has(t, "/trace", " made: what="));
+		CHECK_EQ(put(t, "/events/task/task_rename/trigger",
+			     "!hist:keys=pid:x=common_timestamp:onchange($x)."
+			     "trace(made,pid)"), 0);
+		CHECK_EQ(put(t, "/events/synthetic/made/enable", "0"), 0);
+	}
+	CHECK_EQ(put(t, "/events/test/hit/trigger",
+		     "!hist:keys=number:x=number:onchange($x).trace(made,number)"), 0);
+	CHECK_EQ(put(t, "/synthetic_events", "!made"), 0);
+	tacho_tree_close(t, true);
+}
+
+/* ---- a snapshot that a program asks for ---- */
+
+/* Of programs and of the kernel there is in it what there was when it was asked for. */
+static void test_asked_snapshot(void)
+{
+	struct tacho_tree *t = make_tree(name);
+	struct tacho_session s;
+	struct tacho_dir dir;
+
+	if (with_kernel)
+		CHECK_EQ(put(t, "/events/task/task_rename/enable", "1"), 0);
+	open_session(&dir, &s);
+	CHECK_EQ(put(t, "/trace_marker", "before"), 0);
+	CHECK_EQ(prctl(PR_SET_NAME, "kernel-before"), 0);
+	tacho_view_snapshot(&s.view);
+	CHECK_EQ(put(t, "/trace_marker", "behind"), 0);
+	CHECK_EQ(prctl(PR_SET_NAME, "kernel-behind"), 0);
+	CHECK(has(t, "/snapshot", ": before"));
+	CHECK(!has(t, "/snapshot", ": behind"));
+	CHECK(!has(t, "/trace", ": before"));
+	CHECK(has(t, "/trace", ": behind"));
+	if (with_kernel) {
+		CHECK(has(t, "/snapshot", "newcomm=kernel-before"));
+		CHECK(!has(t, "/snapshot", "newcomm=kernel-behind"));
+		CHECK(!has(t, "/trace", "newcomm=kernel-before"));
+		CHECK(has(t, "/trace", "newcomm=kernel-behind"));
+	}
+	CHECK_EQ(put(t, "/trace_marker", "later"), 0);
+	CHECK(has(t, "/trace_pipe", ": behind"));
+	CHECK(!has(t, "/trace_pipe", ": behind"));
+	CHECK(!has(t, "/trace", ": later"));
+	CHECK(has(t, "/snapshot", ": before"));
+	CHECK_EQ(put(t, "/snapshot", "2"), 0);
+	CHECK(!has(t, "/snapshot", ": before"));
+	tacho_session_close(&s);
+	tacho_dir_close(&dir);
+	tacho_tree_close(t, true);
+}
+
+/* ---- reading from the middle ---- */
+
+static void test_offsets(void)
+{
+	struct tacho_tree *t = make_tree(name);
+	struct tacho_tree_caller c = me();
+	struct tacho_tree_file *f;
+	char *text, part[100];
+	size_t len;
+
+	for (int i = 0; i < 200; i++)
+		CHECK_EQ(put(t, "/trace_marker", "a line"), 0);
+	CHECK_EQ(put(t, "/tracing_on", "0"), 0);
+	text = read_all(t, "/trace");
+	len = strlen(text);
+	CHECK_EQ(open_one(t, "/trace", O_RDONLY, &f), 0);
+	CHECK_EQ(tacho_tree_read(f, part, sizeof(part), len - 100, &c), 100);
+	CHECK(!memcmp(part, text + len - 100, 100));
+	CHECK_EQ(tacho_tree_read(f, part, sizeof(part), len, &c), 0);
+	CHECK_EQ(tacho_tree_read(f, part, sizeof(part), len + 5000, &c), 0);
+	CHECK_EQ(tacho_tree_read(f, part, sizeof(part), 50, &c), 100);
+	CHECK(!memcmp(part, text + 50, 100));
+	tacho_tree_close_file(f);
+	free(text);
+	tacho_tree_close(t, true);
+}
+
 /* ---- events that come and go in the kernel ---- */
 
 /* Whoever sleeps is switched from. */
@@ -1019,6 +1159,10 @@ static const struct {
 	{ "destroyed", test_destroyed },
 	{ "two trees", test_two_trees },
 	{ "many at once", test_many_at_once },
+	{ "the last record", test_last_record },
+	{ "a synthetic event in use", test_synth_in_use },
+	{ "a snapshot that was asked for", test_asked_snapshot },
+	{ "reading from the middle", test_offsets },
 	{ "other events of the kernel", test_other_kernel_events },
 	{ "read when it is disabled", test_read_when_disabled },
 	{ "a pipe before the kernel's events", test_pipe_before_kernel },

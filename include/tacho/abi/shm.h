@@ -387,9 +387,10 @@ struct tacho_control {
 	uint32_t state __attribute__((aligned(64)));	/* enum tacho_session_state */
 	uint32_t wanted;	/* readers waiting: wake them at a sub-buffer change */
 
-	/* snapshots that triggers asked the flight recorder for; a futex word */
+	/* snapshots that triggers asked for; a futex word.  asked_at is stored before it */
 	uint32_t asked;
 	uint32_t pad3;
+	uint64_t asked_at;	/* ticks: when the last one was; 0: not noted */
 
 	/* wake-up: futex word and counts, written at sub-buffer changes only */
 	uint32_t wake __attribute__((aligned(64)));

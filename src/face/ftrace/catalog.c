@@ -234,6 +234,7 @@ static bool load_kernel(struct tree_inst *inst, struct tree_catalog *c)
 	tacho_arena_init(&arena, TYPES_MAX);
 	if (tacho_tracefs_events(&inst->tree->tracefs, &arena, &list, &nr, NULL)) {
 		tacho_arena_release(&arena);
+		tacho_buf_reset(&c->kernel_text);	/* it is tried again */
 		return false;
 	}
 	tacho_arena_release(&c->kernel_arena);

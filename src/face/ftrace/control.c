@@ -361,30 +361,43 @@ static const struct tree_node thresh_node = {
 
 #define CMDLINES_MAX	32768	/* PID_MAX_DEFAULT, the kernel's limit */
 
-/* Threads that were met, each once, in that order. */
+/* A thread that was met. */
+struct met_task {
+	int32_t tid, tgid;	/* tgid 0: not known */
+	char comm[16];		/* "": not known */
+};
+
+/* All of them, each once, in that order. */
 struct met {
 	uint64_t *seen;		/* a bit for each */
-	int32_t *pid;
+	struct met_task *task;
 	uint32_t nr, room;
 };
 
-static int meet(struct met *m, int32_t pid)
+static int meet(struct met *m, struct tree_reader *r, int32_t tid)
 {
-	uint32_t n = (uint32_t)pid;
+	uint32_t n = (uint32_t)tid;
+	const char *comm;
 
 	if (n >= TACHO_KTASKS_PID_MAX || m->seen[n / 64] >> (n % 64) & 1)
 		return 0;
 	if (m->nr == m->room) {
 		uint32_t room = m->room ? 2 * m->room : 1024;
-		int32_t *more = reallocarray(m->pid, room, sizeof(*more));
+		struct met_task *more = reallocarray(m->task, room, sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
-		m->pid = more;
+		m->task = more;
 		m->room = room;
 	}
+	m->task[m->nr] = (struct met_task){ .tid = tid };
+	comm = tacho_stream_comm(r->stream, tid, &m->task[m->nr].tgid);
+	/* another session may know it better */
+	if (!comm)
+		return 0;
+	(void)snprintf(m->task[m->nr].comm, sizeof(m->task[0].comm), "%s", comm);
 	m->seen[n / 64] |= UINT64_C(1) << (n % 64);
-	m->pid[m->nr++] = pid;
+	m->nr++;
 	return 0;
 }
 
@@ -398,41 +411,78 @@ static int meet_all(struct met *m, struct tree_reader *r)
 
 	for (uint32_t i = 0; !err && i < TACHO_TASKS_MAX; i++)
 		if (tacho_tasks_get(ctl, i, &task))
-			err = meet(m, task.tid);
+			err = meet(m, r, task.tid);
 	while (!err && tacho_stream_next(r->stream, &rec) == TACHO_STREAM_RECORD &&
 	       rec.ticks <= r->until)
-		err = meet(m, rec.pid);
+		err = meet(m, r, rec.pid);
 	return err;
 }
 
-/* "pid name", or "pid tgid", of the newest `most` threads. */
+static int meet_of(struct met *m, struct tree_inst *inst)
+{
+	struct tree_reader r;
+	int err = tree_reader_open(&r, inst, TREE_VIEW_NOW, -1, false);
+
+	if (err)
+		return err;
+	err = meet_all(m, &r);
+	tree_reader_close(&r);
+	return err;
+}
+
+struct meeting {
+	struct met *met;
+	struct tacho_tree *tree;
+};
+
+/* Those of a session below instances/; it may be gone by now. */
+static int meet_instance(const char *name, void *arg)
+{
+	struct meeting *of = arg;
+	struct tree_inst *inst;
+	int err;
+
+	if (tree_inst_get(of->tree, name, &inst))
+		return 0;
+	err = meet_of(of->met, inst);
+	tree_inst_put(inst);
+	return err == -ENOMEM ? err : 0;
+}
+
+/*
+ * "pid name", or "pid tgid", of the newest `most` threads, of all instances: the kernel has
+ * one list of them.
+ */
 static int put_tasks(struct tacho_tree_file *f, bool tgids, uint64_t most,
 		     struct tacho_buf *out)
 {
 	struct met m = { .seen = calloc(TACHO_KTASKS_PID_MAX / 64, sizeof(*m.seen)) };
-	struct tree_reader r = { .inst = f->inst };
-	int err = m.seen ? tree_reader_open(&r, f->inst, TREE_VIEW_NOW, -1, false) : -ENOMEM;
+	struct meeting of = { &m, f->inst->tree };
+	int err = m.seen ? tree_inst_each(of.tree, meet_instance, &of) : -ENOMEM;
 
 	if (!err)
-		err = meet_all(&m, &r);
+		err = meet_of(&m, f->inst);
 	for (uint32_t i = m.nr > most ? m.nr - (uint32_t)most : 0; !err && i < m.nr; i++) {
-		int32_t tgid = 0;
-		const char *comm = tacho_stream_comm(r.stream, m.pid[i], &tgid);
+		const struct met_task *t = &m.task[i];
 
-		if (tgids && tgid)
-			tacho_buf_printf(out, "%d %d\n", m.pid[i], tgid);
-		else if (!tgids && comm)
-			tacho_buf_printf(out, "%d %s\n", m.pid[i], comm);
+		if (tgids && t->tgid)
+			tacho_buf_printf(out, "%d %d\n", t->tid, t->tgid);
+		else if (!tgids)
+			tacho_buf_printf(out, "%d %s\n", t->tid, t->comm);
 	}
-	tree_reader_close(&r);
 	free(m.seen);
-	free(m.pid);
+	free(m.task);
 	return err;
 }
 
 static int cmdlines_show(struct tacho_tree_file *f, struct tacho_buf *out)
 {
-	return put_tasks(f, false, f->inst->cmdlines_size, out);
+	uint64_t most;
+
+	pthread_mutex_lock(&f->inst->lock);
+	most = f->inst->cmdlines_size;
+	pthread_mutex_unlock(&f->inst->lock);
+	return put_tasks(f, false, most, out);
 }
 
 static int tgids_show(struct tacho_tree_file *f, struct tacho_buf *out)
@@ -442,10 +492,12 @@ static int tgids_show(struct tacho_tree_file *f, struct tacho_buf *out)
 
 static const struct tree_node cmdlines_node = {
 	.name = "saved_cmdlines", .mode = 0440, .show = cmdlines_show, .top = true,
+	.unlocked = true,
 };
 
 static const struct tree_node tgids_node = {
 	.name = "saved_tgids", .mode = 0440, .show = tgids_show, .top = true,
+	.unlocked = true,
 };
 
 static int cmdlines_size_show(struct tacho_tree_file *f, struct tacho_buf *out)

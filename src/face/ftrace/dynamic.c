@@ -98,17 +98,47 @@ static int synth_show(struct tacho_tree_file *f, struct tacho_buf *out)
 	return tacho_commands_each(&f->inst->session, put_synth, out);
 }
 
+/* The definition of one: "name type field; ...". */
+struct found_synth {
+	const char *name;	/* len bytes */
+	size_t len;
+	char text[TACHO_COMMAND_TEXT];
+};
+
+static int find_synth(const struct tacho_command_info *c, void *arg)
+{
+	struct found_synth *s = arg;
+
+	if (c->kind != TACHO_COMMAND_SYNTH || strcspn(c->text, " ;\t") != s->len ||
+	    memcmp(c->text, s->name, s->len))
+		return 0;
+	memcpy(s->text, c->text, sizeof(s->text));
+	return 1;
+}
+
+/* "!name": one that programs' histograms still use stays in both. */
+static int remove_synth(struct tree_inst *inst, const char *text, struct tacho_cmd_error *e)
+{
+	struct found_synth s = { .name = text + 1, .len = strcspn(text + 1, " ;\t") };
+	int found = tacho_commands_each(&inst->session, find_synth, &s), gone, err;
+
+	gone = tree_engine_synth(inst, text, e);
+	if (gone && gone != -ENOENT)
+		return gone;
+	err = tacho_command_synth(&inst->session, text, e);
+	if (err && !gone && found == 1)
+		(void)tree_engine_synth(inst, s.text, NULL);
+	return err;
+}
+
 /* In both or in none: who can refuse goes first, and a definition is taken back. */
 static int synth_both(struct tree_inst *inst, const char *text, struct tacho_cmd_error *e)
 {
 	char undo[TACHO_COMMAND_TEXT];
 	int err;
 
-	if (*text == '!') {
-		err = tree_engine_synth(inst, text, e);
-		return err && err != -ENOENT ? err :
-		       tacho_command_synth(&inst->session, text, e);
-	}
+	if (*text == '!')
+		return remove_synth(inst, text, e);
 	err = tacho_command_synth(&inst->session, text, e);
 	if (err)
 		return err;

@@ -115,6 +115,9 @@ static bool enable_engine(const struct tacho_tree_file *f, bool on)
 	struct tacho_engine_event *e;
 	bool all = false;
 
+	/* what came so far is recorded, or not, as it was */
+	if (engine)
+		(void)tree_store_settle(f->inst);
 	for (uint32_t i = 0; engine && (e = tacho_engine_at(engine, i)); i++) {
 		if ((*f->system && strcmp(e->type->system, f->system)) ||
 		    (*f->event && strcmp(e->type->name, f->event)))
@@ -257,9 +260,27 @@ static void set_engine(struct tree_inst *inst, const char *glob, bool on)
 	struct tacho_engine *engine = tree_engine(inst);
 	struct tacho_engine_event *e;
 
+	if (engine)
+		(void)tree_store_settle(inst);
 	for (uint32_t i = 0; engine && (e = tacho_engine_at(engine, i)); i++)
 		if (tacho_event_glob(glob, e->type->system, e->type->name))
 			tree_engine_enable(inst, e, on);
+}
+
+/*
+ * As in the kernel, "*" stands for all systems, and for all events of one; there are no other
+ * globs.
+ */
+static bool is_glob(const char *word)
+{
+	const char *event = strchr(word, ':');
+	size_t len = event ? (size_t)(event - word) : 0;
+
+	if (!event)
+		return strpbrk(word, "*?[");
+	if (strcspn(word, "*?[") < len && (*word != '*' || len > 1))
+		return true;
+	return strpbrk(event, "*?[") && strcmp(event, ":*");
 }
 
 static int set_one(struct tree_inst *inst, const char *word)
@@ -269,7 +290,7 @@ static int set_one(struct tree_inst *inst, const char *word)
 	struct tree_sides s;
 	int err = 0;
 
-	if (!*glob || strlen(glob) >= TACHO_RULE_MAX - 3)
+	if (!*glob || strlen(glob) >= TACHO_RULE_MAX - 3 || is_glob(glob))
 		return -EINVAL;
 	s = match(inst, glob);
 	if (!s.kernel && !s.program)
@@ -281,7 +302,7 @@ static int set_one(struct tree_inst *inst, const char *word)
 		if (!on)
 			tree_engine_enable_wanted(inst);
 	}
-	if (!err && (s.program || strpbrk(glob, "*?[")))
+	if (!err && (s.program || strchr(glob, '*')))
 		err = tacho_session_rule(&inst->session, on, glob, NULL, NULL);
 	return err;
 }

@@ -132,7 +132,7 @@ void tree_engine_run(struct tree_store *s)
 			put_made(s, made);
 		if (tacho_query_snapshots(s->query) != s->snapshots) {
 			s->snapshots = tacho_query_snapshots(s->query);
-			(void)tree_take_snapshot(s->inst, false);
+			(void)tree_take_snapshot(s->inst, false, UINT64_MAX);
 		}
 	}
 	/* what was read is not needed again */
@@ -305,7 +305,7 @@ int tree_engine_trigger(struct tree_inst *inst, const char *system,
 	if (!tree_kernel(inst))
 		return -errno;
 	/* what came before is not counted */
-	(void)tree_store_drain(inst);
+	(void)tree_store_settle(inst);
 	if (!engine(inst->store))
 		return -ENOMEM;
 	event = engine_event(inst, system, name);

@@ -140,16 +140,20 @@ static void set_all_broken(struct tacho_tree_file *f, const char *text,
 	}
 }
 
-static int filter_program(struct tacho_tree_file *f, const char *text)
+/* text: as it was written; white space before it is kept, and shown, behind it is not. */
+static int filter_program(struct tacho_tree_file *f, char *text)
 {
-	char name[TREE_NAME_SIZE];
+	char *words = tree_trim(text), name[TREE_NAME_SIZE];
 	struct tacho_cmd_error e = { 0 };
+	bool none = !strcmp(words, "0");
 	int err;
 
 	tree_event_name(f, name);
+	if (none || !*words)
+		text = words;
 	err = *text ? tacho_command_filter(&f->inst->session, name, text, NULL, &e) :
 		      -EINVAL;
-	if (err == -ENOENT && !strcmp(text, "0"))
+	if (err == -ENOENT && none)
 		err = 0;
 	if (err != -EINVAL) {
 		if (!err && *f->event)
@@ -218,7 +222,7 @@ static ssize_t filter_store(struct tacho_tree_file *f, const char *text, size_t 
 	if (s.program && !copy)
 		return -ENOMEM;
 	if (s.program)
-		program = filter_program(f, tree_trim(copy));
+		program = filter_program(f, copy);
 	free(copy);
 	/* a system's filter is taken when one event could take it */
 	if (!*f->event && s.kernel && s.program && (!kernel || !program))

@@ -89,12 +89,16 @@ static int inst_open(struct tacho_tree *tree, const char *name, bool make,
 	if (err)
 		goto fail_dir;
 	inst->asked = tacho_load_acquire(&inst->session.view.ctl->asked);
+	inst->asked_at = tacho_load_relaxed(&inst->session.view.ctl->asked_at);
+	inst->snapshot_end = UINT64_MAX;
 	inst->nr_lanes = inst->session.view.ring.nr_cpus + 1;
 	if (inst->nr_lanes <= tree->nr_cpus)
 		inst->nr_lanes = tree->nr_cpus + 1;
 	inst->mark = calloc((size_t)4 * inst->nr_lanes, sizeof(*inst->mark));
 	inst->piped = calloc(inst->nr_lanes, sizeof(*inst->piped));
 	if (!inst->mark || !inst->piped) {
+		if (inst->made)
+			(void)tacho_session_destroy(&inst->session, NULL);
 		inst_free(inst);
 		return tacho_diag(d, -ENOMEM, 0, "out of memory");
 	}

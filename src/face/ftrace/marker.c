@@ -13,6 +13,7 @@
 
 #define MARKER_MAX	1024	/* bytes of a marker that are kept; as 6.12 */
 #define RAW_MAX		3072	/* of a raw one; more is refused */
+#define STATUS_MAX	((size_t)64 << 10)
 
 static const char print_text[] =
 	"ftrace:print\n" TACHO_COMMON_FIELDS
@@ -27,17 +28,37 @@ static const char raw_text[] =
 	"\nprint fmt: \"id:%04x %s\", REC->id, __print_hex(__get_dynamic_array(buf), "
 	"__get_dynamic_array_len(buf))\n";
 
-/* The name of the thread that writes. */
-static void note_task(struct tacho_view *v, int32_t pid)
+/* The process of a thread; itself if that cannot be found out. */
+static int32_t process_of(int32_t tid)
+{
+	char path[48];
+	const char *tgid;
+	struct tacho_buf b;
+	int32_t n = tid;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	tacho_buf_init(&b, STATUS_MAX);
+	if (!tacho_buf_read_file(&b, path)) {
+		tgid = strstr(tacho_buf_str(&b), "\nTgid:\t");
+		n = tgid ? (int32_t)strtol(tgid + 7, NULL, 10) : tid;
+	}
+	tacho_buf_release(&b);
+	return n;
+}
+
+/* The name and the process of the thread that writes, if they are not known. */
+static void note_task(struct tacho_view *v, int32_t tid)
 {
 	char path[48], comm[16] = "";
+	struct tacho_task known;
 	struct tacho_buf b;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	(void)snprintf(path, sizeof(path), "/proc/%d/comm", tid);
 	tacho_buf_init(&b, 64);
 	if (!tacho_buf_read_file(&b, path) && b.len > 1) {
 		memcpy(comm, b.data, b.len - 1 < 15 ? b.len - 1 : 15);
-		tacho_tasks_put(v->ctl, pid, pid, comm);
+		if (!tacho_tasks_find(v->ctl, tid, &known) || strcmp(known.comm, comm))
+			tacho_tasks_put(v->ctl, tid, process_of(tid), comm);
 	}
 	tacho_buf_release(&b);
 }

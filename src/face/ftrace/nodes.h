@@ -55,13 +55,14 @@ uint32_t tree_page_size(const struct tree_inst *inst);
 
 /*
  * What is in the buffers becomes the snapshot; drain: with all that the kernel has so
- * far.  Under inst->lock.  0 or -errno.
+ * far.  Later records than end (ticks) are not in it; UINT64_MAX: all are.  Under
+ * inst->lock.  0 or -errno.
  */
-int tree_take_snapshot(struct tree_inst *inst, bool drain);
+int tree_take_snapshot(struct tree_inst *inst, bool drain, uint64_t end);
 
 /*
- * Takes the snapshot that a program's trigger asked for since the last call: a moment later
- * than it asked.  Under inst->lock.
+ * Takes the snapshot that a program's trigger asked for since the last call: with what there
+ * was when it asked.  Under inst->lock.
  */
 void tree_follow_snapshot(struct tree_inst *inst);
 

@@ -112,6 +112,10 @@ static struct output_type *type_new(const struct tacho_output *o,
 	t->type = type;
 	t->kind = output_kind_of(type, probed);
 	t->ftrace = !strcmp(type->system, "ftrace");
+	if (t->ftrace && names->number)
+		t->number = names->number(names->arg, type);
+	if (!t->number)
+		t->number = type->id;
 	for (unsigned int i = 0; i < OUTPUT_FIELDS && t->kind->field[i]; i++)
 		t->field[i] = tacho_type_field(type, t->kind->field[i]);
 	memcpy(t->head, type->name, n);

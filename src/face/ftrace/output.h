@@ -93,6 +93,11 @@ struct tacho_output_names {
 	 * once for each type.
 	 */
 	const char *(*probed)(void *arg, const struct tacho_type *type);
+	/*
+	 * The number that the kernel has for a type of the tracer's own (system "ftrace"),
+	 * whatever its id is here; 0: not known.  Asked once for each type.
+	 */
+	uint32_t (*number)(void *arg, const struct tacho_type *type);
 };
 
 struct tacho_output_config {

@@ -122,8 +122,7 @@ void output_put_fields(struct tacho_output *o, const struct tacho_record *r,
 
 	/* the kernel does not find its own types here */
 	if (t->ftrace) {
-		tacho_buf_printf(out, "UNKNOWN TYPE %u\n",
-				 type->id);
+		tacho_buf_printf(out, "UNKNOWN TYPE %u\n", t->number);
 		return;
 	}
 	tacho_buf_put(out, t->head, t->head_len - 1);

@@ -32,6 +32,7 @@ struct output_type {
 	const struct output_kind *kind;	/* never NULL */
 	const struct tacho_field *field[OUTPUT_FIELDS];	/* of the kind; or NULL */
 	bool ftrace;		/* one of the kernel's own, system ftrace */
+	uint32_t number;	/* the kernel's for it */
 	const char *probed;	/* "system.event" of an event probe; in head */
 	uint32_t head_len;
 	char head[];		/* "name: ", and the text of probed */

@@ -30,8 +30,8 @@
  *	inject.c	inject
  *
  * Locks, in the order in which they are taken
- *	tree->lock	the list of instances; attributes
  *	file->lock	one read at a time
+ *	tree->lock	the list of instances; attributes
  *	inst->lock	an instance, the store and the kernel's files included; recursive
  *	inst->pipe	its marks; nothing is taken under it
  */
@@ -121,8 +121,10 @@ struct tree_inst {
 	uint32_t refs;			/* tree->lock: open files, calls under way */
 	uint32_t files;			/* tree->lock: open files */
 	bool made;			/* by this tree */
-	bool snapshot;			/* one was taken */
+	bool snapshot;			/* one was taken; atomic */
+	uint64_t snapshot_end;		/* ticks: what is later is not in it */
 	uint32_t asked;			/* those that programs' triggers asked for, so far */
+	uint64_t asked_at;		/* ticks: when the last one was */
 	bool looked;			/* for an instance in the kernel that was kept */
 	bool gone;			/* rmdir: nobody opens it any more */
 	bool switches;			/* there may be traceon or traceoff triggers */
@@ -212,7 +214,10 @@ void tree_log_error(struct tree_inst *inst, const char *loc, const char *command
 /* Bytes of program records that a CPU (-1: the first) keeps. */
 uint64_t tree_buffer_size(const struct tree_inst *inst, int32_t cpu);
 
-/* The thread that drains the kernel for engines; store.h.  0 or -errno. */
+/*
+ * The thread that does what nobody asks for: drains the kernel for engines (store.h), follows
+ * triggers of programs, lets go of what was destroyed.  0 or -errno.
+ */
 int tree_pump_start(struct tacho_tree *tree);
 void tree_pump_stop(struct tacho_tree *tree);
 
@@ -240,8 +245,8 @@ struct tacho_tree_file {
 };
 
 /*
- * A kind of file.  show and store are called under inst->lock; open, read, close and poll
- * take the locks they need.
+ * A kind of file.  show (if not `unlocked`) and store are called under inst->lock; open,
+ * read, close and poll take the locks they need.
  */
 struct tree_node {
 	const char *name;
@@ -249,6 +254,7 @@ struct tree_node {
 	bool kernel;			/* is not there without kernel events */
 	bool top;			/* in the top only, not in instances */
 	bool passed;			/* the kernel's own file at its top; there if that is */
+	bool unlocked;			/* show takes the locks it needs by itself */
 
 	/* Text: makes the whole.  0 or -errno. */
 	int (*show)(struct tacho_tree_file *f, struct tacho_buf *out);

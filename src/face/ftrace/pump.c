@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The thread that drains the kernel while engines have something to do. */
+/* The thread that follows: it drains the kernel while engines have something to do. */
 #include <errno.h>
 #include <time.h>
 
@@ -46,11 +46,8 @@ static void *pump(void *arg)
 
 int tree_pump_start(struct tacho_tree *tree)
 {
-	int err;
+	int err = pthread_create(&tree->pump, NULL, pump, tree);
 
-	if (!tree_has_kernel(tree))
-		return 0;
-	err = pthread_create(&tree->pump, NULL, pump, tree);
 	tree->pumping = !err;
 	return -err;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/atomic.h"
 #include "base/bytes.h"
@@ -163,6 +164,17 @@ int tree_store_drain(struct tree_inst *inst)
 	return more < 0 ? more : 0;
 }
 
+int tree_store_settle(struct tree_inst *inst)
+{
+	const struct timespec slack = { .tv_nsec = (long)TREE_SLACK_NS };
+	int err = tree_store_drain(inst);
+
+	if (err || !inst->store || !inst->store->query)
+		return err;
+	(void)nanosleep(&slack, NULL);
+	return tree_store_drain(inst);
+}
+
 void tree_store_events_changed(struct tree_inst *inst)
 {
 	if (inst->store)
@@ -246,7 +258,7 @@ void tree_store_clear(struct tree_inst *inst, int32_t cpu)
 
 	if (!s)
 		return;
-	(void)tree_store_drain(inst);
+	(void)tree_store_settle(inst);
 	for (uint32_t i = 0; i < s->nr_cpus; i++) {
 		if (cpu >= 0 && (uint32_t)cpu != i)
 			continue;
@@ -255,7 +267,23 @@ void tree_store_clear(struct tree_inst *inst, int32_t cpu)
 	}
 }
 
-int tree_store_snapshot(struct tree_inst *inst)
+/* Copies the records of a block that are later than end. */
+static void copy_later(struct tree_lane *to, const struct tree_block *b, uint64_t end)
+{
+	uint64_t time = b->begin;
+	uint32_t size;
+
+	for (uint32_t at = 0; at < b->len; at += size) {
+		uint64_t word = tacho_load_u64(b->data + at);
+
+		size = tacho_record_size(word);
+		time = tacho_record_time(word, time);
+		if (time > end)
+			(void)lane_put(to, b->data + at, size, time);
+	}
+}
+
+int tree_store_snapshot(struct tree_inst *inst, uint64_t end)
 {
 	struct tree_store *s = inst->store;
 	struct tree_lane *fresh;
@@ -265,8 +293,12 @@ int tree_store_snapshot(struct tree_inst *inst)
 	fresh = new_lanes(s->nr_cpus);
 	if (!fresh)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < s->nr_cpus; i++)
+	for (uint32_t i = 0; i < s->nr_cpus; i++) {
 		fresh[i].next_seq = s->lane[i].next_seq;
+		for (const struct tree_block *b = s->lane[i].first; b; b = b->next)
+			if (b->end > end)
+				copy_later(&fresh[i], b, end);
+	}
 	free_lanes(s->snapshot, s->nr_cpus);
 	s->snapshot = s->lane;
 	if (s->front == s->lane)
@@ -580,12 +612,14 @@ int tree_store_open(struct tree_inst *inst, enum tree_store_part which, bool loc
 int tree_store_source(struct tree_inst *inst, enum tree_store_part which,
 		      struct tacho_source **out)
 {
-	if (which != TREE_STORE_SNAPSHOT) {
-		int err = tree_store_drain(inst);
+	int err = 0;
 
-		if (err)
-			return err;
-	}
+	if (which == TREE_STORE_NOW)
+		err = tree_store_settle(inst);
+	else if (which == TREE_STORE_LIVE)
+		err = tree_store_drain(inst);
+	if (err)
+		return err;
 	learn_names(inst->store);
 	return tree_store_open(inst, which, false, out);
 }

@@ -47,11 +47,21 @@ void tree_store_events_changed(struct tree_inst *inst);
 /* Takes all that the kernel has.  0 or -errno; 0 without a store. */
 int tree_store_drain(struct tree_inst *inst);
 
+/*
+ * The same, and all of it is through the engine, if there is one: of what it gets by
+ * tree_store_drain(), it holds the last TREE_SLACK_NS back, as older records of other CPUs
+ * may still come.  For who is to see, or to change what happens to, all that came so far.
+ */
+int tree_store_settle(struct tree_inst *inst);
+
 /* Empties one CPU (-1: all), the kernel's ring included; the snapshot stays. */
 void tree_store_clear(struct tree_inst *inst, int32_t cpu);
 
-/* What was drained becomes the snapshot; drop: there is none any more. */
-int tree_store_snapshot(struct tree_inst *inst);
+/*
+ * What was drained becomes the snapshot; what is later than end (ticks) stays to be read, too.
+ * drop: there is none any more.
+ */
+int tree_store_snapshot(struct tree_inst *inst, uint64_t end);
 void tree_store_drop_snapshot(struct tree_inst *inst);
 bool tree_store_has_snapshot(const struct tree_inst *inst);
 

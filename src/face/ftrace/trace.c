@@ -21,6 +21,7 @@
  */
 #define GATHER_NS	UINT64_C(2000000)
 #define WAIT_MAX_NS	UINT64_C(16000000)	/* when nothing comes, looks get rarer */
+#define SEEK_SIZE	((size_t)64 << 10)
 
 /* An open trace, trace_pipe or snapshot. */
 struct text_file {
@@ -77,7 +78,10 @@ static int text_begin(struct tacho_tree_file *f, enum tree_view view, bool consu
 	t->open = true;
 	tree_reader_output(&t->reader, &t->config);
 	t->output = tacho_output_new(&t->config);
-	return t->output ? 0 : -ENOMEM;
+	if (t->output)
+		return 0;
+	text_end(t);
+	return -ENOMEM;
 }
 
 /* ---- trace ---- */
@@ -192,7 +196,7 @@ static int snapshot_start(struct tacho_tree_file *f)
 		t->ended = true;
 		return tacho_buf_error(&f->text);
 	}
-	f->inst->snapshot = true;
+	tacho_store_relaxed(&f->inst->snapshot, true);
 	err = put_header(f);
 	if (!err)
 		put_record(f, &first);
@@ -207,8 +211,7 @@ static int trace_start(struct tacho_tree_file *f)
 	if (view == TREE_VIEW_SNAPSHOT) {
 		/* a trigger may take one when it sees what the kernel still has */
 		pthread_mutex_lock(&f->inst->lock);
-		(void)tree_store_drain(f->inst);
-		tree_follow_snapshot(f->inst);
+		(void)tree_store_settle(f->inst);
 		pthread_mutex_unlock(&f->inst->lock);
 	}
 	err = text_begin(f, view, false);
@@ -217,27 +220,40 @@ static int trace_start(struct tacho_tree_file *f)
 	return view == TREE_VIEW_SNAPSHOT ? snapshot_start(f) : put_header(f);
 }
 
+/*
+ * The text from offset on: what was handed out before is not needed again.  From the
+ * beginning it is made anew, and to go back in it as well.
+ */
+static int seek_text(struct tacho_tree_file *f, uint64_t offset)
+{
+	const struct text_file *t = f->own;
+	int err = 0;
+
+	if (!offset || !t->open || offset < f->text_at)
+		err = trace_start(f);
+	while (!err && offset - f->text_at > f->text.len && !t->ended) {
+		f->text_at += f->text.len;
+		f->text.len = 0;
+		err = fill_text(f, SEEK_SIZE, false);
+	}
+	if (!err && offset - f->text_at <= f->text.len) {
+		drop_text(&f->text, (size_t)(offset - f->text_at));
+		f->text_at = offset;
+	}
+	return err;
+}
+
 static ssize_t trace_read(struct tacho_tree_file *f, void *to, size_t size,
 			  uint64_t offset, const struct tacho_tree_caller *caller)
 {
-	struct text_file *t = f->own;
 	size_t n;
-	int err;
+	int err = seek_text(f, offset);
 
 	(void)caller;
-	if (!offset || !t->open) {
-		err = trace_start(f);
-		if (err)
-			return err;
-	}
-	if (offset < f->text_at)
-		return -EINVAL;
-	/* what was handed out before is not needed again */
-	n = (size_t)(offset - f->text_at);
-	if (n > f->text.len)
-		return t->ended ? 0 : -EINVAL;
-	drop_text(&f->text, n);
-	f->text_at = offset;
+	if (err)
+		return err;
+	if (f->text_at != offset)
+		return 0;	/* behind the end */
 	err = fill_text(f, size, false);
 	if (err)
 		return err;
@@ -425,7 +441,7 @@ static void put_snapshot_help(const struct tacho_tree_file *f, struct tacho_buf 
 {
 	tacho_buf_printf(out, "# tracer: nop\n#\n#\n# * Snapshot is %s *\n#\n"
 			 "# Snapshot commands:\n",
-			 f->inst->snapshot ? "allocated" : "freed");
+			 tacho_load_relaxed(&f->inst->snapshot) ? "allocated" : "freed");
 	tacho_buf_puts(out, f->cpu < 0 ?
 		"# echo 0 > snapshot : Clears and frees snapshot buffer\n"
 		"# echo 1 > snapshot : Allocates snapshot buffer, if not already allocated.\n"
@@ -440,30 +456,38 @@ static void put_snapshot_help(const struct tacho_tree_file *f, struct tacho_buf 
 		"#                       is not a '0' or '1')\n");
 }
 
-int tree_take_snapshot(struct tree_inst *inst, bool drain)
+int tree_take_snapshot(struct tree_inst *inst, bool drain, uint64_t end)
 {
 	uint64_t before;
 	int n;
 
 	if (drain)
-		(void)tree_store_drain(inst);
+		(void)tree_store_settle(inst);
 	before = tree_now(inst);
 	n = tacho_session_snapshot(&inst->session, NULL);
 	if (n < 0)
 		return n;
-	inst->snapshot = true;
-	tree_snapshot_taken(inst, before);
-	return tree_store_snapshot(inst);
+	tacho_store_relaxed(&inst->snapshot, true);
+	inst->snapshot_end = end;
+	tree_snapshot_taken(inst, end < before ? end : before, end);
+	return tree_store_snapshot(inst, end);
 }
 
 void tree_follow_snapshot(struct tree_inst *inst)
 {
-	uint32_t asked = tacho_load_acquire(&inst->session.view.ctl->asked);
+	const struct tacho_control *ctl = inst->session.view.ctl;
+	uint32_t asked = tacho_load_acquire(&ctl->asked);
+	uint64_t at = tacho_load_relaxed(&ctl->asked_at);
 
 	if (asked == inst->asked)
 		return;
 	inst->asked = asked;
-	(void)tree_take_snapshot(inst, true);
+	/* a program of an older library does not note the time */
+	if (at <= inst->asked_at)
+		at = UINT64_MAX;
+	else
+		inst->asked_at = at;
+	(void)tree_take_snapshot(inst, true, at);
 }
 
 static ssize_t snapshot_store(struct tacho_tree_file *f, const char *text, size_t len,
@@ -479,14 +503,14 @@ static ssize_t snapshot_store(struct tacho_tree_file *f, const char *text, size_
 	if (v == 1) {
 		if (f->cpu >= 0)
 			return -EINVAL;
-		err = tree_take_snapshot(inst, true);
+		err = tree_take_snapshot(inst, true, UINT64_MAX);
 		return err ? err : (ssize_t)len;
 	}
 	if (!v && f->cpu >= 0)
 		return -EINVAL;
 	err = tree_clear_snapshot(inst, f->cpu);
 	if (!v) {
-		inst->snapshot = false;
+		tacho_store_relaxed(&inst->snapshot, false);
 		tree_store_drop_snapshot(inst);
 	}
 	return err ? err : (ssize_t)len;

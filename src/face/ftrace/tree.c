@@ -227,6 +227,9 @@ static int place_get(struct tacho_tree *tree, const char *path, struct place *p)
 		    !strcmp(word, tree->top_name))
 			return -ENOENT;
 		err = tree_inst_get(tree, word, &p->inst);
+		/* no session can have that name */
+		if (err == -EINVAL)
+			err = -ENOENT;
 	} else {
 		rest = path;
 		err = tree_inst_get(tree, tree->top_name, &p->inst);
@@ -623,9 +626,11 @@ static ssize_t read_text(struct tacho_tree_file *f, void *to, size_t size,
 
 	if (!offset || !f->shown) {
 		tacho_buf_reset(&f->text);
-		pthread_mutex_lock(&f->inst->lock);
+		if (!f->node->unlocked)
+			pthread_mutex_lock(&f->inst->lock);
 		err = f->node->show(f, &f->text);
-		pthread_mutex_unlock(&f->inst->lock);
+		if (!f->node->unlocked)
+			pthread_mutex_unlock(&f->inst->lock);
 		if (!err)
 			err = tacho_buf_error(&f->text);
 		if (err)

@@ -322,7 +322,7 @@ static int hist_show(struct tacho_tree_file *f, struct tacho_buf *out)
 	int err = 0;
 
 	if (e) {
-		(void)tree_store_drain(f->inst);
+		(void)tree_store_settle(f->inst);
 		err = tacho_engine_print_hist(tree_engine(f->inst), e, out);
 	}
 	if (!err && s.kernel && f->inst->tree->has_hist &&
@@ -358,6 +358,8 @@ static int debug_show(struct tacho_tree_file *f, struct tacho_buf *out)
 	char name[TREE_NAME_SIZE];
 	int err = 0;
 
+	if (e)
+		(void)tree_store_settle(f->inst);
 	for (uint32_t i = 0; e && !err &&
 	     (h = tacho_engine_hist(tree_engine(f->inst), e, i)); i++) {
 		if (i)

@@ -15,6 +15,7 @@
 #include "sys/clock.h"
 
 #define CLOCK_TRIES	5
+#define FORMAT_MAX	((size_t)1 << 20)
 
 /* ---- marks ---- */
 
@@ -135,6 +136,12 @@ static int add_sources(struct tree_reader *r)
 			err = add_source(r, source);
 		r->has_kernel = !err;
 	}
+	/* what came between a trigger's snapshot and its being taken */
+	if (!err && r->view != TREE_VIEW_SNAPSHOT && inst->snapshot_end != UINT64_MAX) {
+		err = tacho_live_open_frozen(&source, inst->name, 0, NULL);
+		if (!err)
+			err = add_source(r, source);
+	}
 	return err;
 }
 
@@ -151,8 +158,11 @@ int tree_reader_open(struct tree_reader *r, struct tree_inst *inst,
 		.seen = calloc((size_t)2 * inst->nr_lanes, sizeof(*r->seen)),
 	};
 	pthread_mutex_lock(&inst->lock);
+	tree_follow_snapshot(inst);
 	if (r->stream && r->at && r->seen)
 		err = add_sources(r);
+	if (view == TREE_VIEW_SNAPSHOT)
+		r->until = inst->snapshot_end;
 	pthread_mutex_unlock(&inst->lock);
 	if (view == TREE_VIEW_NOW)
 		r->until = tree_now(inst);
@@ -368,12 +378,34 @@ static uint64_t name_symbol_size(void *arg, uint64_t start)
 	return s ? tree_symbol_size(s, start) : 0;
 }
 
+/* A marker's type has the session's number, which nobody else knows. */
+static uint32_t name_number(void *arg, const struct tacho_type *type)
+{
+	const struct tree_reader *r = arg;
+	char path[2 * TACHO_RULE_MAX + 24];
+	struct tacho_buf b;
+	const char *id;
+	uint32_t n = 0;
+
+	(void)snprintf(path, sizeof(path), "events/%s/%s/format", type->system,
+		       type->name);
+	tacho_buf_init(&b, FORMAT_MAX);
+	if (tree_has_kernel(r->inst->tree) &&
+	    !tacho_buf_read_fileat(&b, r->inst->tree->tracefs.dirfd, path)) {
+		id = strstr(tacho_buf_str(&b), "\nID: ");
+		n = id ? (uint32_t)strtoul(id + 5, NULL, 10) : 0;
+	}
+	tacho_buf_release(&b);
+	return n;
+}
+
 void tree_reader_output(struct tree_reader *r, struct tacho_output_config *c)
 {
 	const struct tree_inst *inst = r->inst;
 
 	*c = (struct tacho_output_config){
-		.names = { .arg = r, .comm = name_comm, .tgid = name_tgid },
+		.names = { .arg = r, .comm = name_comm, .tgid = name_tgid,
+			   .number = name_number },
 		.env = { .arg = r, .symbol = name_symbol,
 			 .symbol_size = name_symbol_size, .hz = 250 },
 		.in_ns = tree_clock_in_ns(inst),
@@ -507,7 +539,7 @@ void tree_clear(struct tree_inst *inst, int32_t cpu)
 	pthread_mutex_unlock(&inst->lock);
 }
 
-void tree_snapshot_taken(struct tree_inst *inst, uint64_t before)
+void tree_snapshot_taken(struct tree_inst *inst, uint64_t before, uint64_t end)
 {
 	uint32_t nr = 2 * inst->nr_lanes;
 
@@ -517,6 +549,8 @@ void tree_snapshot_taken(struct tree_inst *inst, uint64_t before)
 		uint64_t last = i < inst->nr_lanes ? before :
 				tree_store_last(inst, i - inst->nr_lanes);
 
+		if (last > end)
+			last = end;
 		if (live->ticks > inst->mark[nr + i].ticks)
 			copy_mark(&inst->mark[nr + i], live);
 		if (last <= live->ticks)

@@ -77,10 +77,10 @@ void tree_clear(struct tree_inst *inst, int32_t cpu);
 
 /*
  * A snapshot of programs' records was taken, and one of the kernel's comes next: what was
- * consumed is not in it, and what is in it (of programs: all until `before`, ticks) is
- * not for readers of the live records any more.  Under inst->lock.
+ * consumed is not in it, and what is in it (of programs: all until `before`, of the kernel:
+ * until end, ticks) is not for readers of the live records any more.  Under inst->lock.
  */
-void tree_snapshot_taken(struct tree_inst *inst, uint64_t before);
+void tree_snapshot_taken(struct tree_inst *inst, uint64_t before, uint64_t end);
 
 /*
  * All that the snapshot holds is consumed.  By reading it: what later goes into a
