@@ -31,16 +31,19 @@ static struct tacho_query *engine(struct tree_store *s)
 
 	if (s->query)
 		return s->query;
-	if (s->front == s->lane && make_front(s))
+	if (make_front(s))
 		return NULL;
-	if (!s->stream) {
-		s->stream = tacho_stream_new(0);
-		if (!s->stream ||
-		    tree_store_open(s->inst, TREE_STORE_LIVE, true, &source) ||
-		    tacho_stream_add_take(s->stream, source))
-			return NULL;
-	}
-	return tacho_query_new(&s->query, s->stream) ? NULL : s->query;
+	s->stream = tacho_stream_new(0);
+	if (s->stream && !tree_store_open(s->inst, TREE_STORE_LIVE, true, &source) &&
+	    !tacho_stream_add_take(s->stream, source) &&
+	    !tacho_query_new(&s->query, s->stream))
+		return s->query;
+	/* nobody would take what comes into the front */
+	tacho_stream_close(s->stream);
+	s->stream = NULL;
+	free(s->front);
+	s->front = s->lane;
+	return NULL;
 }
 
 void tree_engine_free(struct tree_store *s)

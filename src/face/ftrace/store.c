@@ -149,14 +149,17 @@ static void learn(void *arg, uint32_t id)
 int tree_store_drain(struct tree_inst *inst)
 {
 	struct tree_store *s = inst->store;
+	uint64_t steps;
 	int more;
 
 	if (!s)
 		return 0;
 	s->horizon = tree_now(inst);
+	/* what was there when we began, twice over; not all that busy CPUs write meanwhile */
+	steps = 2 * tree_buffer_size(inst, -1) / TACHO_KERNEL_BATCH + 2;
 	do
 		more = tacho_kernel_pump_step(s->pump, 0);
-	while (more > 0);
+	while (more > 0 && --steps);
 	tacho_ktasks_look(&s->tasks, LOOKS);
 	tree_engine_run(s);
 	for (uint32_t i = 0; i < s->nr_cpus; i++)

@@ -417,12 +417,24 @@ static bool is_readable(struct tacho_tree_file *f)
 	return c.bytes >= room / 100 * tacho_load_relaxed(&f->inst->buffer_percent);
 }
 
+/* Text that is left, if nobody is reading it just now: a read that waits keeps the lock. */
+static bool has_text(struct tacho_tree_file *f)
+{
+	bool has;
+
+	if (pthread_mutex_trylock(&f->lock))
+		return false;
+	has = f->text.len;
+	pthread_mutex_unlock(&f->lock);
+	return has;
+}
+
 /* Counting goes through all records: not again when none came since. */
 unsigned int tree_pipe_poll(struct tacho_tree_file *f)
 {
 	uint64_t state;
 
-	if (f->text.len)
+	if (has_text(f))
 		return POLLIN | POLLRDNORM;
 	state = tree_activity(f->inst) << 7 |
 		tacho_load_relaxed(&f->inst->buffer_percent);

@@ -244,7 +244,7 @@ static void trunc_engine(struct tacho_tree_file *f,
 {
 	struct tacho_cmd_error e = { 0 };
 	const struct tacho_hist *h;
-	char text[TACHO_COMMAND_MAX + 2];
+	char text[TREE_COMMAND_SIZE + 2];
 
 	while ((h = tacho_engine_hist(tree_engine(f->inst), event, 0))) {
 		(void)snprintf(text, sizeof(text), "!%s", tacho_hist_spec_of(h)->text);
