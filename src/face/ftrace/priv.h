@@ -17,6 +17,7 @@
  *
  * The files (nodes.h)
  *	control.c	the small ones at the top of an instance
+ *	dynamic.c	uprobe_events, kprobe_events, dynamic_events, synthetic_events
  *	readme.c	README
  *	trace.c		trace, trace_pipe and their brothers below per_cpu
  *	raw.c		trace_pipe_raw, snapshot_raw: pages
