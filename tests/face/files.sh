@@ -93,7 +93,7 @@ tidy()
 		-e "s/^('[^']*': )?(printf|echo|read|cat|dd|rm|ls|mkdir|rmdir|mv|ln|touch|truncate|chmod|chown|head): /\1/" \
 		-e "s/^('[^']*': )?(write error|read error|error writing '[^']*'|error reading '[^']*'): /\1/" \
 		-e "s#$top/instances/##g; s#$top/##g" \
-		-e "s/\b(1?)tfs_0*$$\b/\1tfs_N/g; s/\b$pid\b/PID/g; s/\b$$\b/PID/g" \
+		-e "s/\b(1?)tf([sd])_0*$$\b/\1tf\2_N/g; s/\btfd_0*$$b\b/tfd_Nb/g; s/\b$pid\b/PID/g; s/\b$$\b/PID/g" \
 		-e "s/$name/NAME/g; s/\bprog\b/task/g" \
 		-e 's/^\[ *[0-9]+\.[0-9]+\] /[TIME] /'
 }
@@ -671,9 +671,12 @@ synthetic()
 	bad="hist:keys=pid:v=oom_score_adj:onchange(\$v).trace($s,pid,newcomm) if common_pid == $pid && oom_score_adj > 40"
 	echo "$bad" >> $t
 	step 'synthetic: the trigger' get $t
+	step 'synthetic: a trigger on it, with the other one'"'"'s variable' put_get events/synthetic/$s/trigger 'hist:keys=who:d=$v'
 	fire 40 one; fire 41 two; fire 41 three; fire 42 four
-	step 'synthetic: is generated' eval "seen_all | grep tfs_"
+	step 'synthetic: is generated' eval "grep -oE 'tfs_[0-9]+: .*' trace"
 	step 'synthetic: in use' errors_of eval "add $f '!$s'; mine"
+	step 'synthetic: its trigger has counted' eval "sed -E 's/who: *[0-9]+/who: N/' events/synthetic/$s/hist"
+	step 'synthetic: its trigger gone' put_get events/synthetic/$s/trigger '!hist:keys=who:d=$v'
 	echo "!$bad" >> $t
 	step 'synthetic: no trigger' show $t
 	step 'synthetic: enabled, cannot go' eval "add $f '!$s'; mine"
@@ -681,6 +684,26 @@ synthetic()
 	step 'synthetic: removed' eval "add $f '!$s'; mine; ls -d events/synthetic/$s"
 	synths=''
 	: > error_log; echo > trace
+}
+
+# The same in dynamic_events, which the top only has.
+dynamic()
+{
+	need "$top/synthetic_events" || return
+	local f=$top/dynamic_events e=$top/error_log s=tfd_$(printf %07d $$) bad
+	mine() { grep "$s" "$f" "$top/synthetic_events"; }
+	for bad in "s:junk/$s u64 a" "s:$s" "s:$s u64" 's: u64 a' 's:' "s:synthetic/$s u64 a[x]" \
+		"s:synthetic/1$s u64 a" "-:synthetic/$s" "-:junk/$s" '-:' "-$s" "!$s" "# $s u64 a"; do
+		step "dynamic: ${bad/$s/S}" errors_of eval "add $f '$bad'; mine"
+	done
+	step 'dynamic: made' eval "add $f 's:$s pid_t who; char name[]'; mine; ls -d $top/events/synthetic/$s"
+	step 'dynamic: the same again' errors_of eval "add $f 's:synthetic/$s pid_t who; char name[]'; mine"
+	step 'dynamic: another group' errors_of eval "add $f '-:junk/$s'; mine"
+	step 'dynamic: removed' eval "add $f '-:$s'; mine"
+	step 'dynamic: made in its group' eval "add $f '  s:synthetic/$s u64 a # b'; mine"
+	step 'dynamic: enabled, cannot go' eval "echo 1 > $top/events/synthetic/$s/enable; add $f '-:synthetic/$s'; mine; echo 0 > $top/events/synthetic/$s/enable"
+	step 'dynamic: removed as it was made' eval "add $f '!s:synthetic/$s u64 a'; mine; ls -d $top/events/synthetic/$s"
+	step 'dynamic: two lines' eval "printf 's:$s u64 a\ns:${s}b u64 b\n' >> $f; mine; printf -- '-:$s\n-:${s}b\n' >> $f; mine"
 }
 
 # ---- snapshots ----
@@ -783,7 +806,7 @@ cd "$me" || exit 1
 echo 1024 > buffer_size_kb
 echo 1 > tracing_on
 for part in ${PARTS:-tree enable set_event pids recording markers options clocks sizes filters errors
-	triggers hists synthetic snapshots tops probes instances}; do
+	triggers hists synthetic dynamic snapshots tops probes instances}; do
 	$part
 done
 echo "1..$nr"
