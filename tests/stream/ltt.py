@@ -417,5 +417,204 @@ rc2, out, _ = run(TACHO, 'check', os.path.join(work, 'x.ltt'))
 ok(len(got) == whole_n and rc2 == 1 and 'is larger than the buffer' in out,
    '2.2: a bad lost size: records are found from the beginning', len(got), whole_n, out)
 
+# ---- written -----------------------------------------------------------------------------
+
+
+def convert(path, out, *args):
+    out = os.path.join(work, out)
+    shutil.rmtree(out, ignore_errors=True)
+    rc, _, err = run(TACHO, 'convert', path, '-o', out, *args)
+    return out, rc, err
+
+
+def jsons(path):
+    rc, out, err = run(TACHO, 'convert', '-q', path, '--to', 'json', '-o', '-')
+    return sorted(out.splitlines()) if not rc else err
+
+
+def read(path):
+    with open(path, 'rb') as f:
+        return f.read()
+
+
+for order, flavour, to in (('le', '64', 'ltt'), ('le', '32', 'ltt32'), ('be', '64', 'lttswap'),
+                           ('be', '32', 'ltt32swap')):
+    if sys.byteorder == 'big':
+        to = to[:-4] if to.endswith('swap') else to + 'swap'
+    path = os.path.join(work, order + flavour)
+    out, rc, err = convert(path, 'out.ltt', '--to', to)
+    ok(rc == 0 and read(out + '/out.0.ltt') == golden(order + flavour),
+       f'{order}{flavour}: written byte for byte as it was', err)
+    ctf, rc, err = convert(path, 'out.ctf')
+    out, rc2, err2 = convert(ctf, 'out.ltt', '--to', to)
+    ok(rc + rc2 == 0 and read(out + '/out.0.ltt') == golden(order + flavour),
+       f'{order}{flavour}: the same by way of CTF', err, err2)
+    out, rc, err = convert(os.path.join(work, 'le64'), 'other.ltt', '--to', to)
+    texts = [e.split(': ', 1)[1] for e in lines(out)[0][2:]]
+    ok(rc == 0 and texts == [e.split(': ', 1)[1] for e in expected()[2:]],
+       f'le64 as {order}{flavour}: the same events', err, texts[:3])
+
+path = save('wrap/w.0.ltt', read(os.path.join(work, 'wrap.ltt')))
+out, rc, err = convert(os.path.dirname(path), 'w.ltt')
+ok(rc == 0 and read(out + '/w.0.ltt') == read(path), 'many small buffers, microseconds', err)
+path = save('flight/w.0.ltt', read(os.path.join(work, 'flight.ltt')))
+out, rc, err = convert(os.path.dirname(path), 'w.ltt')
+ok(rc == 0 and read(out + '/w.0.ltt') == read(path), 'a snapshot of a flight recorder', err)
+
+# a program's trace: all of it is carried, and comes back
+native = os.path.join(work, 'native')
+rc, out, err = run(os.environ['GEN_TRACE'], '20000', native)
+for to in ('ltt', 'ltt32', 'lttswap', 'lttfull'):
+    out, rc, err = convert(native, 'n.ltt', '--to', to)
+    ok(rc == 0 and jsons(out) == jsons(native) and len(jsons(native)) == 20000,
+       f'a trace of a program as {to} and back: every event is the same', err)
+    rc, text, err = run(TACHO, 'check', out)
+    ok(rc == 0, f'{to}: nothing is wrong with it', text)
+
+# ---- the kernel's events -----------------------------------------------------------------
+
+import datfile  # noqa: E402
+
+COMMON = """format:
+\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
+\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
+\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;
+\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
+
+"""
+
+
+def fmt(name, number, fields):
+    text, at = f'name: {name}\nID: {number}\n' + COMMON, 8
+    for decl, size in fields:
+        at += -at % min(size, 8)
+        signed = 0 if decl.startswith(('unsigned', 'u', '__', 'void', 'char')) else 1
+        text += f'\tfield:{decl};\toffset:{at};\tsize:{size};\tsigned:{signed};\n'
+        at += size
+    return (text + '\nprint fmt: ""\n').encode()
+
+
+# system, event, fields, values (P: with the name at their end), pid, LTT's id, sub id, struct
+L = 'unsigned long '
+CASES = [
+    ('raw_syscalls', 'sys_enter', [('long id', 8), (L + 'args[6]', 48)],
+     ('q6Q', 5, 1, 2, 3, 4, 5, 6), 7, (1, 0, (5, 0))),
+    ('raw_syscalls', 'sys_exit', [('long id', 8), ('long ret', 8)], ('qq', 5, 0), 7, (2, 0, ())),
+    ('exceptions', 'page_fault_user', [(L + 'address', 8), (L + 'ip', 8), (L + 'error_code', 8)],
+     ('QQQ', 0x7000, 0x401000, 4), 7, (3, 0, (14, 0x401000))),
+    ('irq', 'irq_handler_entry', [('int irq', 4), ('__data_loc char[] name', 4)],
+     ('iI4s4x', 14, 16 | 4 << 16, b'ide'), 0, (5, 0, (14, 1))),
+    ('irq', 'irq_handler_exit', [('int irq', 4), ('int ret', 4)], ('ii', 14, 1), 7, (6, 0, ())),
+    ('sched', 'sched_switch', [('char prev_comm[16]', 16), ('pid_t prev_pid', 4),
+                               ('int prev_prio', 4), ('long prev_state', 8),
+                               ('char next_comm[16]', 16), ('pid_t next_pid', 4),
+                               ('int next_prio', 4)],
+     ('16siiq16sii', b'a', 7, 120, 1, b'b', 8, 120), 7, (7, 0, (7, 8, 1))),
+    ('irq_vectors', 'local_timer_entry', [('int vector', 4)], ('i4x', 236), 8, (8, 0, ())),
+    ('irq', 'softirq_entry', [('unsigned int vec', 4)], ('I4x', 3), 8, (9, 2, (3,))),
+    ('irq', 'tasklet_entry', [('void * tasklet', 8), ('void * func', 8)],
+     ('QQ', 1, 0xffffffff81000000), 8, (9, 3, (0xffffffff81000000,))),
+    ('irq', 'softirq_entry', [], ('I4x', 0), 8, (9, 2, (0,))),
+    ('irq', 'tasklet_entry', [], ('QQ', 1, 0x99), 8, (9, 4, (0x99,))),
+    ('sched', 'sched_process_fork', [('pid_t parent_pid', 4), ('pid_t child_pid', 4)],
+     ('ii', 7, 9), 7, (10, 2, (9, 0))),
+    ('sched', 'sched_process_fork', [], ('ii', 2, 10), 2, (10, 1, (10, 0))),
+    ('sched', 'sched_process_exit', [('pid_t pid', 4)], ('i4x', 9), 9, (10, 3, (0, 0))),
+    ('sched', 'sched_process_wait', [('pid_t pid', 4)], ('i4x', 9), 7, (10, 4, (9, 0))),
+    ('signal', 'signal_generate', [('int sig', 4), ('pid_t pid', 4)], ('ii', 9, 8), 7,
+     (10, 5, (9, 8))),
+    ('sched', 'sched_wakeup', [('pid_t pid', 4)], ('i4x', 8), 7, (10, 6, (8, 0))),
+    ('sched', 'sched_process_exec', [('__data_loc char[] filename', 4), ('pid_t pid', 4)],
+     ('Ii9s7x', 16 | 9 << 16, 7, b'/bin/true'), 7, (11, 3, (0, 4), b'true')),
+    ('syscalls', 'sys_exit_openat', [('long ret', 8)], ('q', 3), 7, (11, 4, (3, 0))),
+    ('syscalls', 'sys_enter_close', [(L + 'fd', 8)], ('Q', 3), 7, (11, 5, (3, 0))),
+    ('syscalls', 'sys_enter_read', [(L + 'fd', 8), (L + 'count', 8)], ('QQ', 3, 4096), 7,
+     (11, 6, (3, 4096))),
+    ('syscalls', 'sys_enter_write', [(L + 'fd', 8), (L + 'count', 8)], ('QQ', 1, 5), 7,
+     (11, 7, (1, 5))),
+    ('syscalls', 'sys_enter_lseek', [(L + 'fd', 8), (L + 'offset', 8)], ('QQ', 3, 77), 7,
+     (11, 8, (3, 77))),
+    ('syscalls', 'sys_enter_ioctl', [(L + 'fd', 8), (L + 'cmd', 8)], ('QQ', 0, 0x5401), 7,
+     (11, 9, (0, 0x5401))),
+    ('syscalls', 'sys_enter_select', [(L + 'n', 8)], ('Q', 5), 7, (11, 10, (5, 0))),
+    ('syscalls', 'sys_enter_poll', [(L + 'nfds', 8), ('int timeout_msecs', 8)], ('Qq', 2, -1), 7,
+     (11, 11, (2, 0xffffffff))),
+    ('timer', 'timer_expire_entry', [('void * timer', 8)], ('Q', 1), 7, (12, 1, (0, 0, 0))),
+    ('timer', 'itimer_state', [('int which', 4), ('long value_sec', 8), ('long value_nsec', 8),
+                               ('long interval_sec', 8), ('long interval_nsec', 8)],
+     ('i4xqqqq', 0, 1, 500000000, 0, 20000000), 7, (12, 2, (0, 2, 150))),
+    ('timer', 'timer_start', [('void * function', 8), (L + 'expires', 8), (L + 'now', 8)],
+     ('QQQ', 0xffffffff81000010, 1250, 1000), 7, (12, 3, (0, 250, 0))),
+    ('kmem', 'mm_page_alloc', [('unsigned int order', 4)], ('I4x', 3), 7, (13, 1, (3,))),
+    ('kmem', 'mm_page_free', [('unsigned int order', 4)], ('I4x', 2), 7, (13, 2, (2,))),
+    ('vmscan', 'mm_vmscan_write_folio', [(L + 'pfn', 8)], ('Q', 0x1234), 7, (13, 4, (0x1234,))),
+    ('writeback', 'folio_wait_writeback', [(L + 'index', 8)], ('Q', 1), 7, (13, 5, (0,))),
+    ('syscalls', 'sys_enter_socket', [(L + 'family', 8), (L + 'type', 8)], ('QQ', 2, 1), 7,
+     (14, 1, (1, 2))),
+    ('syscalls', 'sys_exit_socket', [('long ret', 8)], ('q', 4), 7, (14, 2, (4, 1))),
+    ('syscalls', 'sys_enter_connect', [(L + 'fd', 8)], ('Q', 4), 7, (14, 1, (3, 4))),
+    ('sock', 'sock_send_length', [('u16 protocol', 2), ('int ret', 4)], ('HxxI', 6, 512), 7,
+     (14, 3, (1, 512))),
+    ('sock', 'sock_recv_length', [('u16 protocol', 2), ('int ret', 4)], ('HxxI', 17, 64), 7,
+     (14, 4, (2, 64))),
+    ('syscalls', 'sys_enter_msgget', [(L + 'key', 8), (L + 'msgflg', 8)], ('QQ', 5, 0o1600), 7,
+     (15, 1, (13, 5))),
+    ('syscalls', 'sys_exit_msgget', [('long ret', 8)], ('q', 11), 7, (15, 2, (11, 0o1600))),
+    ('syscalls', 'sys_enter_semop', [(L + 'semid', 8)], ('Q', 3), 7, (15, 1, (1, 3))),
+    ('net', 'netif_receive_skb_entry', [('u16 protocol', 2)], ('H6x', 0x0800), 7,
+     (16, 1, (0x0008,))),
+    ('net', 'net_dev_start_xmit', [('u16 protocol', 2)], ('H6x', 0x86dd), 7, (16, 2, (0xdd86,))),
+    # what does not fit is carried
+    ('raw_syscalls', 'sys_enter', [], ('q6Q', 256, 1, 2, 3, 4, 5, 6), 7, None),
+    ('syscalls', 'sys_exit_openat', [], ('q', -2), 7, None),
+    ('timer', 'timer_start', [], ('QQQ', 0xffffffff81000020, 1250, 1000), 7, None),
+    ('syscalls', 'sys_enter_read', [], ('QQ', 3, 1 << 32), 7, None),
+    ('syscalls', 'sys_exit_socket', [], ('q', 4), 99, None),
+    ('sched', 'sched_waking', [('pid_t pid', 4)], ('i4x', 8), 7, None),
+]
+
+
+def kernel_trace(path):
+    m = datfile.Machine()
+    f = datfile.File(m)
+    ids, recorded = {}, []
+    f.kallsyms = b'ffffffff81000000 t tasklet_fn\nffffffff81000010 t process_timeout\n' \
+        b'ffffffff81000020 t other_fn\n'
+    for i, (system, name, fields, values, pid, _) in enumerate(CASES):
+        if fields:
+            ids[name] = 300 + i
+            f.systems.setdefault(system, []).append(fmt(name, 300 + i, fields))
+        raw = m.pack('HBBi', ids[name], 0, 0, pid) + m.pack(*values)
+        recorded.append((10**12 + 1000 * i, raw))
+    f.buffers.setdefault('', {})[0] = m.pages(recorded)
+    with open(path, 'wb') as out:
+        out.write(f.v6())
+
+
+dat = os.path.join(work, 'kernel.dat')
+kernel_trace(dat)
+for to, order, wide in (('ltt', '<', True), ('lttswap', '>', True), ('lttfull', '<', True)):
+    if sys.byteorder == 'big':
+        order = '<>'.replace(order, '')
+    out, rc, err = convert(dat, 'k.ltt', '--to', to)
+    got = [r for r in ltt.decode(read(out + '/k.0.ltt'), order, wide)
+           if r[1] not in (ltt.BUFFER_START, ltt.BUFFER_END, ltt.START, ltt.NEW_EVENT,
+                           ltt.CUSTOM)]
+    want = [c[5] for c in CASES if c[5]]
+    wrong = [(g, w) for g, w in zip(got, want) if g[1:3] != w[:2] or g[3] != w[2] or
+             (len(w) > 3 and g[4][:len(w[3])] != w[3])]
+    ok(rc == 0 and len(got) == len(want) and not wrong,
+       f"{to}: the kernel's events are LTT's, by the table", err, wrong, len(got), len(want))
+    back, _, _ = lines(out)
+    ok(len(back) == len(CASES) and (to != 'lttfull' or jsons(out) == jsons(dat)),
+       f'{to}: read back' + (', all fields' if to == 'lttfull' else ''), back[:3], len(back))
+out, rc, err = convert(dat, 'k.ltt')
+rc, a, _ = run(TACHO, 'hist', dat, '-e', 'kmem:mm_page_alloc', 'keys=order')
+rc2, b, _ = run(TACHO, 'hist', out, '-e', 'ltt:memory_page_alloc', 'keys=order')
+ok(rc == rc2 == 0 and [x for x in a.splitlines() if x.startswith('{')] ==
+   [x for x in b.splitlines() if x.startswith('{')] != [], 'the same answer to a histogram', a, b)
+ok('have no room for all of their fields' in err and 'CUSTOM events, whole' in err,
+   'what is not in it is said', err)
+
 shutil.rmtree(work)
 print(f'1..{count}')

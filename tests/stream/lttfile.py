@@ -183,7 +183,23 @@ class File22:
         return self.data
 
 
-def every_event(f, seen=None):
+def decode(data, order='<', wide=True):
+    """(time word, event, sub id, struct's values, what is behind it) of each record of 2.3."""
+    codes = WIDE if wide else PACKED
+    size = struct.unpack_from(order + 'I', data, 48)[0]
+    for buf in range(0, len(data), size):
+        end = buf + size - struct.unpack_from(order + 'I', data, buf + size - 4)[0]
+        at = buf
+        while at <= end:
+            time, event, sub, n = struct.unpack_from(order + 'IBBH', data, at)
+            code = order + codes.get(event, '')
+            body = data[at + 8:at + n]
+            k = struct.calcsize(code)
+            yield (time, event, sub, struct.unpack_from(code, body) if body else (), body[k:])
+            at += n
+
+
+def every_event(f):
     """One of each event and sub event of the specification into f, a File."""
     def new_event(ident, name, kind):
         f.add(NEW_EVENT, 0, ident, name, b'what ' + name + b' means', kind, b'<form>')

@@ -10,12 +10,16 @@
  *	CUSTOM of it	the raw event (event/type.h), in the order of the machine that wrote
  *
  * The text that the pieces make is a line "le|be program|kernel SYSTEM\n" and the
- * event's `format`.  A record of `ltt-full` has the raw event behind its own struct:
+ * event's `format`.  A record of `lttfull` has the raw event behind its own struct:
  *
  *	u32 TAIL_MAGIC, u32 id, u32 length, raw event
  *
  * at the next multiple of 4.  "tacho_lost" is a CUSTOM of one u64: events that were lost
  * on this CPU before this place.
+ *
+ * A file of events that were none of LTT's begins, behind START, with a NEW_EVENT
+ * "tacho_made", form "tacho 1": its buffers and HEARTBEATs are the writer's, and a
+ * reader of ours does not show them.
  *
  * The numbers named here are in the file's order.  All of it is stated in docs/ltt.md.
  */
@@ -27,6 +31,7 @@
 
 #define LTT_CARRY_TYPE		"tacho_type"
 #define LTT_CARRY_LOST		"tacho_lost"
+#define LTT_CARRY_MADE		"tacho_made"
 #define LTT_CARRY_FORM		"tacho 1"
 #define LTT_CARRY_EVENT_FORM	"tacho 1 event"
 #define LTT_CARRY_PIECE		4096u	/* of the text, in one record */

@@ -179,10 +179,10 @@ static int declare(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	c->text = u32_of(s, r->body + shape->elem[3].at) ==
 		  CUSTOM_EVENT_FORMAT_TYPE_STR;
 	c->kind = carried ? LTT_CUSTOM_PENDING :
-		  !ours ? LTT_CUSTOM_DECLARED :
-		  field_is(type, r->body, LTT_CARRY_LOST) ? LTT_CUSTOM_LOST :
-							    LTT_CUSTOM_TYPES;
-	if (c->kind == LTT_CUSTOM_DECLARED)
+		  field_is(type, r->body, LTT_CARRY_LOST) && ours ? LTT_CUSTOM_LOST :
+		  field_is(type, r->body, LTT_CARRY_TYPE) && ours ? LTT_CUSTOM_TYPES :
+								    LTT_CUSTOM_DECLARED;
+	if (c->kind == LTT_CUSTOM_DECLARED && !*hide)
 		declare_type(s, c, (const char *)r->body + type->at);
 	return TACHO_STREAM_RECORD;
 }
@@ -411,7 +411,7 @@ static int emit_custom(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	return status;
 }
 
-/* The raw event behind the struct of a record of ltt-full, or NULL. */
+/* The raw event behind the struct of a record of lttfull, or NULL. */
 static const unsigned char *tail_of(const struct tacho_ltt_source *s,
 				    const struct tacho_ltt_record *r, size_t at,
 				    const struct tacho_ltt_custom **c, size_t *len)
@@ -497,6 +497,10 @@ int tacho_ltt_emit(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	}
 	if (r->id == TRACE_CUSTOM)
 		return emit_custom(s, p, b, r);
+	if (p->file.made && !s->plain &&
+	    (r->id == TRACE_BUFFER_START || r->id == TRACE_BUFFER_END ||
+	     r->id == TRACE_START || r->id == TRACE_HEARTBEAT))
+		return status;
 	if (r->id == TRACE_NEW_EVENT)
 		status = declare(s, p, r, &hide);
 	if (hide || status == TACHO_STREAM_ERROR)
@@ -552,7 +556,7 @@ void tacho_ltt_plans(struct tacho_ltt_source *s)
 
 		if (ev->data != TACHO_LTT_NO_DATA || ev->id == TRACE_START ||
 		    ev->id == TRACE_NEW_EVENT || ev->id == TRACE_BUFFER_START ||
-		    ev->id == TRACE_BUFFER_END)
+		    ev->id == TRACE_BUFFER_END || ev->id == TRACE_HEARTBEAT)
 			continue;
 		s->plan[(uint32_t)ev->id << 4 | ev->sub] = (struct tacho_ltt_plan){
 			.size = size, .out = (uint16_t)(size + 8),

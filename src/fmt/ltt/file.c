@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "fmt/ltt/custom.h"
 #include "fmt/ltt/size22.h"
 
 /* How much of the beginning is looked at to tell one layout from another. */
@@ -220,6 +221,20 @@ static void choose_22(struct tacho_ltt_file *f, const unsigned char *p, size_t e
 	f->layout = best;
 }
 
+/* Whether the third record declares the event that says so. */
+static bool is_made(const struct tacho_ltt_file *f, const unsigned char *p, size_t len)
+{
+	static const char type[] = LTT_CARRY_MADE, form[] = LTT_CARRY_FORM;
+	size_t at = LTT_MAGIC_AT - LTT_HEAD, type_at = 4, form_at = 128;
+
+	at += tacho_ltt_u16(f, p + at + 6) + LTT_HEAD;
+	return !tacho_ltt_is_22(f->layout) && at < len &&
+	       len - at >= sizeof(struct trace_new_event64) &&
+	       p[at - LTT_HEAD + 4] == TRACE_NEW_EVENT &&
+	       !memcmp(p + at + type_at, type, sizeof(type)) &&
+	       !memcmp(p + at + form_at, form, sizeof(form));
+}
+
 /* ---- opening ----------------------------------------------------------------------- */
 
 static int refuse(struct tacho_ltt_file *f, struct tacho_diag *d, uint64_t at,
@@ -282,6 +297,7 @@ static int take_beginning(struct tacho_ltt_file *f, struct tacho_diag *d)
 		else
 			choose_23(f, p, len);
 		take_start(f, p + at);
+		f->made = is_made(f, p, len);
 	}
 	free(p);
 	return err;

@@ -18,6 +18,7 @@ struct tacho_ltt_file {
 	bool swap;		/* of the other byte order */
 	bool s390;		/* TRAP_ENTRY is that of S/390 */
 	bool use_tsc, flight;
+	bool made;		/* of events that were none of LTT's; see custom.h */
 	bool log_cpu;		/* 2.2: records begin with their CPU */
 	uint32_t buffer_size;
 	uint32_t arch, variant, system, major, minor;
