@@ -74,8 +74,22 @@ static inline void select_types(const char *name, const int *types, int handler)
 	CHECK_EQ(tacho_lkst_maskset_set(&lkst, p.id), 0);
 }
 
-/* Reads the buffers 0, after whoever pumps has moved all that there is. */
-static inline void read_all(void)
+static inline void read_buffer(int cpu, int id, size_t room)
+{
+	uint64_t from = 0;
+	size_t n;
+
+	while (nr_records < room &&
+	       !tacho_lkst_records(&lkst, cpu, id, from, records + nr_records,
+				   room - nr_records < 4096 ? room - nr_records : 4096, &n) &&
+	       n) {
+		nr_records += n;
+		from = (uint64_t)records[nr_records - 1].recid + 1;
+	}
+}
+
+/* Reads the buffers with this id, after whoever pumps has moved all that there is. */
+static inline void read_all(int id)
 {
 	size_t room = 1u << 20;
 
@@ -83,26 +97,24 @@ static inline void read_all(void)
 	free(records);
 	records = calloc(room, sizeof(*records));
 	nr_records = 0;
-	for (int cpu = 0; cpu < (int)lkst.session.view.ring.nr_cpus; cpu++) {
-		uint64_t from = 0;
-		size_t n;
+	for (int cpu = 0; cpu < (int)lkst.session.view.ring.nr_cpus; cpu++)
+		read_buffer(cpu, id, room);
+}
 
-		while (nr_records < room &&
-		       !tacho_lkst_records(&lkst, cpu, 0, from, records + nr_records,
-					   room - nr_records < 4096 ? room - nr_records : 4096,
-					   &n) && n) {
-			nr_records += n;
-			from = (uint64_t)records[nr_records - 1].recid + 1;
-		}
-	}
+static pid_t body_pid;
+
+static inline void stop_body(int sig)
+{
+	(void)sig;
+	(void)kill(body_pid, SIGKILL);
 }
 
 /* The tests' parent: whatever becomes of the body, nothing is left behind. */
 static inline int in_its_own(int (*body)(void))
 {
+	struct sigaction act = { .sa_handler = stop_body };
 	struct tacho_tracefs t;
 	int status = 1;
-	pid_t child;
 
 	(void)snprintf(directory, sizeof(directory), "/dev/shm/tacho-lkst.XXXXXX");
 	if (!mkdtemp(directory))
@@ -111,19 +123,20 @@ static inline int in_its_own(int (*body)(void))
 	setenv("TACHO_DIR", directory, 1);
 	setenv("LKST_SESSION", session_name, 1);
 	(void)fflush(stdout);
-	child = fork();
-	if (!child) {
+	body_pid = fork();
+	if (!body_pid) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		exit(body());
 	}
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+	(void)sigaction(SIGTERM, &act, NULL);
+	(void)sigaction(SIGINT, &act, NULL);
+	while (waitpid(body_pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (!tacho_tracefs_open(&t, 0, NULL)) {
 		for (int i = 0; i < 50 && tacho_kernel_is_kept(&t, session_name); i++)
 			(void)tacho_kernel_remove_kept(&t, session_name);
 		tacho_tracefs_close(&t);
 	}
-	(void)prctl(PR_SET_NAME, "cleaning");
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 

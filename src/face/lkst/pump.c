@@ -173,28 +173,13 @@ static void leave_out_this_thread(const struct tacho_lkst_pump *p)
 				  NULL);
 }
 
-static void *pump_thread(void *arg)
+static void pump_until_ended(struct tacho_lkst_pump *p, struct pollfd *polls)
 {
-	struct tacho_lkst_pump *p = arg;
-	struct pollfd *polls = calloc(p->nr_cpus + 1, sizeof(*polls));
-	int ret = 0;
-
-	leave_out_this_thread(p);
-	finish_others(p);
-	for (uint32_t i = 0; polls && i < p->nr_cpus; i++)
+	for (uint32_t i = 0; i < p->nr_cpus; i++)
 		polls[i] = (struct pollfd){ .fd = p->cpu[i].reader.fd, .events = POLLIN };
-	if (polls)
-		polls[p->nr_cpus] = (struct pollfd){ .fd = p->fifo, .events = POLLIN };
-	while (polls && ret >= 0 && !is_ended(p)) {
-		ret = step(p);
-		if (p->once)
-			break;
-		if (ret >= 0 && !is_ended(p))
-			pause_between(p, polls);
-	}
-	end_threads(p);
-	free(polls);
-	return NULL;
+	polls[p->nr_cpus] = (struct pollfd){ .fd = p->fifo, .events = POLLIN };
+	while (!is_ended(p) && step(p) >= 0 && !p->once && !is_ended(p))
+		pause_between(p, polls);
 }
 
 /* ---- its life ---- */
@@ -244,12 +229,16 @@ static int check_clock(const struct tacho_lkst_pump *p, struct tacho_diag *d)
 			  "session; destroy both", tacho_kernel_info(p->k)->instance);
 }
 
-/* What is behind the lock. */
 static int set_up(struct tacho_lkst_pump *p, struct tacho_diag *d)
 {
 	const struct tacho_control *ctl = p->l->session.view.ctl;
-	int err = open_instance(p, d);
+	int err = lkst_pump_file_own(&p->file);
 
+	if (err)
+		return tacho_diag(d, err, 0, err == -EBUSY ? "another process pumps already" :
+				  "cannot lock '%s/lkst.pump'", p->l->dir.path);
+	p->owned = true;
+	err = open_instance(p, d);
 	if (!err)
 		err = check_clock(p, d);
 	if (!err)
@@ -269,7 +258,8 @@ static int set_up(struct tacho_lkst_pump *p, struct tacho_diag *d)
 					     strerror(-p->fifo));
 }
 
-static void release(struct tacho_lkst_pump *p)
+/* All but the struct; the instance may be removed, and others may pump. */
+static void let_go(struct tacho_lkst_pump *p)
 {
 	for (uint32_t i = 0; i < p->nr_cpus; i++) {
 		tacho_kreader_close(&p->cpu[i].reader);
@@ -280,60 +270,81 @@ static void release(struct tacho_lkst_pump *p)
 	tacho_kernel_leave(p->k);
 	lkst_ids_release(&p->ids);
 	free(p->plan_of);
-	lkst_pump_file_close(&p->file);		/* and the lock */
+	if (p->owned)
+		lkst_pump_file_disown(&p->file);
+}
+
+static void *pump_thread(void *arg)
+{
+	struct tacho_lkst_pump *p = arg;
+	int err = set_up(p, p->d);
+	struct pollfd *polls = err ? NULL : calloc(p->nr_cpus + 1, sizeof(*polls));
+
+	if (!err && !polls)
+		err = tacho_diag(p->d, -ENOMEM, 0, "no memory");
+	if (err) {
+		let_go(p);
+	} else {
+		leave_out_this_thread(p);
+		finish_others(p);
+	}
+	/* from here on, who waits for this may end the pump */
+	p->err = err;
+	tacho_store_release(&p->ready, 1);
+	tacho_futex_wake(&p->ready);
+	if (!err) {
+		pump_until_ended(p, polls);
+		end_threads(p);
+		let_go(p);
+	}
+	free(polls);
+	return NULL;
+}
+
+static void release(struct tacho_lkst_pump *p)
+{
+	(void)pthread_join(p->thread, NULL);
+	lkst_pump_file_close(&p->file);
 	free(p);
 }
 
-/* Takes file over.  On failure it is closed. */
-static int start(struct tacho_lkst_pump **pump, struct tacho_lkst *l,
-		 const struct lkst_pump_file *file, bool once, struct tacho_diag *d)
-{
-	struct tacho_lkst_pump *p;
-	int err;
-
-	*pump = NULL;
-	p = calloc(1, sizeof(*p) + file->head->nr_cpus * sizeof(p->cpu[0]));
-	if (!p) {
-		struct lkst_pump_file f = *file;
-
-		lkst_pump_file_close(&f);
-		return tacho_diag(d, -ENOMEM, 0, "no memory");
-	}
-	p->l = l;
-	p->file = *file;
-	p->fifo = -1;
-	p->once = once;
-	err = set_up(p, d);
-	if (!err) {
-		err = -pthread_create(&p->thread, NULL, pump_thread, p);
-		if (err)
-			(void)tacho_diag(d, err, 0, "cannot make a thread: %s", strerror(-err));
-	}
-	if (err) {
-		release(p);
-		return err;
-	}
-	*pump = p;
-	return 0;
-}
-
-int tacho_lkst_pump_start(struct tacho_lkst_pump **pump, struct tacho_lkst *l,
-			  struct tacho_diag *d)
+static int start(struct tacho_lkst_pump **pump, struct tacho_lkst *l, bool once,
+		 struct tacho_diag *d)
 {
 	struct lkst_pump_file file;
+	struct tacho_lkst_pump *p;
 	int err = lkst_pump_file_open(&file, true);
 
 	*pump = NULL;
 	if (err)
 		return tacho_diag(d, err, 0, "cannot use '%s/lkst.pump': %s", l->dir.path,
 				  strerror(-err));
-	err = lkst_pump_file_lock(&file);
-	if (err) {
+	p = calloc(1, sizeof(*p) + file.head->nr_cpus * sizeof(p->cpu[0]));
+	if (!p) {
 		lkst_pump_file_close(&file);
-		return tacho_diag(d, err, 0, err == -EBUSY ? "another process pumps already" :
-				  "cannot lock '%s/lkst.pump'", l->dir.path);
+		return tacho_diag(d, -ENOMEM, 0, "no memory");
 	}
-	return start(pump, l, &file, false, d);
+	*p = (struct tacho_lkst_pump){ .l = l, .file = file, .fifo = -1, .once = once, .d = d };
+	err = -pthread_create(&p->thread, NULL, pump_thread, p);
+	if (err) {
+		lkst_pump_file_close(&p->file);
+		free(p);
+		return tacho_diag(d, err, 0, "cannot make a thread: %s", strerror(-err));
+	}
+	while (!tacho_load_acquire(&p->ready))
+		(void)tacho_futex_wait(&p->ready, 0, WAIT_NS);
+	err = p->err;
+	if (err)
+		release(p);
+	else
+		*pump = p;
+	return err;
+}
+
+int tacho_lkst_pump_start(struct tacho_lkst_pump **pump, struct tacho_lkst *l,
+			  struct tacho_diag *d)
+{
+	return start(pump, l, false, d);
 }
 
 void tacho_lkst_pump_stop(struct tacho_lkst_pump *p)
@@ -342,42 +353,43 @@ void tacho_lkst_pump_stop(struct tacho_lkst_pump *p)
 		return;
 	tacho_store_release(&p->stop, 1);
 	lkst_pump_file_wake(&p->file);
-	(void)pthread_join(p->thread, NULL);
 	release(p);
 }
 
-/* Waits for a step that begins later than now, or for the lock: true. */
+/* Waits for a step of another's that begins later than now.  False: there is no other. */
 static bool wait_for_other(const struct lkst_pump_file *f)
 {
 	uint32_t begun = tacho_load_seq_cst(&f->head->begun), done;
 
-	for (;;) {
-		if (!lkst_pump_file_lock(f))
-			return true;
+	while (lkst_owner_lives(&f->head->owner)) {
 		lkst_pump_file_wake(f);
 		done = tacho_load_acquire(&f->head->done);
 		if ((int32_t)(done - begun) > 0)
-			return false;
+			return true;
 		(void)tacho_futex_wait(&f->head->done, done, WAIT_NS);
 	}
+	return false;
 }
 
 int tacho_lkst_pump_once(struct tacho_lkst *l)
 {
-	struct lkst_pump_file file;
 	struct tacho_lkst_pump *p;
-	int err = lkst_pump_file_open(&file, true);
+	struct lkst_pump_file f;
+	bool waited;
+	int err;
 
-	if (err)
-		return err;
-	if (lkst_pump_file_lock(&file) && !wait_for_other(&file)) {
-		lkst_pump_file_close(&file);
-		return -EBUSY;
+	for (;;) {
+		err = start(&p, l, true, NULL);
+		if (!err)
+			release(p);
+		if (err != -EBUSY)
+			return err;
+		err = lkst_pump_file_open(&f, false);
+		if (err)
+			return err;
+		waited = wait_for_other(&f);
+		lkst_pump_file_close(&f);
+		if (waited)
+			return -EBUSY;
 	}
-	err = start(&p, l, &file, true, NULL);
-	if (err)
-		return err;
-	(void)pthread_join(p->thread, NULL);
-	release(p);
-	return 0;
 }

@@ -130,12 +130,28 @@ unsigned char *lkst_pump_page(const struct lkst_pump_file *f, uint32_t cpu)
 	return (unsigned char *)f->head + f->pages + cpu * STRIDE;
 }
 
-int lkst_pump_file_lock(const struct lkst_pump_file *f)
+int lkst_pump_file_own(const struct lkst_pump_file *f)
 {
-	while (flock(f->fd, LOCK_EX | LOCK_NB))
+	struct lkst_owner *owner = &f->head->owner;
+	bool taken;
+
+	while (flock(f->fd, LOCK_EX))
 		if (errno != EINTR)
-			return errno == EWOULDBLOCK ? -EBUSY : -errno;
-	return 0;
+			return -errno;
+	taken = lkst_owner_lives(owner);
+	if (!taken) {
+		struct lkst_owner me = lkst_owner_of(gettid());
+
+		tacho_store_relaxed(&owner->start, me.start);
+		tacho_store_release(&owner->pid, me.pid);
+	}
+	(void)flock(f->fd, LOCK_UN);
+	return taken ? -EBUSY : 0;
+}
+
+void lkst_pump_file_disown(const struct lkst_pump_file *f)
+{
+	tacho_store_release(&f->head->owner.pid, 0);
 }
 
 int lkst_pump_file_listen(const struct lkst_pump_file *f)

@@ -33,9 +33,13 @@
  *
  * 3. Who pumps
  *
- *	The owner of a flock() on DIR/lkst.pump.  `begun` counts the steps that were begun,
- *	`done` is the last that was ended: who wants all that is there now waits for a step
- *	that began later than he looked, after writing a byte to the FIFO DIR/lkst.wake.
+ *	The thread that is `owner`, if it lives; flock() makes changing that one's business at a
+ *	time.  (The lock itself would be inherited by what the process forks, and outlive
+ *	it there.  A thread that is no process's first is gone as soon as it is killed.)
+ *
+ *	`begun` counts the steps that were begun, `done` is the last that was ended: who wants
+ *	all that is there now waits for a step that began later than he looked, after
+ *	writing a byte to the FIFO DIR/lkst.wake.
  *
  *	Slots of another session than the one that is pumped are empty, whatever they say.
  *
@@ -88,6 +92,7 @@ struct lkst_pump_head {
 	uint32_t begun, done;	/* steps; done is a futex word */
 	uint32_t end;		/* counts requests to let go of the instance */
 	uint32_t pad;
+	struct lkst_owner owner;	/* a thread */
 	struct lkst_pump_slot slot[];
 };
 
@@ -103,8 +108,9 @@ void lkst_pump_file_close(struct lkst_pump_file *f);
 
 unsigned char *lkst_pump_page(const struct lkst_pump_file *f, uint32_t cpu);
 
-/* 0, or -EBUSY: somebody else pumps. */
-int lkst_pump_file_lock(const struct lkst_pump_file *f);
+/* Makes this thread, which is not the process's first, the one that pumps: 0 or -EBUSY. */
+int lkst_pump_file_own(const struct lkst_pump_file *f);
+void lkst_pump_file_disown(const struct lkst_pump_file *f);
 
 /* Asks whoever pumps for a step at once. */
 void lkst_pump_file_wake(const struct lkst_pump_file *f);
@@ -152,9 +158,12 @@ struct tacho_lkst_pump {
 	struct lkst_pump_file file;
 	int fifo;
 	uint32_t ended;		/* head->end when it began */
-	bool once;
+	bool once, owned;
 	uint32_t stop;
 	pthread_t thread;
+	uint32_t ready;		/* of the thread: 1: `err` says whether it pumps; a futex word */
+	int err;
+	struct tacho_diag *d;	/* until then */
 
 	struct lkst_pump_judge judge;
 	struct lkst_ids ids;
