@@ -34,6 +34,8 @@ static void start_caller(void)
 	if (caller_pid)
 		return;
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* files of an instance that are open here would keep it from being removed */
+	(void)close_range(3, ~0u, 0);
 	while (!tacho_load_relaxed(&caller->stop)) {
 		uint64_t i = caller->calls;
 
@@ -273,6 +275,7 @@ static int two(void)
 {
 	struct tacho_lkst_pump *pump, *second;
 	struct tacho_diag d = { 0 };
+	struct tacho_tracefs t;
 	pid_t other;
 
 	open_lkst(4 << 20);
@@ -301,6 +304,8 @@ static int two(void)
 	CHECK_EQ(tacho_lkst_pump_once(&lkst), -EBUSY);
 	/* it lets go of the instance when the session ends */
 	CHECK_EQ(tacho_lkst_destroy(&lkst, &d), 0);
+	CHECK(!tacho_tracefs_open(&t, 0, &d) && !tacho_kernel_is_kept(&t, session_name));
+	tacho_tracefs_close(&t);
 	(void)kill(other, SIGKILL);
 	(void)waitpid(other, NULL, 0);
 	end_caller();

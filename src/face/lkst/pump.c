@@ -32,6 +32,7 @@ static void *hand_thread(void *arg)
 	struct tacho_cpu_saved saved;
 
 	free(arg);
+	tacho_store_relaxed(&c->tid, gettid());
 	/* offline by now: then from wherever this runs */
 	(void)tacho_cpu_enter(h.cpu, &saved);
 	for (uint32_t n = 1;; n++) {
@@ -130,6 +131,7 @@ static int step(struct tacho_lkst_pump *p)
 	uint32_t turn = tacho_add_seq_cst(&p->file.head->begun, 1) + 1;
 	int ret;
 
+	p->began = tacho_clock_read(p->l->session.view.ctl->clock);
 	do
 		ret = round_of_all(p);
 	while (ret > 0 && tacho_load_relaxed(&p->stop) < 1);
@@ -164,10 +166,13 @@ static void pause_between(struct tacho_lkst_pump *p, struct pollfd *polls)
 		;
 }
 
-static void leave_out_this_thread(const struct tacho_lkst_pump *p)
+static void leave_out_this_thread(struct tacho_lkst_pump *p)
 {
 	char text[16];
 
+	p->tid = gettid();
+	if (p->once)
+		return;
 	(void)snprintf(text, sizeof(text), "%d ", (int)gettid());
 	(void)tacho_tracefs_write(tacho_kernel_dirfd(p->k), "set_event_notrace_pid", text, true,
 				  NULL);

@@ -15,7 +15,8 @@
  *	T4  each CPU's thread hands its own to their handlers
  *	T5  the slots are empty
  *
- *	A step is rounds until no slot was more than half full.
+ *	A step is rounds until each CPU's buffer was empty, or had an event that is younger than
+ *	the step: what the kernel hands out may be the rest of a sub-buffer, with more behind it.
  *
  * 2. A kill at any instruction loses nothing
  *
@@ -43,8 +44,9 @@
  *
  *	Slots of another session than the one that is pumped are empty, whatever they say.
  *
- *	The pump leaves itself out: its threads are in the instance's set_event_notrace_pid.
- *	That list is only ever added to: emptying it would stop the recording for a
+ *	The pump leaves itself out.  Events of its threads are passed over; one that pumps all the
+ *	time also puts them into the instance's set_event_notrace_pid, which takes the kernel some
+ *	50 ms.  That list is only ever added to: emptying it would stop the recording for a
  *	moment.  The option event-fork adds threads that they make and removes those that end.
  */
 #ifndef TACHO_FACE_LKST_PUMP_PRIV_H
@@ -138,6 +140,7 @@ struct lkst_pump_cpu {
 
 	pthread_t thread;
 	bool running;		/* the thread is there */
+	int32_t tid;		/* its; 0: not known yet */
 	uint32_t asked;		/* rounds that it was asked for; a futex word */
 	uint32_t answered;	/* likewise; its own */
 };
@@ -161,10 +164,12 @@ struct tacho_lkst_pump {
 	bool once, owned;
 	uint32_t stop;
 	pthread_t thread;
+	int32_t tid;
 	uint32_t ready;		/* of the thread: 1: `err` says whether it pumps; a futex word */
 	int err;
 	struct tacho_diag *d;	/* until then */
 
+	uint64_t began;		/* ticks: the step under way takes all events before */
 	struct lkst_pump_judge judge;
 	struct lkst_ids ids;
 	uint16_t *plan_of;	/* by the kernel's id: number of the plan + 1, 0, or NO_PLAN */
@@ -175,7 +180,7 @@ struct tacho_lkst_pump {
 	struct lkst_pump_cpu cpu[];
 };
 
-/* T1, T2 of a CPU: 1: something is staged; 2: and there is more; 0; or a negative errno. */
+/* T1, T2 of a CPU: 1: something is staged; 2: there may be more; 0; or a negative errno. */
 int lkst_pump_take(struct tacho_lkst_pump *p, uint32_t cpu);
 
 /* Stages what a pump that is gone had begun. */

@@ -158,9 +158,12 @@ static void stage_event(struct tacho_lkst_pump *p, struct lkst_pump_cpu *c,
 	plan = plan_of(p, tacho_load_u16(ev->raw));
 	if (!plan || !lkst_kplan_args(plan, ev->raw, ev->len, r->arg))
 		return;
+	r->thread = (int32_t)tacho_load_u32(ev->raw + 4);
+	if (tacho_unlikely(r->thread == p->tid ||
+			   (r->thread && r->thread == tacho_load_relaxed(&c->tid))))
+		return;
 	r->ticks = ev->time;
 	r->recid = 0;
-	r->thread = (int32_t)tacho_load_u32(ev->raw + 4);
 	r->etype = plan->map->etype;
 	r->cpu = (uint16_t)c->reader.cpu;
 	r->flags = LKST_LOG_KERNEL | (ev->raw[2] & FLAGS_INTERRUPT ? LKST_LOG_INTERRUPT : 0);
@@ -198,12 +201,12 @@ static void stage_lost(struct tacho_lkst_pump *p, struct lkst_pump_cpu *c, uint6
 	stage(p, c, 0);
 }
 
-/* The events of a sub-buffer from number `from` on. */
-static void stage_page(struct tacho_lkst_pump *p, struct lkst_pump_cpu *c,
-		       struct tacho_kpage page, uint32_t from)
+/* The events of a sub-buffer from number `from` on.  Returns the time of the last one. */
+static uint64_t stage_page(struct tacho_lkst_pump *p, struct lkst_pump_cpu *c,
+			   struct tacho_kpage page, uint32_t from)
 {
 	int64_t lost = from ? 0 : page.lost;
-	struct tacho_kevent ev;
+	struct tacho_kevent ev = { 0 };
 	uint32_t number = 0;
 
 	c->nr = c->next = 0;
@@ -213,6 +216,7 @@ static void stage_page(struct tacho_lkst_pump *p, struct lkst_pump_cpu *c,
 		if (number++ >= from)
 			stage_event(p, c, &ev, number);
 	}
+	return ev.time;
 }
 
 /* ---- T1, P1, P2 ---- */
@@ -240,7 +244,7 @@ static bool stage_room(struct lkst_pump_cpu *c)
 int lkst_pump_take(struct tacho_lkst_pump *p, uint32_t cpu)
 {
 	struct lkst_pump_cpu *c = &p->cpu[cpu];
-	uint32_t bytes;
+	uint64_t last = 0;
 	int ret;
 
 	c->nr = c->next = 0;
@@ -254,16 +258,15 @@ int lkst_pump_take(struct tacho_lkst_pump *p, uint32_t cpu)
 		tacho_store_release(&c->slot->len, 0);
 		return ret;
 	}
-	bytes = (uint32_t)(c->reader.page.end - c->reader.page.pos);
 	if (ret > 0) {
 		prepare_judge(p);
-		stage_page(p, c, c->reader.page, 0);
+		last = stage_page(p, c, c->reader.page, 0);
 	}
 	if (!c->nr) {
 		empty_page(p, cpu);
 		tacho_store_release(&c->slot->len, 0);
 	}
-	return ret < 0 || bytes > c->reader.subbuf_size / 2 ? 2 : c->nr > 0;
+	return last < p->began ? 2 : c->nr > 0;
 }
 
 void lkst_pump_find(struct tacho_lkst_pump *p, uint32_t cpu)
@@ -283,7 +286,7 @@ void lkst_pump_find(struct tacho_lkst_pump *p, uint32_t cpu)
 	    tacho_kpage_open(&page, &c->reader.layout, page_of(p, cpu), len))
 		return;
 	prepare_judge(p);
-	stage_page(p, c, page, c->slot->done);
+	(void)stage_page(p, c, page, c->slot->done);
 	c->found = true;
 }
 
