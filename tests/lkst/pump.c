@@ -66,8 +66,8 @@ static void call_more(uint64_t n)
 		(void)usleep(100);
 }
 
-static const int sem_type[] = { LKST_ETYPE_IPC_SEMCTL, -1 };
-static const int shm_type[] = { LKST_ETYPE_IPC_SHMCTL, -1 };
+static const int sem_type[] = { LKST_ETYPE_IPC_SEMCTL, LKST_ETYPE_LKST_LOST, -1 };
+static const int shm_type[] = { LKST_ETYPE_IPC_SHMCTL, LKST_ETYPE_LKST_LOST, -1 };
 
 static bool is_call(const struct lkst_record *r, uint64_t *number)
 {
@@ -143,7 +143,7 @@ static void check_switched(uint32_t sem, uint32_t shm)
 	printf("# %zu calls recorded, %llu not, %llu twice\n", calls,
 	       (unsigned long long)missing, (unsigned long long)twice);
 	/* a number is two calls: a switch may come between them */
-	CHECK(missing + twice <= SWITCHES + 2);
+	CHECK(missing + twice <= SWITCHES + 2 + lost_events());
 	CHECK(calls > 0);
 	free(seen);
 }
@@ -171,7 +171,6 @@ static int switching(void)
 	call_more(0);
 	end_caller();
 	read_all(0);
-	CHECK_EQ(lost_events(), 0);
 	check_switched(sem, shm);
 	tacho_lkst_pump_stop(pump);
 	CHECK_EQ(tacho_lkst_destroy(&lkst, &d), 0);
@@ -242,7 +241,7 @@ static int killed(void)
 {
 	uint32_t kills = 0, full = 0;
 	struct tacho_diag d = { 0 };
-	uint64_t wrong = 0;
+	uint64_t missing = 0, twice = 0;
 	uint8_t *seen;
 
 	open_lkst(64 << 20);
@@ -257,12 +256,18 @@ static int killed(void)
 	printf("# %u kills, %u of them with events in its hands, %llu calls\n", kills, full,
 	       (unsigned long long)caller->calls);
 	read_all(0);
-	CHECK_EQ(lost_events(), 0);
 	CHECK(full > 0);
 	seen = count_calls();
-	for (uint64_t n = 0; n < caller->calls; n++)
-		wrong += !test_check(seen[n] == 1 || wrong > 5, __FILE__, __LINE__,
-				     "call %llu is there %d times", (unsigned long long)n, seen[n]);
+	for (uint64_t n = 0; n < caller->calls; n++) {
+		missing += !seen[n];
+		twice += seen[n] > 1;
+	}
+	/* on a busy machine the kernel may run over: it says how far */
+	printf("# %llu calls are missing, %llu there twice; the kernel overwrote %llu\n",
+	       (unsigned long long)missing, (unsigned long long)twice,
+	       (unsigned long long)lost_events());
+	CHECK(missing <= lost_events());
+	CHECK_EQ(twice, 0);
 	CHECK(!slots_are_full());
 	free(seen);
 	CHECK_EQ(tacho_lkst_destroy(&lkst, &d), 0);
@@ -324,15 +329,21 @@ static void count_it(void *hook, int type, lkst_arg_t a, lkst_arg_t b, lkst_arg_
 		handled[b < 4 ? b : 4]++;
 }
 
-/* Whether this process's msgctl() is in a buffer that was left. */
-static bool was_shifted(uint32_t id)
+/*
+ * Whether this process's msgctl() is in buffer 0, which was left then; or in the next one, if
+ * another test's came first.
+ */
+static bool was_shifted(void)
 {
-	read_all((int)id);
-	for (size_t i = 0; i < nr_records; i++)
-		if (records[i].etype == LKST_ETYPE_IPC_MSGCTL && records[i].thread == getpid())
-			return tacho_lane_buffer(
-				tacho_ring_lane(&lkst.session.view.ring, records[i].cpu),
-				lkst.state->cpu[records[i].cpu].buffer[id].ring)->saved;
+	for (int id = 0; id < 2; id++) {
+		read_all(id);
+		for (size_t i = 0; i < nr_records; i++)
+			if (records[i].etype == LKST_ETYPE_IPC_MSGCTL &&
+			    records[i].thread == getpid())
+				return tacho_lane_buffer(
+					tacho_ring_lane(&lkst.session.view.ring, records[i].cpu),
+					lkst.state->cpu[records[i].cpu].buffer[0].ring)->saved;
+	}
 	return false;
 }
 
@@ -340,8 +351,9 @@ static int handlers(void)
 {
 	static const int msg_type[] = { LKST_ETYPE_IPC_MSGCTL, -1 };
 	static const int own[] = { LKST_ETYPE_IPC_SEMCTL, LKST_ETYPE_LKST_LOST, -1 };
-	const struct lkst_buffer_param second = { .id = 1, .next = 0, .cpu = -1, .size = 65536 };
-	struct lkst_buffer_param made = second;
+	struct lkst_buffer_param made = {
+		.id = 1, .next = LKST_BUFFER_ID_VOID, .cpu = -1, .size = 65536,
+	};
 	struct tacho_diag d = { 0 };
 	struct lkst_handler *h;
 	uint64_t n;
@@ -377,7 +389,7 @@ static int handlers(void)
 	end_caller();
 	select_types("shift", msg_type, LKST_EVHANDLER_ID_BUFFER_SHIFT);
 	(void)syscall(SYS_msgctl, -1L, 0L, NULL);
-	CHECK(was_shifted(0) || was_shifted(1));
+	CHECK(was_shifted());
 	CHECK_EQ(tacho_lkst_destroy(&lkst, &d), 0);
 	return test_done();
 }
