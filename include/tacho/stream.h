@@ -80,9 +80,9 @@ struct tacho_record {
  *
  * path names a trace directory (or a directory of rotated traces), a trace.dat
  * file of trace-cmd, a trace of LTT (a file, or a directory of files per CPU), a .kev
- * file of QNX, or a live session as "session:NAME".  CTF traces that tacho did not
- * write open through libbabeltrace2 where it is installed.  flags: enum
- * tacho_stream_flag.
+ * file of QNX, a log file of LKST, a core dump or memory image that has sessions in it,
+ * or a live session as "session:NAME".  CTF traces that tacho did not write open
+ * through libbabeltrace2 where it is installed.  flags: enum tacho_stream_flag.
  *
  * Returns 0 and *stream, which is the caller's to close, or a negative errno with
  * *error filled in (error may be NULL):

@@ -31,6 +31,9 @@ struct tacho_format {
 	bool (*probe)(const struct tacho_probe *p);
 	int (*open)(struct tacho_source **source, const char *path,
 		    unsigned int flags, struct tacho_diag *d);
+	/* or, where there may be several in one: adds all of them */
+	int (*open_all)(struct tacho_stream *stream, const char *path,
+			unsigned int flags, struct tacho_diag *d);
 	bool rotates;	/* a directory of such directories is one trace */
 };
 

@@ -15,6 +15,8 @@
 #include "fmt/lkst/source.h"
 #include "fmt/ltt/read.h"
 #include "fmt/tracedat/read.h"
+#include "stream/crash.h"
+#include "stream/image.h"
 #include "stream/live.h"
 #include "stream/live_kernel.h"
 #include "stream/stream.h"
@@ -51,6 +53,21 @@ static int kernel_open(struct tacho_source **source, const char *path,
 					   flags, d);
 }
 
+/* A core dump of a traced program. */
+static bool core_probe(const struct tacho_probe *p)
+{
+	return tacho_image_is_core(p->head, p->len);
+}
+
+/*
+ * Other memory has no head: what nothing else is, and has a page at least, is looked
+ * through last.
+ */
+static bool image_probe(const struct tacho_probe *p)
+{
+	return p->type == S_IFREG && p->len == TACHO_PROBE_HEAD;
+}
+
 /* Those that are sure first: "ctf" is any directory with something called metadata. */
 static const struct tacho_format formats[] = {
 	{ .name = "kernel", .probe = kernel_probe, .open = kernel_open },
@@ -61,7 +78,9 @@ static const struct tacho_format formats[] = {
 	{ .name = "lkst", .probe = lkst_source_probe, .open = lkst_source_open },
 	{ .name = "ltt", .probe = tacho_ltt_probe, .open = tacho_ltt_open },
 	{ .name = "kev", .probe = tacho_kev_probe, .open = tacho_kev_open },
+	{ .name = "core", .probe = core_probe, .open_all = tacho_crash_open },
 	{ .name = "ctf", .probe = tacho_bt2_probe, .open = tacho_bt2_open },
+	{ .name = "image", .probe = image_probe, .open_all = tacho_crash_open },
 };
 
 static void look_at(struct tacho_probe *p, const char *path)
@@ -99,8 +118,11 @@ static int add(struct tacho_stream *s, const struct tacho_format *f,
 	       const char *path, unsigned int flags, struct tacho_diag *d)
 {
 	struct tacho_source *source;
-	int err = f->open(&source, path, flags, d);
+	int err;
 
+	if (f->open_all)
+		return f->open_all(s, path, flags, d);
+	err = f->open(&source, path, flags, d);
 	if (!err && tacho_stream_add_take(s, source))
 		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
 	return err;

@@ -92,6 +92,7 @@ int tacho_procmap_create(void)
 		err = tacho_shm_map(fd, TACHO_PROC_SIZE, true, false, &map);
 	close(fd);
 	if (!err) {
+		tacho_shm_undumped(map, 0, TACHO_PROC_SIZE);
 		fill_head(map);
 		((struct tacho_proc *)map)->flags =
 			tacho_probe.seccomp ? TACHO_PROC_SANDBOXED : 0;
@@ -236,6 +237,7 @@ void tacho_procmap_fork(void)
 	if (fd >= 0)
 		close(fd);
 	if (!err) {
+		tacho_shm_undumped(map, 0, TACHO_PROC_SIZE);
 		fill_head(map);
 		if (rename(temp, tacho_probe.file) < 0)
 			err = -errno;

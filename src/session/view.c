@@ -66,6 +66,7 @@ static int map_types(struct tacho_view *v, int dirfd)
 	if (err)
 		return err;
 	v->types = map;
+	tacho_shm_undumped(map, TACHO_TYPES_TEXT_OFF + TACHO_TYPES_TEXT_DUMPED, TACHO_TYPES_SIZE);
 	return check_head(&v->types->head, TACHO_MAGIC_TYPES);
 }
 

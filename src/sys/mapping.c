@@ -100,3 +100,12 @@ void tacho_shm_unmap(void *map, uint64_t size)
 		(void)munmap(map, size);
 	errno = saved;
 }
+
+void tacho_shm_undumped(void *map, uint64_t offset, uint64_t size)
+{
+	int saved = errno;
+
+	/* a kernel that cannot dumps it: that is all */
+	(void)madvise((char *)map + offset, size - offset, MADV_DONTDUMP);
+	errno = saved;
+}

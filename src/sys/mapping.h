@@ -39,6 +39,12 @@ int tacho_shm_map(int fd, uint64_t size, bool writable, bool populate,
  */
 void tacho_shm_retire(void *map, uint64_t size);
 
+/*
+ * Leaves [offset, size) of a mapping, a page's multiple, out of core dumps.  A dump reads every
+ * page of a shared mapping, and so would fill the holes of a sparse file.
+ */
+void tacho_shm_undumped(void *map, uint64_t offset, uint64_t size);
+
 /* Private zeroed memory, for contexts where malloc is forbidden; or NULL. */
 void *tacho_shm_private(uint64_t size);
 

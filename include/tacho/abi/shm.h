@@ -197,6 +197,8 @@ struct tacho_types {
 
 #define TACHO_TYPES_TEXT_OFF	TACHO_ABI_PAGE_UP(sizeof(struct tacho_types))
 #define TACHO_TYPES_TEXT_MAX	(64u << 20)
+/* Of a program's core dump: the text from here on is not in it. */
+#define TACHO_TYPES_TEXT_DUMPED	(4u << 20)
 #define TACHO_TYPES_SIZE	(TACHO_TYPES_TEXT_OFF + TACHO_TYPES_TEXT_MAX)
 #define TACHO_ABI_PAGE_UP(x)	(((x) + 4095u) & ~UINT64_C(4095))
 

@@ -226,6 +226,25 @@ static int find_types(struct lkst_log *log, const char *path)
 
 /* ---- opening ---- */
 
+/*
+ * A core has all sessions of a program, and more than one may have recorded LKST's events: if
+ * LKST's own is there, the others are passed over.
+ */
+static bool is_wanted(const struct lkst_log *log, const struct tacho_source *s)
+{
+	const struct tacho_source *other;
+	const char *name = tacho_facts_get(&s->facts, "session");
+
+	if (!name || !strcmp(name, LKST_SYSTEM))
+		return true;
+	for (uint32_t i = 0; (other = tacho_stream_source(log->stream[0], i)); i++) {
+		name = tacho_facts_get(&other->facts, "session");
+		if (name && !strcmp(name, LKST_SYSTEM))
+			return false;
+	}
+	return true;
+}
+
 static int add_cursors(struct lkst_log *log)
 {
 	const struct tacho_source *s;
@@ -238,7 +257,7 @@ static int add_cursors(struct lkst_log *log)
 		return -ENOMEM;
 	for (int kernel = 0; kernel < 2; kernel++)
 		for (uint32_t i = 0; (s = tacho_stream_source(log->stream[kernel], i)); i++)
-			for (uint32_t j = 0; j < s->nr_parts; j++)
+			for (uint32_t j = 0; j < s->nr_parts && is_wanted(log, s); j++)
 				/* how early the kernel's own times are is not known */
 				log->cursor[log->nr++] = (struct lkst_cursor){
 					.part = s->part[j], .kernel = kernel,

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * crash.h - the sessions that lie in a core dump or a memory image, as sources of records.
+ *
+ * A traced program has its sessions' files mapped: control, types, and the buffers of the CPUs
+ * that it has recorded on.  A core has them if bit 3 (0x8) of /proc/PID/coredump_filter
+ * is set.  docs/crash.md is for users.
+ *
+ * 1. Finding them
+ *
+ *	C1  by the note NT_FILE: files called control; types and buf.* beside them
+ *	C2  without it, by looking at every page: the magics of the control block and the type
+ *	    table, and the magic of packets (abi/record.h).  A control block takes the
+ *	    type table that is nearest
+ *	C3  packets count that have the session's uuid and a place for themselves in a lane of it
+ *	C4  what is there twice (mapped twice, an older copy) is taken once: session by uuid,
+ *	    packet by lane, time and number
+ *
+ *	Found page by page, a packet's bytes are those behind its head in the image: memory that
+ *	is contiguous there, as a process sees it, not the scattered pages of a
+ *	machine's whole memory, of which a packet gives what lies in its first page.
+ *
+ * 2. Reading
+ *
+ *	One lane is one part: only one of its buffers is written at a time, so its packets by their
+ *	time are its records by time.  A packet says how far it goes if it was closed.  The open one
+ *	goes as far as the lane's cursor says, if the cursor is of that packet; else as far as
+ *	there are records: each of a type that there is, none earlier than the one before
+ *	it.  Behind the cursor lie older records, so the walk ends there.
+ *
+ *	While a live program is dumped, others write on.  What is overwritten meanwhile shows in a
+ *	packet as a record later than the packet's end: it is dropped from there on, and
+ *	what it should have held counts as lost.
+ */
+#ifndef TACHO_STREAM_CRASH_H
+#define TACHO_STREAM_CRASH_H
+
+#include "stream/stream.h"
+
+/*
+ * tacho_crash_open - add what lies in the file at path to a stream: a source for each session.
+ *
+ * The format is "core"; facts "session", "command", "core_signal", "core_pid" say whose.  Returns
+ * 0, or with d filled in -ENODATA (no session in it), -EPROTO (one, but made by another
+ * version), or what opening and reading said.
+ */
+int tacho_crash_open(struct tacho_stream *stream, const char *path, unsigned int flags,
+		     struct tacho_diag *d);
+
+#endif
