@@ -119,16 +119,25 @@ void traceparser_destroy(struct traceparser_state **state);
 /* Has what `flags` says written to f.  0, or -1 and EINVAL. */
 int traceparser_debug(struct traceparser_state *state, FILE *f, unsigned flags);
 
+/* Up to 7.1 events of threads are bits, then numbers: the library has a call for each. */
+#if _QNX_RELEASE < 800
+#define _TRACEPARSER_SYMBOL_(name)	__asm__("tacho_" name "_bits")
+#else
+#define _TRACEPARSER_SYMBOL_(name)	__asm__(name)
+#endif
+
 /*
  * Registers a callback for one event, or for those from first to last: external
  * class and event.  Events of interrupts by range only, _NTO_TRACE_INTFIRST to
  * _NTO_TRACE_INTLAST.  user NULL: what traceparser() is given.  0, or -1 and EINVAL.
  */
 int traceparser_cs(struct traceparser_state *state, void *user,
-		   tracep_callb_func_t callback, unsigned cls, unsigned event);
+		   tracep_callb_func_t callback, unsigned cls, unsigned event)
+	_TRACEPARSER_SYMBOL_("traceparser_cs");
 int traceparser_cs_range(struct traceparser_state *state, void *user,
 			 tracep_callb_func_t callback, unsigned cls,
-			 unsigned first, unsigned last);
+			 unsigned first, unsigned last)
+	_TRACEPARSER_SYMBOL_("traceparser_cs_range");
 
 /* Reads the file and calls back.  0, or -1 and errno; _TRACEPARSER_INFO_ERROR says why. */
 int traceparser(struct traceparser_state *state, void *user, const char *file);

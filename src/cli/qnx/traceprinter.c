@@ -1,0 +1,679 @@
+// SPDX-License-Identifier: MIT
+/*
+ * traceprinter - a QNX trace file as text, in the lines of the historic program.
+ *
+ * It reads as programs for QNX do, by libtraceparser; the names of arguments are those of
+ * fmt/kev's table.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define _QNX_RELEASE	710
+#include <qnx/sys/traceparser.h>
+
+#include "fmt/kev/kev.h"
+#include "fmt/kev/rows.h"
+
+#define INPUT		"/dev/shmem/tracebuffer.kev"
+#define LABEL_COLUMN	26
+#define VERSION		"1.02"
+
+struct printer {
+	struct traceparser_state *state;
+	struct tacho_kev_profile profile;
+	FILE *out;
+	const char *prefix;	/* -p; NULL: the historic one */
+	bool one_line, swap;
+	uint64_t index, freq;
+};
+
+/* ---- words ---- */
+
+static uint32_t word(const struct printer *p, const unsigned *data, unsigned i)
+{
+	return p->swap ? __builtin_bswap32(data[i]) : data[i];
+}
+
+/* Two words that are one number, as the traced machine has them in memory. */
+static uint64_t wide_word(const struct printer *p, const unsigned *data, unsigned i)
+{
+	uint64_t v;
+
+	memcpy(&v, &data[i], sizeof(v));
+	return p->swap ? __builtin_bswap64(v) : v;
+}
+
+/* Text that is all printable; "" if any byte is not. */
+static const char *text_of(const unsigned *data, unsigned words, char *room, size_t size)
+{
+	size_t n = (size_t)words * 4 < size - 1 ? (size_t)words * 4 : size - 1;
+
+	memcpy(room, data, n);
+	room[n] = '\0';
+	for (const char *c = room; *c; c++)
+		if (!isprint((unsigned char)*c) && *c != '\n')
+			return "";
+	return room;
+}
+
+/* ---- arguments ---- */
+
+static unsigned size_of(char code)
+{
+	return code == 'E' || code == 'X' || code == 'Q' ? 2 : 1;
+}
+
+static void put_message(const struct printer *p, const unsigned *data, unsigned i)
+{
+	char text[5];
+
+	memcpy(text, &data[i], 4);
+	text[4] = '\0';
+	for (int c = 0; c < 4; c++)
+		if (text[c] && !isprint((unsigned char)text[c]))
+			text[c] = '.';
+	(void)fprintf(p->out, "\"%s\" (0x%08x)", text, word(p, data, i));
+}
+
+static void put_value(const struct printer *p, char code, const unsigned *data, unsigned i,
+		      unsigned words)
+{
+	char text[512];
+
+	switch (code) {
+	case 'D':
+		(void)fprintf(p->out, "%d", (int32_t)word(p, data, i));
+		break;
+	case 'S':
+		put_message(p, data, i);
+		break;
+	case 'E':
+		(void)fprintf(p->out, "%" PRId64, (int64_t)wide_word(p, data, i));
+		break;
+	case 'X':
+	case 'Q':
+		(void)fprintf(p->out, "0x%016" PRIx64, wide_word(p, data, i));
+		break;
+	case 'N':
+		(void)fputs(text_of(&data[i], words - i, text, sizeof(text)), p->out);
+		break;
+	case 'W':
+		for (; i < words; i++)
+			(void)fprintf(p->out, "0x%08x ", word(p, data, i));
+		break;
+	default:
+		(void)fprintf(p->out, "0x%08x", word(p, data, i));
+	}
+}
+
+/* Up to two words stand on the event's line, more on lines of their own. */
+static void put_label(const struct printer *p, const char *name, unsigned words)
+{
+	if (words <= 2 || p->one_line)
+		(void)fprintf(p->out, " %s:", name);
+	else
+		(void)fprintf(p->out, "\n%*s:", LABEL_COLUMN, name);
+}
+
+static void put_list(const struct printer *p, const struct tacho_kev_list *list,
+		     const unsigned *data, unsigned words)
+{
+	unsigned at = 0;
+
+	for (unsigned i = 0; i < list->nr; i++) {
+		const struct tacho_kev_field *f = &tacho_kev_fields[list->first + i];
+
+		if (at + size_of(f->code) > words)
+			break;
+		put_label(p, f->name, words);
+		put_value(p, f->code, data, at, words);
+		at += size_of(f->code);
+	}
+}
+
+static void put_words(const struct printer *p, const unsigned *data, unsigned words)
+{
+	for (unsigned i = 0; i < words; i++) {
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "d%u", i);
+		put_label(p, name, words);
+		(void)fprintf(p->out, "0x%08x", word(p, data, i));
+	}
+}
+
+static bool fits(const struct tacho_kev_list *l, unsigned words)
+{
+	return l->nr && (l->open ? words >= l->words : words == (l->words + 1u) / 2 * 2);
+}
+
+static void put_args(const struct printer *p, const struct tacho_kev_row *row,
+		     const unsigned *data, unsigned words)
+{
+	if (row && words <= 2 && row->fast.nr)
+		put_list(p, &row->fast, data, words);
+	else if (row && fits(&row->wide, words))
+		put_list(p, &row->wide, data, words);
+	else if (row && fits(&row->alt, words))
+		put_list(p, &row->alt, data, words);
+	else
+		put_words(p, data, words);
+}
+
+/* ---- names ---- */
+
+/* What stands behind the time and the CPU: "KER_CALL". */
+static const char *class_name(enum tacho_kev_group group)
+{
+	switch (group) {
+	case TACHO_KEV_ROW_CONTROL:
+		return "CONTROL";
+	case TACHO_KEV_ROW_KERCALL_ENTER:
+		return "KER_CALL";
+	case TACHO_KEV_ROW_KERCALL_EXIT:
+		return "KER_EXIT";
+	case TACHO_KEV_ROW_KERCALL_INT:
+		return "INT_CALL";
+	case TACHO_KEV_ROW_INT:
+		return "INT";
+	case TACHO_KEV_ROW_PROCESS:
+		return "PROCESS";
+	case TACHO_KEV_ROW_THREAD:
+		return "THREAD";
+	case TACHO_KEV_ROW_VTHREAD:
+		return "VTHREAD";
+	case TACHO_KEV_ROW_SYSTEM:
+		return "SYSTEM";
+	case TACHO_KEV_ROW_USER:
+		return "USREVENT";
+	case TACHO_KEV_ROW_COMM:
+		return "COMM";
+	case TACHO_KEV_ROW_QUIP:
+		return "QUIP";
+	case TACHO_KEV_ROW_SEC:
+		return "SEC";
+	case TACHO_KEV_ROW_QVM:
+		return "QVM";
+	case TACHO_KEV_ROW_PMU:
+		return "PMU";
+	case TACHO_KEV_ROW_EMPTY:
+	case TACHO_KEV_ROW_UNKNOWN:
+	case TACHO_KEV_NR_GROUPS:
+		break;
+	}
+	return "UNKNOWN";
+}
+
+/* Names that the historic lines have otherwise than the table. */
+static const char *historic_name(enum tacho_kev_group group, uint32_t event)
+{
+	static const char *const comm[] = {
+		"SND_MESSAGE", "SND_PULSE", "REC_MESSAGE", "REC_PULSE", "SND_PULSE_EXE",
+		"SND_PULSE_DIS", "SND_PULSE_DEA", "SND_PULSE_UN", "SND_PULSE_QUN", "SIGNAL",
+		"REPLY_MESSAGE", "MSG_ERROR",
+	};
+	static const char *const system[] = {
+		[2] = "PATHMGR_OPEN", [3] = "APS_NAME", [4] = "APS_NEW_BUDGET",
+		[5] = "APS_BANKRUPTCY", [6] = "MMAP", [7] = "MUNMAP", [8] = "MAPNAME",
+		[9] = "ADDRESS", [10] = "FUNC_ENTER", [11] = "FUNC_EXIT", [12] = "SLOG",
+		[13] = "COMPACTION",
+	};
+	static const char *const process[] = {
+		NULL, "PROCCREATE", "PROCDESTROY", "PROCCREATE_NAME", "PROCDESTROY_NAME",
+		"PROCTHREAD_NAME",
+	};
+
+	if (group == TACHO_KEV_ROW_COMM && event < TACHO_ARRAY_SIZE(comm))
+		return comm[event];
+	if (group == TACHO_KEV_ROW_SYSTEM && event < TACHO_ARRAY_SIZE(system))
+		return system[event];
+	if (group == TACHO_KEV_ROW_PROCESS && event / 64 < TACHO_ARRAY_SIZE(process))
+		return process[event / 64];
+	return NULL;
+}
+
+/* "MSG_SENDV", "THREADY": upper case, as the numbers' symbols are. */
+static void event_name(const struct printer *p, uint32_t code, char to[TACHO_KEV_NAME_MAX + 2])
+{
+	enum tacho_kev_group group = tacho_kev_group_of(&p->profile, code);
+	const char *known = historic_name(group, TACHO_KEV_EVENT(code));
+	char name[TACHO_KEV_NAME_MAX];
+	bool thread = group == TACHO_KEV_ROW_THREAD || group == TACHO_KEV_ROW_VTHREAD;
+
+	if (known) {
+		(void)snprintf(to, TACHO_KEV_NAME_MAX + 2, "%s", known);
+		return;
+	}
+	tacho_kev_name(&p->profile, code, name);
+	(void)snprintf(to, TACHO_KEV_NAME_MAX + 2, "%s%s", thread ? "TH" : "", name);
+	for (char *c = to; *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+}
+
+/* ---- -p ---- */
+
+/* "0.000.016us": seconds, thousandths, millionths. */
+static void time_text(const struct printer *p, uint64_t cycles, char *to, size_t size)
+{
+	__extension__ typedef unsigned __int128 wide;
+	uint64_t us = (uint64_t)((wide)cycles * 1000000 / (p->freq ? p->freq : 1));
+
+	(void)snprintf(to, size, "%" PRIu64 ".%03u.%03uus", us / 1000000,
+		       (unsigned)(us / 1000 % 1000), (unsigned)(us % 1000));
+}
+
+/* A conversion with its flags, width and precision; a negative one drops leading characters. */
+static void put_field(const struct printer *p, const char *flags, int width, bool has_precision,
+		      int precision, const char *text)
+{
+	size_t len = strlen(text);
+	bool left = strchr(flags, '-') != NULL;
+	char fill = strchr(flags, '0') && !left ? '0' : ' ';
+
+	if (has_precision && precision < 0) {
+		size_t drop = (size_t)-precision < len ? (size_t)-precision : len;
+
+		text += drop;
+		len -= drop;
+	} else if (has_precision && (size_t)precision < len) {
+		len = (size_t)precision;
+	}
+	for (int i = (int)len; !left && i < width; i++)
+		(void)fputc(fill, p->out);
+	(void)fprintf(p->out, "%.*s", (int)len, text);
+	for (int i = (int)len; left && i < width; i++)
+		(void)fputc(' ', p->out);
+}
+
+struct line {
+	uint64_t cycles;
+	uint32_t cpu;
+	const char *class_, *event;
+};
+
+static bool field_text(const struct printer *p, char conversion, const struct line *l, char *to,
+		       size_t size)
+{
+	switch (conversion) {
+	case 'c':
+		(void)snprintf(to, size, "%" PRIx64, l->cycles);
+		return true;
+	case 'C':
+		(void)snprintf(to, size, "%u", l->cpu);
+		return true;
+	case 'e':
+		(void)snprintf(to, size, "%" PRIu64, p->index);
+		return true;
+	case 't':
+		time_text(p, l->cycles, to, size);
+		return true;
+	case 'Z':
+		(void)snprintf(to, size, "%s", l->class_);
+		return true;
+	case 'z':
+		(void)snprintf(to, size, "%s", l->event);
+		return true;
+	case '%':
+		(void)snprintf(to, size, "%%");
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* One conversion at *at, behind its '%'.  False: there is none such. */
+static bool conversion(const struct printer *p, const char **at, const struct line *l)
+{
+	char flags[8] = "", text[128];
+	int width = 0, precision = 0;
+	bool has_precision = false;
+	const char *c = *at;
+	size_t n = strspn(c, "-0 +#");
+	char *end;
+
+	memcpy(flags, c, n < sizeof(flags) ? n : sizeof(flags) - 1);
+	c += n;
+	width = (int)strtol(c, &end, 10);
+	c = end;
+	if (*c == '.') {
+		has_precision = true;
+		precision = (int)strtol(c + 1, &end, 10);
+		c = end;
+	}
+	if (!l) {	/* only whether it is one */
+		*at = c + (*c != '\0');
+		return *c && strchr("cCetZz%", *c);
+	}
+	if (!field_text(p, *c, l, text, sizeof(text)))
+		return false;
+	put_field(p, flags, width, has_precision, precision, text);
+	*at = c + 1;
+	return true;
+}
+
+static bool is_format(const struct printer *p, const char *fmt)
+{
+	while ((fmt = strchr(fmt, '%'))) {
+		fmt++;
+		if (!conversion(p, &fmt, NULL))
+			return false;
+	}
+	return true;
+}
+
+static void put_prefix(const struct printer *p, const struct line *l)
+{
+	const char *at = p->prefix;
+
+	while (*at) {
+		size_t n = strcspn(at, "%");
+
+		(void)fprintf(p->out, "%.*s", (int)n, at);
+		at += n;
+		if (*at == '%' && (at++, !conversion(p, &at, l)))
+			return;
+	}
+}
+
+/* ---- lines ---- */
+
+static bool is_failure(const struct printer *p, enum tacho_kev_group group,
+		       const unsigned *data, unsigned words)
+{
+	return group == TACHO_KEV_ROW_KERCALL_EXIT && words == 2 &&
+	       (int32_t)word(p, data, 0) == -1;
+}
+
+static void put_control(const struct printer *p, uint32_t event, const unsigned *data)
+{
+	if (event == 1)
+		(void)fprintf(p->out, "CONTROL :TIME msb:0x%08x lsb(offset):0x%08x",
+			      word(p, data, 0), word(p, data, 1));
+	else
+		(void)fprintf(p->out, "CONTROL: BUFFER sequence = %u, num_events = %u",
+			      word(p, data, 0) & 0x7ff, word(p, data, 1));
+}
+
+static void put_interrupt(const struct printer *p, uint32_t event, const unsigned *data,
+			  unsigned words)
+{
+	uint32_t a = word(p, data, 0), b = word(p, data, 1);
+
+	if (event == 1)
+		(void)fprintf(p->out, "INT_ENTR:0x%08x (%u)       IP:0x%08x", a, a, b);
+	else if (event == 2)
+		(void)fprintf(p->out, "INT_EXIT:0x%08x (%u) inkernel:0x%08x", a, a, b);
+	else if (event == 3 && words >= 4)
+		(void)fprintf(p->out, "INT_HANDLER_ENTR:0x%08x (%u)       PID:%d IP:0x%08x "
+			      "AREA:0x%08x", b, b, (int)a, word(p, data, 2), word(p, data, 3));
+	else if (event == 4)
+		(void)fprintf(p->out, "INT_HANDLER_EXIT:0x%08x (%u) SIGEVENT:%u", a, a, b);
+	else
+		put_words(p, data, words);
+}
+
+static void put_thread(const struct printer *p, const char *class_, const char *name,
+		       const unsigned *data, unsigned words)
+{
+	(void)fprintf(p->out, "%-8s:%-13s pid:%d tid:%d ", class_, name,
+		      (int)word(p, data, 0), (int)word(p, data, 1));
+	if (words >= 4)
+		(void)fprintf(p->out, "priority:%d policy:%d", (int)word(p, data, 2),
+			      (int)word(p, data, 3));
+	if (words >= 6)
+		(void)fprintf(p->out, " partition:%d sched_flags:0x%08x", (int)word(p, data, 4),
+			      word(p, data, 5));
+}
+
+static void put_user(const struct printer *p, uint32_t event, const unsigned *data,
+		     unsigned words)
+{
+	char text[512];
+
+	(void)fprintf(p->out, "EVENT:%u", event);
+	if (words <= 2)
+		(void)fprintf(p->out, ", d0:0x%08x d1:0x%08x", word(p, data, 0),
+			      word(p, data, 1));
+	else
+		(void)fprintf(p->out, " STR:\"%s\"", text_of(data, words, text, sizeof(text)));
+}
+
+/* What follows the prefix of -p, and most of the historic lines: name and arguments. */
+static void put_rest(const struct printer *p, uint32_t code, const char *name,
+		     const unsigned *data, unsigned words)
+{
+	enum tacho_kev_group group = tacho_kev_group_of(&p->profile, code);
+
+	if (is_failure(p, group, data, words))
+		(void)fprintf(p->out, "%s ret_val:-1, errno:%d", name, (int)word(p, data, 1));
+	else {
+		(void)fputs(name, p->out);
+		put_args(p, tacho_kev_row_of(&p->profile, code), data, words);
+	}
+}
+
+static void put_call(const struct printer *p, enum tacho_kev_group group, uint32_t code,
+		     const char *name, const unsigned *data, unsigned words)
+{
+	char full[TACHO_KEV_NAME_MAX + 8];
+
+	(void)snprintf(full, sizeof(full), "%s/%02u", name, TACHO_KEV_EVENT(code) & 0x7f);
+	(void)fprintf(p->out, "%s:%s", class_name(group),
+		      group == TACHO_KEV_ROW_KERCALL_INT ? "KER_" : "");
+	if (group == TACHO_KEV_ROW_KERCALL_INT)
+		(void)fputs(full, p->out);
+	else
+		put_rest(p, code, full, data, words);
+}
+
+static void put_padded(const struct printer *p, enum tacho_kev_group group, uint32_t code,
+		       const char *name, int width, const unsigned *data, unsigned words)
+{
+	char padded[TACHO_KEV_NAME_MAX + 16];
+
+	(void)snprintf(padded, sizeof(padded), "%-*s", width, name);
+	(void)fprintf(p->out, "%-8s:", class_name(group));
+	put_rest(p, code, padded, data, words);
+}
+
+static bool is_state(enum tacho_kev_group group, uint32_t code)
+{
+	uint32_t e = TACHO_KEV_EVENT(code);
+
+	e = group == TACHO_KEV_ROW_VTHREAD ? e - TACHO_KEV_VTHREAD : e;
+	return e != TACHO_KEV_TH_CREATE && e != TACHO_KEV_TH_DESTROY;
+}
+
+static void put_historic(const struct printer *p, uint32_t code, const char *name,
+			 const unsigned *data, unsigned words)
+{
+	enum tacho_kev_group group = tacho_kev_group_of(&p->profile, code);
+	uint32_t event = TACHO_KEV_EVENT(code);
+	bool thread = group == TACHO_KEV_ROW_THREAD || group == TACHO_KEV_ROW_VTHREAD;
+
+	if (group == TACHO_KEV_ROW_CONTROL && event <= 2) {
+		put_control(p, event, data);
+	} else if (group == TACHO_KEV_ROW_INT) {
+		put_interrupt(p, event, data, words);
+	} else if (thread && is_state(group, code)) {
+		put_thread(p, class_name(group), name, data, words);
+	} else if (group == TACHO_KEV_ROW_USER) {
+		(void)fputs("USREVENT:", p->out);
+		put_user(p, event, data, words);
+	} else if (group == TACHO_KEV_ROW_KERCALL_ENTER ||
+		   group == TACHO_KEV_ROW_KERCALL_EXIT ||
+		   group == TACHO_KEV_ROW_KERCALL_INT) {
+		put_call(p, group, code, name, data, words);
+	} else {
+		put_padded(p, group, code, name, group == TACHO_KEV_ROW_COMM ? 13 :
+			   group == TACHO_KEV_ROW_SYSTEM ? 15 : 0, data, words);
+	}
+}
+
+static uint64_t cycles_now(const struct printer *p)
+{
+	const uint64_t *clk = traceparser_get_info(p->state, _TRACEPARSER_INFO_CLK, NULL);
+
+	return clk ? *clk : 0;
+}
+
+static int on_event(struct traceparser_state *state, void *user, unsigned header, unsigned time,
+		    unsigned *data, unsigned words)
+{
+	struct printer *p = user;
+	uint32_t code = TACHO_KEV_CODE(header);
+	char name[TACHO_KEV_NAME_MAX + 2];
+
+	(void)state;
+	event_name(p, code, name);
+	if (p->prefix) {
+		const struct line l = {
+			cycles_now(p), TACHO_KEV_CPU(header),
+			class_name(tacho_kev_group_of(&p->profile, code)), name
+		};
+
+		put_prefix(p, &l);
+		if (tacho_kev_group_of(&p->profile, code) == TACHO_KEV_ROW_USER) {
+			(void)fputc(' ', p->out);
+			put_user(p, TACHO_KEV_EVENT(code), data, words);
+		} else {
+			put_rest(p, code, "", data, words);
+		}
+	} else {
+		(void)fprintf(p->out, "t:0x%08x CPU:%02u ", time, TACHO_KEV_CPU(header));
+		put_historic(p, code, name, data, words);
+	}
+	(void)fputc('\n', p->out);
+	p->index++;
+	return ferror(p->out) ? -1 : 0;
+}
+
+/* Once the header is read: which release's names, how fast the clock. */
+static int on_header(struct traceparser_state *state, void *user, unsigned header, unsigned time,
+		     unsigned *data, unsigned words)
+{
+	struct printer *p = user;
+	enum tacho_kev_release release = TACHO_KEV_710;
+	const unsigned *swap;
+	const char *text;
+	unsigned len;
+
+	(void)header;
+	(void)time;
+	(void)data;
+	(void)words;
+	text = traceparser_get_info(state, _TRACEPARSER_INFO_SYS_RELEASE, &len);
+	if (text)
+		(void)tacho_kev_release_of(text, len, &release);
+	tacho_kev_profile_init(&p->profile, release);
+	text = traceparser_get_info(state, _TRACEPARSER_INFO_CYCLES_PER_SEC, &len);
+	p->freq = text ? strtoull(text, NULL, 10) : 0;
+	swap = traceparser_get_info(state, _TRACEPARSER_INFO_ENDIAN_CONV, &len);
+	p->swap = swap && *swap;
+	return 0;
+}
+
+/* ---- the program ---- */
+
+static int complain(const char *what)
+{
+	(void)fprintf(stderr, "traceprinter: %s\n", what);
+	return 1;
+}
+
+static int print(struct printer *p, const char *input, bool verbose)
+{
+	static const unsigned classes[] = {
+		_NTO_TRACE_CONTROL, _NTO_TRACE_USER, _NTO_TRACE_SYSTEM, _NTO_TRACE_COMM,
+		_NTO_TRACE_QUIP, _NTO_TRACE_SEC, _NTO_TRACE_QVM, 20 /* PMU, of 8.0 */,
+	};
+	static const unsigned calls[] = {
+		_NTO_TRACE_KERCALLENTER, _NTO_TRACE_KERCALLEXIT, _NTO_TRACE_KERCALLINT,
+	};
+	struct traceparser_state *s = p->state;
+
+	(void)traceparser_debug(s, p->out, verbose ? _TRACEPARSER_DEBUG_ALL :
+				_TRACEPARSER_DEBUG_HEADER);
+	(void)traceparser_cs(s, p, on_header, _NTO_TRACE_EMPTY, _NTO_TRACE_EMPTYEVENT);
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(classes); i++)
+		(void)traceparser_cs_range(s, p, on_event, classes[i], 0, _NTO_TRACE_MAX_CODES);
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(calls); i++)
+		for (unsigned is64 = 0; is64 <= 0x200; is64 += 0x200)
+			(void)traceparser_cs_range(s, p, on_event, calls[i], is64, is64 + 127);
+	(void)traceparser_cs_range(s, p, on_event, _NTO_TRACE_INT, 0, 0xffffffff);
+	(void)traceparser_cs_range(s, p, on_event, _NTO_TRACE_PROCESS, 1, 1u << 4);
+	(void)traceparser_cs_range(s, p, on_event, _NTO_TRACE_THREAD, 1, 1u << 25);
+	(void)traceparser_cs_range(s, p, on_event, _NTO_TRACE_VTHREAD, 1, 1u << 25);
+	(void)fprintf(p->out, "TRACEPRINTER version %s\n", VERSION);
+	if (traceparser(s, p, input))
+		return complain(traceparser_get_info(s, _TRACEPARSER_INFO_ERROR_STR, NULL));
+	return 0;
+}
+
+static const char help[] =
+	"traceprinter - a QNX trace file as text\n\n"
+	"usage: traceprinter [-f FILE] [-o FILE] [-n] [-p FORMAT] [-v]\n\n"
+	"  -f FILE     the trace (" INPUT "); '-': standard input\n"
+	"  -o FILE     where to (standard output)\n"
+	"  -n          all arguments of an event on one line\n"
+	"  -p FORMAT   what lines begin with: %c cycles, %C CPU, %e index of the event,\n"
+	"              %t time, %Z class, %z event, %%; with width and precision, of which\n"
+	"              a negative one drops leading characters\n"
+	"  -v          and all that the parser has to say\n"
+	"  -h          print this\n";
+
+int main(int argc, char **argv)
+{
+	const char *input = INPUT, *output = NULL;
+	struct printer p = { .out = stdout };
+	bool verbose = false;
+	int c, ret;
+
+	while ((c = getopt(argc, argv, "f:o:np:vh")) != -1) {
+		switch (c) {
+		case 'f':
+			input = optarg;
+			break;
+		case 'o':
+			output = optarg;
+			break;
+		case 'n':
+			p.one_line = true;
+			break;
+		case 'p':
+			p.prefix = optarg;
+			break;
+		case 'v':
+			verbose = true;
+			break;
+		case 'h':
+			(void)fputs(help, stdout);
+			return 0;
+		default:
+			return 2;
+		}
+	}
+	if (optind < argc)
+		return complain("too many arguments; see 'traceprinter -h'") + 1;
+	if (p.prefix && !is_format(&p, p.prefix))
+		return complain("the format of '-p' has a conversion that is not one of "
+				"c C e t Z z %") + 1;
+	p.out = output ? fopen(output, "we") : stdout;
+	if (!p.out) {
+		(void)fprintf(stderr, "traceprinter: cannot write '%s': %s\n", output,
+			      strerror(errno));
+		return 1;
+	}
+	p.state = traceparser_init(NULL);
+	ret = p.state ? print(&p, input, verbose) : complain("no memory");
+	traceparser_destroy(&p.state);
+	if (fflush(p.out) || ferror(p.out))
+		ret = complain("cannot write all of it: the disk may be full");
+	return ret;
+}
