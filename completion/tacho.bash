@@ -181,7 +181,7 @@ _tacho_value()
 	convert:--format)
 		_tacho_words 'ftrace babeltrace' "$cur" ;;
 	*:--to)
-		_tacho_words 'ctf dat dat7 lkst ltt ltt32 lttswap ltt32swap lttfull text json' "$cur" ;;
+		_tacho_words 'ctf dat dat7 kev lkst ltt ltt32 lttswap ltt32swap lttfull text json' "$cur" ;;
 	*:--color)
 		_tacho_words 'auto always never' "$cur" ;;
 	*:--source)

@@ -53,7 +53,7 @@ struct cli_format {
 };
 
 extern const struct cli_format cli_format_ctf, cli_format_dat, cli_format_dat7,
-	cli_format_lkst, cli_format_ltt, cli_format_ltt32, cli_format_ltt_swap,
+	cli_format_kev, cli_format_lkst, cli_format_ltt, cli_format_ltt32, cli_format_ltt_swap,
 	cli_format_ltt32_swap, cli_format_ltt_full, cli_format_text, cli_format_json;
 
 /* The format with this name; NULL: there is none, and cli_usage() has said which are. */

@@ -9,7 +9,8 @@
 
 /* The first one is for names without an extension that is known. */
 static const struct cli_format *const formats[] = {
-	&cli_format_ctf, &cli_format_dat, &cli_format_dat7, &cli_format_lkst,
+	&cli_format_ctf, &cli_format_dat, &cli_format_dat7, &cli_format_kev,
+	&cli_format_lkst,
 	&cli_format_ltt, &cli_format_ltt32, &cli_format_ltt_swap, &cli_format_ltt32_swap,
 	&cli_format_ltt_full,
 	&cli_format_text, &cli_format_json,

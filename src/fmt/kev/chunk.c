@@ -72,6 +72,7 @@ void tacho_kev_take_name(struct tacho_kev_source *s, const struct tacho_kev_even
 /* ---- events ---------------------------------------------------------------------- */
 
 static TACHO_COLD void buffer_event(struct tacho_kev_source *s,
+				    struct tacho_kev_chunk *c,
 				    const unsigned char *data)
 {
 	uint32_t sequence = word(s, data) & 0x7ff, gap;
@@ -82,7 +83,7 @@ static TACHO_COLD void buffer_event(struct tacho_kev_source *s,
 		gap = (sequence - (uint32_t)s->sequence - 1) & 0x7ff;
 		/* how many events a buffer had that is missing, nobody tells: one at least */
 		if (gap < 0x400) {
-			s->part.lost += gap;
+			c->lost += gap;
 			s->lost += gap;
 		}
 	}
@@ -90,8 +91,8 @@ static TACHO_COLD void buffer_event(struct tacho_kev_source *s,
 }
 
 /* What the reader itself learns from events. */
-static inline void learn(struct tacho_kev_source *s, uint32_t header,
-			 const unsigned char *data)
+static inline void learn(struct tacho_kev_source *s, struct tacho_kev_chunk *c,
+			 uint32_t header, const unsigned char *data)
 {
 	uint32_t code = TACHO_KEV_CODE(header);
 
@@ -99,7 +100,7 @@ static inline void learn(struct tacho_kev_source *s, uint32_t header,
 		s->running[TACHO_KEV_CPU(header)] =
 			(int32_t)word(s, data + (s->threads ? 4 : 0));
 	else if (tacho_unlikely(code == TACHO_KEV_BUFFER))
-		buffer_event(s, data);
+		buffer_event(s, c, data);
 }
 
 static inline void enter(struct tacho_kev_source *s, struct tacho_kev_chunk *c,
@@ -135,7 +136,7 @@ static TACHO_NOINLINE int put_event(struct tacho_kev_source *s,
 		if (!plan)
 			return no_memory(s);
 		form = tacho_kev_form_of(plan, ev->data, ev->words, s->file.swap);
-		learn(s, ev->header, ev->data);
+		learn(s, c, ev->header, ev->data);
 		tacho_kev_take_name(s, ev);
 	}
 	if (tacho_kev_chunk_grow(c, TACHO_KEV_RECORD_ROOM(ev->words) + reserve))
@@ -181,7 +182,7 @@ static TACHO_ALWAYS_INLINE bool put_simple(struct tacho_kev_source *s,
 			   TACHO_KEV_CLASS(header) == TACHO_KEV_CONTROL))
 		return false;
 	time = tacho_kev_time(s->parser, header, stamp, slot + 8, &problem);
-	learn(s, header, slot + 8);
+	learn(s, c, header, slot + 8);
 	to = c->bytes + c->len;
 	tacho_put_u64(to, tacho_record_word(time, 24));
 	tacho_put_u64(to + 8, tacho_common_word(form->id,
@@ -274,6 +275,7 @@ int tacho_kev_fill_chunk(struct tacho_kev_source *s, struct tacho_kev_chunk *c)
 
 	c->len = 0;
 	c->nr = 0;
+	c->lost = 0;
 	c->sorted = true;
 	if (!reserve(s, c))
 		return no_memory(s);

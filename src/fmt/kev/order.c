@@ -120,6 +120,7 @@ int tacho_kev_sort(struct tacho_kev_chunk *c, struct tacho_kev_chunk *spare)
 	sort_entries(c->entry, c->nr, spare->entry);
 	for (uint32_t i = 0; i < c->nr; i++)
 		append(spare, c, &c->entry[i]);
+	spare->lost = c->lost;
 	*c = *spare;
 	*spare = old;
 	return 0;
@@ -135,6 +136,8 @@ int tacho_kev_merge(const struct tacho_kev_chunk *a, const struct tacho_kev_chun
 		err = make_room(d, a, b);
 	if (err)
 		return err;
+	c->lost = a->lost;
+	d->lost = b->lost;
 	while (i < a->nr || j < b->nr) {
 		bool second = i == a->nr ||
 			      (j < b->nr && b->entry[j].time < a->entry[i].time);

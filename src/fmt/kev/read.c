@@ -119,6 +119,8 @@ static void hand_out(struct tacho_kev_source *s)
 	s->part.pos = a->bytes + e[from].at;
 	s->part.end = a->bytes + e[to - 1].at + e[to - 1].size;
 	s->part.last = e[from].time;
+	s->part.lost += a->lost;
+	a->lost = 0;
 	if (e[from].time < s->last_out)
 		s->late++;
 	s->last_out = e[to - 1].time;
@@ -158,6 +160,7 @@ static int count_batch(struct tacho_kev_source *s)
 	s->part.pos = c->bytes;
 	s->part.end = c->bytes + c->len;
 	s->part.last = 0;
+	s->part.lost += c->lost;
 	return status;
 }
 
@@ -535,4 +538,10 @@ int tacho_kev_open_memory(struct tacho_source **source, const void *data,
 bool tacho_kev_probe(const struct tacho_probe *p)
 {
 	return p->type == S_IFREG && tacho_kev_begins(p->head, p->len);
+}
+
+const struct tacho_kev_file *tacho_kev_source_file(const struct tacho_source *source)
+{
+	return source && source->ops == &kev_ops ?
+	       &((const struct tacho_kev_source *)source)->file : NULL;
 }

@@ -24,10 +24,14 @@
 #include <stdbool.h>
 
 #include "fmt/fmt.h"
+#include "fmt/kev/file.h"
 #include "stream/source.h"
 
 /* Whether it is a .kev: its header's beginning, or slots. */
 bool tacho_kev_probe(const struct tacho_probe *p);
+
+/* The file of a source that is a .kev; NULL: it is another. */
+const struct tacho_kev_file *tacho_kev_source_file(const struct tacho_source *source);
 
 /*
  * Opens a file.  0 and *source, or a negative errno with d filled in: -EINVAL for what

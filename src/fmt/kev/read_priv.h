@@ -39,6 +39,7 @@ struct tacho_kev_chunk {
 	struct tacho_kev_entry *entry;	/* none while events are only counted */
 	uint32_t nr, room_entries;
 	bool sorted;			/* so far */
+	uint64_t lost;			/* before or among its events */
 };
 
 struct tacho_kev_source {

@@ -290,16 +290,17 @@ void tacho_kev_name(const struct tacho_kev_profile *p, uint32_t code,
 		(void)snprintf(text, TACHO_KEV_NAME_MAX, "event_%u", event);
 }
 
-/*
- * A group's codes are looked through: names are asked for when a type is met, not for
- * each record.
- */
+/* A class is looked through: names are asked for when a type is met, not for each record. */
 int tacho_kev_code(const struct tacho_kev_profile *p, enum tacho_kev_group group,
 		   const char *name)
 {
+	uint32_t code = TACHO_KEV_MAKE(class_of_group[group], 0), end = code + 0x400;
 	char text[TACHO_KEV_NAME_MAX];
 
-	for (uint32_t code = 0; code < TACHO_KEV_CODES; code++) {
+	/* what is of no class that is known has its class in its name */
+	if (group == TACHO_KEV_ROW_UNKNOWN)
+		end = TACHO_KEV_CODES;
+	for (; code < end; code++) {
 		if (tacho_kev_group_of(p, code) != group)
 			continue;
 		tacho_kev_name(p, code, text);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * map.h - any record as an event of QNX.
+ *
+ *	own	an event that came from a .kev: what it was
+ *	mapped	an event of Linux that has a counterpart (map_linux.c; docs/qnx.md has
+ *		the table)
+ *	text	all others: a user event of text, "system:event tid=N what it says", its
+ *		number 1022 (the kernel's) or 1023 (a program's)
+ *
+ * Nothing is made up: an argument that Linux does not tell is 0.
+ */
+#ifndef TACHO_FMT_KEV_MAP_H
+#define TACHO_FMT_KEV_MAP_H
+
+#include "fmt/kev/write.h"
+#include "stream/stream.h"
+
+#define TACHO_KEV_TEXT_KERNEL	1022u
+#define TACHO_KEV_TEXT_PROGRAM	1023u
+/* A text is cut behind so many bytes. */
+#define TACHO_KEV_TEXT_MAX	8000u
+
+struct tacho_kev_map;
+
+struct tacho_kev_counts {
+	uint64_t own, mapped, text;
+	uint64_t cut;		/* texts that were too long */
+	uint64_t cpus;		/* events of a CPU that is not known or above 63: they
+				   are written as CPU 63's */
+	uint64_t control;	/* CONTROL events that the writer makes itself */
+};
+
+/*
+ * Makes one for a writer of a release's numbers; stream is where records come from.
+ * exact: CONTROL events are written, too.  NULL: no memory.
+ */
+struct tacho_kev_map *tacho_kev_map_new(struct tacho_kev_writer *w,
+					struct tacho_stream *stream,
+					enum tacho_kev_release release, bool exact);
+void tacho_kev_map_free(struct tacho_kev_map *m);
+
+/*
+ * Which processes and threads there are, by name, as the kernel tells it when a trace
+ * begins.  tasks: all that are known.  0 or -errno with d filled in.
+ */
+int tacho_kev_map_tasks(struct tacho_kev_map *m, const struct tacho_facts *tasks,
+			uint64_t time, struct tacho_diag *d);
+
+/* Writes a record at `time` cycles.  0 or -errno with d filled in. */
+int tacho_kev_map_record(struct tacho_kev_map *m, const struct tacho_record *r,
+			 uint64_t time, struct tacho_diag *d);
+
+const struct tacho_kev_counts *tacho_kev_map_counts(const struct tacho_kev_map *m);
+
+#endif
