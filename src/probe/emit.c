@@ -363,6 +363,15 @@ void tacho_scratch_put(void *raw)
 			tacho_store_release(&scratch[i].busy, 0);
 }
 
+static struct tacho_control *emit_control(uint32_t bit)
+{
+	int saved = errno;
+	struct probe_session *s = bit < TACHO_SESSIONS_MAX ? tacho_attach_live(bit) : NULL;
+
+	errno = saved;
+	return s ? s->view.ctl : NULL;
+}
+
 void tacho_emit_fork(void)
 {
 	/* the threads that had them are not in this process */
@@ -388,4 +397,5 @@ const struct tacho_event_ops tacho_emit_ops = {
 	.write3 = emit_write3,
 	.write4 = emit_write4,
 	.write_mask = emit_write_mask,
+	.control = emit_control,
 };

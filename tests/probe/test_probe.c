@@ -220,6 +220,7 @@ static uint64_t mask_of(const struct tacho_session *s)
 static void test_mask(void)
 {
 	struct tacho_session a, b;
+	struct tacho_control *c;
 	int saved = errno;
 
 	make_session(&a, "masked");
@@ -248,6 +249,14 @@ static void test_mask(void)
 	hit(&event_other, 0, 8);
 	hit_mask(9, ~mask_of(&a));
 	CHECK_EQ(drain(&a, NULL, 0), 5);
+	/* where they are mapped here: not where we have them as a tool */
+	errno = EDOM;
+	c = event_other.ops->control(a.bit);
+	CHECK(c && c != a.view.ctl && !strcmp(c->name, "masked"));
+	CHECK(!event_other.ops->control(63));
+	CHECK(!event_other.ops->control(TACHO_SESSIONS_MAX));
+	CHECK_EQ(errno, EDOM);
+	errno = saved;
 	CHECK_EQ(tacho_session_destroy(&a, NULL), 0);
 	CHECK_EQ(tacho_session_destroy(&b, NULL), 0);
 }

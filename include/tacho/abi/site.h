@@ -43,6 +43,7 @@ struct tacho_event_eval {
 };
 
 struct tacho_event;
+struct tacho_control;		/* abi/shm.h */
 
 /* What libtacho gives to objects.  All calls: any thread, any signal handler. */
 struct tacho_event_ops {
@@ -82,6 +83,15 @@ struct tacho_event_ops {
 	 */
 	void (*write_mask)(struct tacho_event *ev, void *raw, size_t len,
 			   uint64_t mask);
+
+	/*
+	 * The session behind a bit of state words as it is mapped here, now if need be;
+	 * NULL: there is none, or it cannot be had.  It stays mapped; all of it is 0
+	 * when the session has been destroyed.  Who looks at a lane's cursor behind
+	 * write() finds it sooner by this mapping than by one of his own: what was just
+	 * stored is handed to a load from the same address only.
+	 */
+	struct tacho_control *(*control)(uint32_t bit);
 };
 
 enum tacho_event_flag {
