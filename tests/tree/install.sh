@@ -16,6 +16,7 @@ root=$work/root$(sed -n 's/^prefix=//p' "$build/meson-private/tacho.pc" | head -
 lib=$(dirname "$(find "$root" -name libtacho.so.0)")
 for f in bin/tacho include/tacho/tracepoint.h include/tacho/define_trace.h \
 	 include/tacho/stream.h include/tacho/events.h include/tacho/abi/shm.h \
+	 include/lkst/linux/lkst.h include/lkst/linux/lkst_hook.h \
 	 share/man/man1/tacho.1 share/man/man1/tacho-record.1 share/bash-completion/completions/tacho \
 	 share/zsh/site-functions/_tacho; do
 	[ -f "$root/$f" ]
@@ -23,7 +24,8 @@ for f in bin/tacho include/tacho/tracepoint.h include/tacho/define_trace.h \
 done
 for f in libtacho.so libtacho.so.0 libtacho.a libtacho-stream.so.0 \
 	 libtacho-events.so.0 pkgconfig/tacho.pc pkgconfig/tacho-stream.pc \
-	 pkgconfig/tacho-events.pc tacho/libtacho-bt2.so; do
+	 pkgconfig/tacho-events.pc liblkst.so liblkst.so.2 pkgconfig/lkst.pc \
+	 tacho/libtacho-bt2.so; do
 	[ -e "$lib/$f" ]
 	ok $? "$f"
 done
@@ -36,6 +38,24 @@ printf '%s\n' 'tacho_object_register@@TACHO_0' 'tacho_object_unregister@@TACHO_0
 diff "$work/want" "$work/have" >"$work/diff"
 ok $? "libtacho exports its two calls"
 sed 's/^/# /' "$work/diff"
+cat >"$work/state.c" <<'END'
+#include <linux/lkst.h>
+LKST_ETYPE_DEF(0x100, NORMAL, STATE, "a state", "n", "", "", "")
+int main(void)
+{
+	struct lkst_trc_status s;
+	LKST_HOOK(STATE, LKST_ARG(1), 0, 0, 0);
+	return lkst_trc_status(&s) || lkst_evhandler_get_id("LOG") != LKST_EVHANDLER_ID_LOG;
+}
+END
+flags=$(PKG_CONFIG_PATH=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$work/root \
+	pkg-config --cflags --libs lkst 2>"$work/log") &&
+	cc -O2 -o "$work/state" "$work/state.c" $flags 2>>"$work/log" &&
+	LD_LIBRARY_PATH=$lib TACHO_DIR=$work/run LKST_SESSION=lkst-$$ timeout 60 "$work/state"
+ok $? "a program with liblkst builds and runs"
+sed 's/^/# /' "$work/log" | head -5
+LD_LIBRARY_PATH=$lib TACHO_DIR=$work/run "$root/bin/tacho" destroy lkst-$$ >/dev/null
+ok $? "and its session goes"
 cp "$src/examples/hello.c" "$src/examples/hello_trace.h" "$work"
 for how in shared static; do
 	l="-L$lib -ltacho"

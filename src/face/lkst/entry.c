@@ -92,9 +92,30 @@ static void look_at_limit(struct tacho_lkst *l)
 		look_at_lane(l, lane);
 }
 
+/* What a handler of users has as its phookrec: the event, for lkst_evhandlerprim_entry_log(). */
+struct told {
+	struct lkst_hookrec rec;
+	struct tacho_lkst *l;
+	const struct lkst_record *event;
+	bool kernel;
+};
+
+static void record_of_told(struct lkst_hookrec *rec, uint32_t etype, const uint64_t arg[4])
+{
+	struct told *t = (struct told *)(void *)rec;
+	struct lkst_record r = *t->event;
+
+	if (lkst_etype_index(etype) < 0)
+		return;
+	r.etype = (uint16_t)etype;
+	memcpy(r.arg, arg, sizeof(r.arg));
+	write_record(t->l, &r, t->kernel);
+}
+
 void tacho_lkst_handle(struct tacho_lkst *l, uint32_t handler, const struct lkst_record *r,
 		       bool kernel)
 {
+	struct told told = { { record_of_told }, l, r, kernel };
 	lkst_evhandler_func fn;
 
 	switch (handler) {
@@ -112,7 +133,7 @@ void tacho_lkst_handle(struct tacho_lkst *l, uint32_t handler, const struct lkst
 	default:
 		fn = lkst_local_handler(handler);
 		if (fn)
-			fn(NULL, r->etype, r->arg[0], r->arg[1], r->arg[2], r->arg[3]);
+			fn(&told, r->etype, r->arg[0], r->arg[1], r->arg[2], r->arg[3]);
 		else
 			write_record(l, r, kernel);
 	}

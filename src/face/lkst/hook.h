@@ -13,7 +13,7 @@
  *	K4  overrun? (state.h, 3)
  *
  * Ids (uid, gid, pgrp) are asked of the kernel once by each thread, and again after a
- * fork, a maskset switch, and every 256 events: setuid() in between shows late.
+ * fork, a maskset switch, and every 16 sub-buffers: setuid() in between shows late.
  *
  * All of it runs in any thread and any signal handler: no lock, no heap, errno kept.
  * A handler that is running may be interrupted by a hook: handlers nest 4 deep, deeper hits
@@ -33,6 +33,7 @@
 #include <linux/lkst_class.h>
 #include <linux/lkst_hook.h>
 
+#include "base/diag.h"
 #include "face/lkst/state.h"
 #include "session/view.h"
 
@@ -54,9 +55,28 @@ void lkst_overrun_prepare(void);
 /* H1 and H2 on the CPU this runs on: 0, or a negative errno.  Any context. */
 int lkst_shift_here(struct lkst_state *s, struct tacho_view *v, uint32_t lane, bool wake);
 
+/*
+ * What phookrec points to in a handler of users: who records for it what it gives to
+ * lkst_evhandlerprim_entry_log().  NULL: the process that runs it, as an event of its own.
+ */
+struct lkst_hookrec {
+	void (*record)(struct lkst_hookrec *rec, uint32_t etype, const uint64_t arg[4]);
+};
+
 /* The function that this process has registered for a handler of users, or NULL. */
 lkst_evhandler_func lkst_local_handler(uint32_t id);
 /* Only for who registers: all may run at once with hooks. */
 void lkst_local_handler_set(uint32_t id, lkst_evhandler_func fn);
+
+/*
+ * module.c: loads a shared object that registers event handlers in a constructor, with
+ * liblkst, so that they act on the events that this process pumps: it stays loaded.
+ * 0, or a negative errno with a sentence: -ENOENT (it cannot be loaded), -EINVAL (it registers
+ * nothing).  Not for signal handlers.
+ */
+int lkst_module_load(const char *path, struct tacho_diag *d);
+
+/* liblkst exports it: what lkst_local_handler() says there, which may be another copy. */
+lkst_evhandler_func lkst_handler_function(lkst_evhandler_id id);
 
 #endif
