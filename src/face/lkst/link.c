@@ -136,13 +136,14 @@ static bool path_of(uint64_t generation, uint32_t *bit, char path[TACHO_PATH_MAX
 }
 
 /*
- * A core dump has the buffers once, from libtacho's mappings, which hold all that this
+ * A core dump has the session once, from libtacho's mappings, which hold all that this
  * process wrote: these are for looking at what is written.
  */
 static void keep_out_of_core(struct lkst_link *k)
 {
 	struct tacho_ring *r = &k->view.ring;
 
+	(void)madvise(k->view.ctl, k->view.ctl_size, MADV_DONTDUMP);
 	(void)madvise(k->view.types, TACHO_TYPES_SIZE, MADV_DONTDUMP);
 	(void)madvise(k->view.commands, sizeof(*k->view.commands), MADV_DONTDUMP);
 	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(r); lane++)
