@@ -295,6 +295,7 @@ static int crash_fill(struct tacho_source *source, struct tacho_part *part, bool
 {
 	struct crash_source *s = crash_of(source);
 	struct lane_part *p = (struct lane_part *)(void *)part;
+	uint32_t before;
 	uint64_t last;
 	ssize_t n;
 	bool ends;
@@ -310,6 +311,7 @@ static int crash_fill(struct tacho_source *source, struct tacho_part *part, bool
 		next_packet(s, p);
 	}
 	last = p->last;
+	before = p->walked;
 	n = next_piece(s, p, &ends);
 	if (n < 0) {
 		tacho_diag(&source->diag, (int)n, p->at, "cannot read: %s", strerror((int)-n));
@@ -319,6 +321,7 @@ static int crash_fill(struct tacho_source *source, struct tacho_part *part, bool
 	part->end = p->window + n;
 	part->last = last;
 	part->limit = UINT64_MAX;
+	part->number = p->packet[p->next - 1].head.event_first + before + 1;
 	return ends ? end_packet(s, p) : TACHO_STREAM_RECORD;
 }
 

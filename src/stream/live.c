@@ -192,6 +192,7 @@ static int live_fill(struct tacho_source *source, struct tacho_part *p, bool bad
 	p->end = p->pos + chunk.len;
 	p->last = chunk.head.timestamp_begin;
 	p->limit = chunk.head.timestamp_end;
+	p->number = chunk.head.event_first + 1;
 	if (live->frozen) {
 		p->lost += chunk.lost;
 		return TACHO_STREAM_RECORD;

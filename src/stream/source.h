@@ -59,6 +59,8 @@ struct tacho_part {
 				   is 0 as soon as the record is handed out */
 	uint32_t stream_id;	/* enum tacho_stream_id */
 	const char *buffer;	/* name of its buffer; NULL, "": the main one */
+	/* fill() may say: the number in its buffer of the record at pos, plus 1; 0: not known */
+	uint64_t number;
 	struct tacho_source *source;
 
 	/* the stream's own: the record at pos, checked */

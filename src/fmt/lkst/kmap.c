@@ -301,7 +301,8 @@ static bool is_point(const char *points, const char *name, size_t len)
 		if (!strncmp(points, name, len) && (!points[len] || points[len] == ' '))
 			return true;
 		points = strchr(points, ' ');
-		points += points != NULL;
+		if (points)
+			points++;
 	}
 	return false;
 }

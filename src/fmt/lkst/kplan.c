@@ -28,8 +28,9 @@ static bool take_word(const char *s, size_t len, unsigned int n, struct word *w)
 	s += w->length;
 	for (; n; n--) {
 		s = memchr(s, '/', (size_t)(end - s));
-		if (!s++)
+		if (!s)
 			return false;
+		s++;
 	}
 	stop = memchr(s, '/', (size_t)(end - s));
 	stop = stop ? stop : end;

@@ -33,7 +33,7 @@ struct lkst_cursor {
 	struct tacho_part *part;	/* source */
 	bool kernel;
 	uint32_t entries;		/* room for so many */
-	uint32_t counted;		/* records of the part so far */
+	uint64_t counted;		/* number of the part's next record, plus 1 */
 };
 
 struct lkst_log {

@@ -88,6 +88,10 @@ static void put_in_order(struct lkst_entry *e, uint32_t n)
 	}
 }
 
+/*
+ * Where records have no number of their own it is that in their buffer, of all records there;
+ * if the source does not say it, counted from the first that is there.
+ */
 static int add_entry(struct lkst_log *log, struct lkst_cursor *c, const struct look *l,
 		     uint32_t *nr)
 {
@@ -97,8 +101,7 @@ static int add_entry(struct lkst_log *log, struct lkst_cursor *c, const struct l
 	if (!lkst_record_unpack(&r, l->raw, l->len, l->ticks))
 		return 0;
 	if (l->len < 8 * LKST_RAW_LOG)
-		r.recid = c->counted;
-	c->counted++;
+		r.recid = (uint32_t)(c->counted - 1) & INT32_MAX;
 	if (c->kernel != !!(r.flags & LKST_FLAG_KERNEL))
 		return 0;
 	if (*nr == c->entries) {
@@ -130,7 +133,7 @@ static int source_load(struct lkst_log *log, struct lkst_cursor *c)
 	bool bad;
 
 	do {
-		while (take(p, &l, &bad)) {
+		for (; take(p, &l, &bad); c->counted++) {
 			int err = is_lkst(&l, &last) ? add_entry(log, c, &l, &nr) : 0;
 
 			if (err)
@@ -138,7 +141,10 @@ static int source_load(struct lkst_log *log, struct lkst_cursor *c)
 		}
 		if (nr)
 			break;
+		p->number = 0;
 		status = s->ops->fill(s, p, bad);
+		if (p->number)
+			c->counted = p->number;
 		/* of these two cursors one tells */
 		log->lost += c->kernel ? 0 : p->lost;
 		p->lost = 0;
@@ -261,7 +267,7 @@ static int add_cursors(struct lkst_log *log)
 				/* how early the kernel's own times are is not known */
 				log->cursor[log->nr++] = (struct lkst_cursor){
 					.part = s->part[j], .kernel = kernel,
-					.own_buffer = true,
+					.own_buffer = true, .counted = 1,
 				};
 	return 0;
 }
