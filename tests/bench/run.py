@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """make bench: tacho beside its peers, in the same run on the same machine.
 
-    run.py BUILD [--events N] [--rounds N] [--only write,uprobe,kernel,pump,read,dat,mount]
+    run.py BUILD [--events N] [--rounds N] [--only write,uprobe,kernel,pump,read,dat,kev,mount]
 
 Prints a table, writes it to docs/benchmarks.md and appends the figures as one JSON
 line to BUILD/bench.jsonl.  A peer that is not installed or refuses to run is named
@@ -416,6 +416,55 @@ class Bench(Live, Mount):
         self.figures.update(dat_count_s=count, dat_text_s=text, dat_peer_s=peer,
                             dat_skim_s=skim, dat_rss_kib=max(rss1, rss2))
 
+    # ---- reading QNX's files ----
+
+    def make_kev(self, path, wide, rounds=12, slots=1 << 20):
+        """rounds * slots slots of four CPUs; wide: half of them parts of combine events."""
+        sys.path.insert(0, os.path.join(TOP, 'tests', 'kev'))
+        import kevfile as k
+        f = k.File()
+        for i in range(slots):
+            cpu, stamp = i % 4, 4000 * i + 4000
+            if wide and i % 3 == 0:
+                f.words(cpu, k.KER_CALL, 11, stamp, 0x40000001, 12, 13, 0x100)
+            elif i % 3 == 1:
+                f.simple(cpu, k.PR_TH, k.STATES['running'], stamp, 4711 + i % 7, 1)
+            else:
+                f.simple(cpu, k.KER_CALL, 11 + k.EXIT, stamp, 0, i)
+        block = b''.join(f.slots)
+        with open(path, 'wb') as out:
+            out.write(f.header())
+            for r in range(rounds):
+                f.slots = []
+                for cpu in range(4):
+                    f.time(cpu, r << 32)
+                out.write(b''.join(f.slots) + block)
+
+    def kev(self):
+        rss = 0
+        for wide, what in ((False, 'simple events'), (True, 'half in combine events')):
+            path = os.path.join(self.dir, 'x.kev')
+            child = os.fork()	# its memory would be counted as that of what it starts
+            if not child:
+                self.make_kev(path, wide)
+                os._exit(0)
+            os.waitpid(child, 0)
+            n = os.path.getsize(path) / 16e6
+            # per core: CPU time
+            runs = [[self.timed(self.tacho, *verb, path)[1:3] for _ in range(self.rounds)]
+                    for verb in (('stat',), ('report', '--no-pager'))]
+            count, text = (min(r[0] for r in one) for one in runs)
+            events = json.loads(sh(self.tacho, 'stat', '--json', path).stdout)['events'] / 1e6
+            rss = max([rss] + [r[1] for one in runs for r in one])
+            self.row(f'QNX: counting {n:.1f} million slots, {what}, millions/s of CPU',
+                     f'{n / count:.0f}', '-', '', '>= 50')
+            self.row(f'QNX: text of {events:.1f} million events, millions/s of CPU',
+                     f'{events / text:.1f}', '-', '', '>= 5')
+            self.figures.update({f'kev_count_{wide}_s': count, f'kev_text_{wide}_s': text})
+            os.unlink(path)
+        self.row('QNX: peak memory, MiB', f'{rss / 1024:.1f}', '-', '', '<= 64')
+        self.figures['kev_rss_kib'] = rss
+
     def convert(self, trace):
         """A trace.dat of it; the peak memory, KiB."""
         peak = 0
@@ -477,7 +526,7 @@ def main():
     opts = dict(zip(args[::2], args[1::2]))
     b = Bench(build, int(opts.get('--events', 5000000)),
               int(opts.get('--rounds', 5)))
-    only = opts.get('--only', 'write,uprobe,kernel,pump,read,dat,mount').split(',')
+    only = opts.get('--only', 'write,uprobe,kernel,pump,read,dat,kev,mount').split(',')
     try:
         for part in only:
             getattr(b, part)()

