@@ -13,9 +13,10 @@
 #define OFF(mnemonic, points, ...)	ROW(false, mnemonic, points, __VA_ARGS__)
 
 /*
- * ON: in the maskset RDEFAULT.  That is what tells of processes, errors, and slow devices, and is
- * cheap beside what it tells of; not what Linux does in each of its innermost
- * loops (allocations, system calls, page faults, timers), nor locks, ever.
+ * ON: in the maskset RDEFAULT.  That is what tells of processes, connections, errors and slow
+ * devices, and is cheap beside what it tells of; not what Linux does in each of its innermost
+ * loops (system calls, page faults, allocations, packets, soft interrupts, timers), nor locks,
+ * ever.
  */
 static const struct lkst_kmap kmap[NR_KERNEL] = {
 	/* process management */
@@ -42,8 +43,8 @@ static const struct lkst_kmap kmap[NR_KERNEL] = {
 	/* interrupts */
 	ON(INT_HARDWARE_ENTRY, "irq:irq_handler_entry", "irq", "name")
 	ON(INT_HARDWARE_EXIT, "irq:irq_handler_exit", "irq", "ret")
-	ON(INT_SOFTIRQ_ENTRY, "irq:softirq_entry", "vec")
-	ON(INT_SOFTIRQ_EXIT, "irq:softirq_exit", "vec")
+	OFF(INT_SOFTIRQ_ENTRY, "irq:softirq_entry", "vec")
+	OFF(INT_SOFTIRQ_EXIT, "irq:softirq_exit", "vec")
 	OFF(INT_SOFTIRQ_RAISE, "irq:softirq_raise", "vec")
 	ON(INT_TASKLET_ENTRY, "irq:tasklet_entry", "tasklet", "func")
 	ON(INT_TASKLET_EXIT, "irq:tasklet_exit", "tasklet", "func")
@@ -113,9 +114,9 @@ static const struct lkst_kmap kmap[NR_KERNEL] = {
 	   "change_ownership")
 
 	/* networking */
-	ON(NET_PACKET_SEND, "net:net_dev_queue", "skbaddr", "len", "name")
+	OFF(NET_PACKET_SEND, "net:net_dev_queue", "skbaddr", "len", "name")
 	OFF(NET_PACKET_SENT, "net:net_dev_xmit", "skbaddr", "len", "rc", "name")
-	ON(NET_PACKET_RECEIVE, "net:netif_receive_skb", "skbaddr", "len", "name")
+	OFF(NET_PACKET_RECEIVE, "net:netif_receive_skb", "skbaddr", "len", "name")
 	OFF(NET_PACKET_RX, "net:netif_rx", "skbaddr", "len", "name")
 	ON(NET_PACKET_DROP, "skb:kfree_skb", "skbaddr", "location", "protocol", "reason")
 	OFF(NET_PACKET_FREE, "skb:consume_skb", "skbaddr", "?location")
