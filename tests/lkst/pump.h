@@ -101,6 +101,17 @@ static inline void read_all(int id)
 		read_buffer(cpu, id, room);
 }
 
+/* What the kernel overwrote, by the records that tell of it. */
+static inline uint64_t lost_events(void)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < nr_records; i++)
+		if (records[i].etype == LKST_ETYPE_LKST_LOST)
+			lost += records[i].arg[1];
+	return lost;
+}
+
 static pid_t body_pid;
 
 static inline void stop_body(int sig)

@@ -127,16 +127,6 @@ int lkst_kernel_open(const struct tacho_lkst *l, struct tacho_kernel **k, struct
 	return tacho_kernel_create(k, &config, d);
 }
 
-/* A new one records at once; and threads of a pump that are left out leave the list. */
-static int begin(struct tacho_kernel *k, struct tacho_diag *d)
-{
-	int err = 0;
-
-	if (!tacho_kernel_info(k)->found)
-		err = tacho_kernel_set_option(k, "event-fork", true, d);
-	return err ? err : tacho_kernel_start(k, d);
-}
-
 static bool has_instance(const struct tacho_lkst *l)
 {
 	struct tacho_tracefs t;
@@ -163,7 +153,7 @@ int tacho_lkst_kernel_set(struct tacho_lkst *l, uint64_t current, uint64_t or_cu
 		return err;
 	err = follow(k, want, d);
 	if (!err)
-		err = begin(k, d);
+		err = tacho_kernel_start(k, d);
 	tacho_kernel_leave(k);
 	return err;
 }

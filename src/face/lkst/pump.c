@@ -83,7 +83,7 @@ static void wait_for(struct lkst_pump_cpu *c)
 static void hand_all(struct tacho_lkst_pump *p)
 {
 	for (uint32_t i = 0; i < p->nr_cpus; i++) {
-		if (!p->cpu[i].nr)
+		if (p->cpu[i].handed == p->cpu[i].next)
 			continue;
 		if (has_thread(p, i))
 			ask(&p->cpu[i]);
@@ -109,44 +109,37 @@ static void end_threads(struct tacho_lkst_pump *p)
 
 /* ---- rounds and steps ---- */
 
-/* More than 0: there is more. */
-static int round_of_all(struct tacho_lkst_pump *p)
+/* What has been taken by now: all that is older than *upto. */
+static int round_of_all(struct tacho_lkst_pump *p, uint64_t *upto)
 {
-	int more = 0;
-
+	*upto = UINT64_MAX;
 	for (uint32_t i = 0; i < p->nr_cpus; i++) {
-		int ret = lkst_pump_take(p, i);
+		struct lkst_pump_cpu *c = &p->cpu[i];
+		int err = c->nr || c->upto >= p->began ? 0 : lkst_pump_take(p, i);
 
-		if (ret < 0)
-			return ret;
-		more |= ret == 2;
+		if (err)
+			return err;
+		if (c->upto < *upto)
+			*upto = c->upto;
 	}
-	lkst_pump_complete(p);
+	lkst_pump_complete(p, *upto);
 	hand_all(p);
-	return more;
+	return 0;
 }
 
 static int step(struct tacho_lkst_pump *p)
 {
 	uint32_t turn = tacho_add_seq_cst(&p->file.head->begun, 1) + 1;
-	int ret;
+	uint64_t upto;
+	int err;
 
 	p->began = tacho_clock_read(p->l->session.view.ctl->clock);
 	do
-		ret = round_of_all(p);
-	while (ret > 0 && tacho_load_relaxed(&p->stop) < 1);
+		err = round_of_all(p, &upto);
+	while (!err && upto < p->began && tacho_load_relaxed(&p->stop) < 1);
 	tacho_store_release(&p->file.head->done, turn);
 	tacho_futex_wake(&p->file.head->done);
-	return ret;
-}
-
-/* Events that a pump that is gone had taken from the kernel. */
-static void finish_others(struct tacho_lkst_pump *p)
-{
-	for (uint32_t i = 0; i < p->nr_cpus; i++)
-		lkst_pump_find(p, i);
-	lkst_pump_complete(p);
-	hand_all(p);
+	return err;
 }
 
 static bool is_ended(const struct tacho_lkst_pump *p)
@@ -164,18 +157,6 @@ static void pause_between(struct tacho_lkst_pump *p, struct pollfd *polls)
 	(void)poll(polls, p->nr_cpus + 1, PAUSE_MS);
 	while (read(p->fifo, bytes, sizeof(bytes)) > 0)
 		;
-}
-
-static void leave_out_this_thread(struct tacho_lkst_pump *p)
-{
-	char text[16];
-
-	p->tid = gettid();
-	if (p->once)
-		return;
-	(void)snprintf(text, sizeof(text), "%d ", (int)gettid());
-	(void)tacho_tracefs_write(tacho_kernel_dirfd(p->k), "set_event_notrace_pid", text, true,
-				  NULL);
 }
 
 static void pump_until_ended(struct tacho_lkst_pump *p, struct pollfd *polls)
@@ -290,8 +271,9 @@ static void *pump_thread(void *arg)
 	if (err) {
 		let_go(p);
 	} else {
-		leave_out_this_thread(p);
-		finish_others(p);
+		p->tid = gettid();
+		for (uint32_t i = 0; i < p->nr_cpus; i++)
+			lkst_pump_find(p, i);
 	}
 	/* from here on, who waits for this may end the pump */
 	p->err = err;

@@ -7,16 +7,18 @@
  *	One thread reads the kernel's buffers, judges and completes events; one thread on each
  *	CPU that had any writes them into the lane of that CPU.  They work in rounds:
  *
- *	T1  of each CPU at most one sub-buffer is read into its slot (64 KiB, shared)
+ *	T1  of each CPU that has nothing staged at most one sub-buffer is read into its slot
+ *	    (64 KiB, shared)
  *	T2  its events become staged records (private): arguments, and the handler that the
- *	    maskset of their time has
- *	T3  the staged records of all CPUs are gone through in the order of time, and get
- *	    process, user, group (ids.h needs that order)
- *	T4  each CPU's thread hands its own to their handlers
- *	T5  the slots are empty
+ *	    maskset of their time has.  `upto` is when the last of them was, or, if there were
+ *	    none, when that was found out: no older ones will come from this CPU
+ *	T3  the staged records of all CPUs that are not younger than the smallest `upto` are gone
+ *	    through in the order of time, and get process, user, group: so who made a
+ *	    thread is known before the thread's own events, on whichever CPU (ids.h)
+ *	T4  each CPU's thread hands these to their handlers
+ *	T5  the slots that were dealt with are empty
  *
- *	A step is rounds until each CPU's buffer was empty, or had an event that is younger than
- *	the step: what the kernel hands out may be the rest of a sub-buffer, with more behind it.
+ *	A step is rounds until the smallest `upto` is younger than the step's beginning.
  *
  * 2. A kill at any instruction loses nothing
  *
@@ -44,10 +46,9 @@
  *
  *	Slots of another session than the one that is pumped are empty, whatever they say.
  *
- *	The pump leaves itself out.  Events of its threads are passed over; one that pumps all the
- *	time also puts them into the instance's set_event_notrace_pid, which takes the kernel some
- *	50 ms.  That list is only ever added to: emptying it would stop the recording for a
- *	moment.  The option event-fork adds threads that they make and removes those that end.
+ *	The pump leaves itself out: events of its threads are passed over, but for interrupts that
+ *	came while they ran, and for what tells of other threads (that one runs now, say).  The
+ *	kernel's set_event_notrace_pid would leave out the interrupts, too.
  */
 #ifndef TACHO_FACE_LKST_PUMP_PRIV_H
 #define TACHO_FACE_LKST_PUMP_PRIV_H
@@ -135,7 +136,10 @@ struct lkst_pump_cpu {
 	struct tacho_kreader reader;
 	struct lkst_pump_slot *slot;
 	struct lkst_staged *staged;
-	uint32_t nr, next, room;
+	uint32_t nr, room;
+	uint32_t next;		/* of them to be completed, */
+	uint32_t handed;	/* and to be handed on */
+	uint64_t upto;		/* ticks */
 	bool found;		/* what is staged was begun by somebody who is gone */
 
 	pthread_t thread;
@@ -180,14 +184,14 @@ struct tacho_lkst_pump {
 	struct lkst_pump_cpu cpu[];
 };
 
-/* T1, T2 of a CPU: 1: something is staged; 2: there may be more; 0; or a negative errno. */
+/* T1, T2 of a CPU that has nothing staged.  0 or a negative errno. */
 int lkst_pump_take(struct tacho_lkst_pump *p, uint32_t cpu);
 
 /* Stages what a pump that is gone had begun. */
 void lkst_pump_find(struct tacho_lkst_pump *p, uint32_t cpu);
 
-/* T3 */
-void lkst_pump_complete(struct tacho_lkst_pump *p);
+/* T3, of records up to that time */
+void lkst_pump_complete(struct tacho_lkst_pump *p, uint64_t upto);
 
 /* T4, T5 of a CPU, on it. */
 void lkst_pump_hand(struct tacho_lkst_pump *p, uint32_t cpu);

@@ -13,6 +13,7 @@
 #include "face/lkst/priv.h"
 #include "fmt/lkst/record.h"
 #include "ring/read.h"
+#include "sys/clock.h"
 
 #define ARENA_MAX	(1u << 20)
 #define FORMAT_MAX	(64u << 10)
@@ -147,6 +148,23 @@ static void stage(struct tacho_lkst_pump *p, struct lkst_pump_cpu *c, uint32_t n
 		c->nr++;
 }
 
+/* What the pump does itself. */
+static bool is_own(const struct tacho_lkst_pump *p, struct lkst_pump_cpu *c,
+		   const struct lkst_record *r)
+{
+	if (tacho_likely(r->thread != p->tid && r->thread != tacho_load_relaxed(&c->tid)))
+		return false;
+	switch (r->etype) {
+	case LKST_ETYPE_PROCESS_CONTEXTSWITCH:
+	case LKST_ETYPE_PROCESS_WAKEUP:
+	case LKST_ETYPE_PROCESS_WAKING:
+	case LKST_ETYPE_PROCESS_MIGRATE:
+		return false;
+	default:
+		return r->thread && !(r->flags & LKST_LOG_INTERRUPT);
+	}
+}
+
 static void stage_event(struct tacho_lkst_pump *p, struct lkst_pump_cpu *c,
 			const struct tacho_kevent *ev, uint32_t number)
 {
@@ -158,16 +176,14 @@ static void stage_event(struct tacho_lkst_pump *p, struct lkst_pump_cpu *c,
 	plan = plan_of(p, tacho_load_u16(ev->raw));
 	if (!plan || !lkst_kplan_args(plan, ev->raw, ev->len, r->arg))
 		return;
-	r->thread = (int32_t)tacho_load_u32(ev->raw + 4);
-	if (tacho_unlikely(r->thread == p->tid ||
-			   (r->thread && r->thread == tacho_load_relaxed(&c->tid))))
-		return;
 	r->ticks = ev->time;
 	r->recid = 0;
+	r->thread = (int32_t)tacho_load_u32(ev->raw + 4);
 	r->etype = plan->map->etype;
 	r->cpu = (uint16_t)c->reader.cpu;
 	r->flags = LKST_LOG_KERNEL | (ev->raw[2] & FLAGS_INTERRUPT ? LKST_LOG_INTERRUPT : 0);
-	stage(p, c, number);
+	if (tacho_likely(!is_own(p, c, r)))
+		stage(p, c, number);
 }
 
 /*
@@ -209,7 +225,7 @@ static uint64_t stage_page(struct tacho_lkst_pump *p, struct lkst_pump_cpu *c,
 	struct tacho_kevent ev = { 0 };
 	uint32_t number = 0;
 
-	c->nr = c->next = 0;
+	c->nr = c->next = c->handed = 0;
 	while (tacho_kpage_next(&page, &ev) > 0 && c->nr + 2 < c->room) {
 		if (!number && lost)
 			stage_lost(p, c, ev.time, count_lost(c, lost));
@@ -241,32 +257,34 @@ static bool stage_room(struct lkst_pump_cpu *c)
 	return c->staged != NULL;
 }
 
+static void empty_slot(struct tacho_lkst_pump *p, uint32_t cpu)		/* P4 */
+{
+	empty_page(p, cpu);
+	tacho_store_release(&p->cpu[cpu].slot->len, 0);
+}
+
 int lkst_pump_take(struct tacho_lkst_pump *p, uint32_t cpu)
 {
+	uint64_t now = tacho_clock_read(p->l->session.view.ctl->clock);
 	struct lkst_pump_cpu *c = &p->cpu[cpu];
-	uint64_t last = 0;
 	int ret;
 
-	c->nr = c->next = 0;
 	if (!stage_room(c))
 		return -ENOMEM;
 	empty_page(p, cpu);
 	tacho_store_relaxed(&c->slot->done, 0);
 	tacho_store_release(&c->slot->len, c->reader.subbuf_size);	/* P1 */
 	ret = tacho_kreader_next(&c->reader);				/* P2 */
-	if (ret <= 0 && ret != -EBADMSG) {
-		tacho_store_release(&c->slot->len, 0);
-		return ret;
-	}
 	if (ret > 0) {
 		prepare_judge(p);
-		last = stage_page(p, c, c->reader.page, 0);
+		c->upto = stage_page(p, c, c->reader.page, 0);
+	} else if (!ret) {
+		c->upto = now;
 	}
-	if (!c->nr) {
-		empty_page(p, cpu);
-		tacho_store_release(&c->slot->len, 0);
-	}
-	return last < p->began ? 2 : c->nr > 0;
+	if (!c->nr)
+		empty_slot(p, cpu);
+	/* a sub-buffer that contradicts itself has no events; the next may have */
+	return ret == -EBADMSG || ret > 0 ? 0 : ret;
 }
 
 void lkst_pump_find(struct tacho_lkst_pump *p, uint32_t cpu)
@@ -286,18 +304,18 @@ void lkst_pump_find(struct tacho_lkst_pump *p, uint32_t cpu)
 	    tacho_kpage_open(&page, &c->reader.layout, page_of(p, cpu), len))
 		return;
 	prepare_judge(p);
-	(void)stage_page(p, c, page, c->slot->done);
+	c->upto = stage_page(p, c, page, c->slot->done);
 	c->found = true;
 }
 
 /* ---- T3 ---- */
 
-/* The CPU whose next record is the oldest; `limit`: the second oldest of all. */
+/* The CPU whose next record is the oldest; `limit`: the second oldest of all, or what it was. */
 static struct lkst_pump_cpu *oldest(struct tacho_lkst_pump *p, uint64_t *limit)
 {
 	struct lkst_pump_cpu *best = NULL;
+	uint64_t first = *limit;
 
-	*limit = UINT64_MAX;
 	for (uint32_t i = 0; i < p->nr_cpus; i++) {
 		struct lkst_pump_cpu *c = &p->cpu[i];
 		uint64_t ticks;
@@ -305,9 +323,9 @@ static struct lkst_pump_cpu *oldest(struct tacho_lkst_pump *p, uint64_t *limit)
 		if (c->next == c->nr)
 			continue;
 		ticks = c->staged[c->next].r.ticks;
-		if (!best || ticks < best->staged[best->next].r.ticks) {
-			if (best)
-				*limit = best->staged[best->next].r.ticks;
+		if (ticks <= first) {
+			*limit = first;
+			first = ticks;
 			best = c;
 		} else if (ticks < *limit) {
 			*limit = ticks;
@@ -316,12 +334,12 @@ static struct lkst_pump_cpu *oldest(struct tacho_lkst_pump *p, uint64_t *limit)
 	return best;
 }
 
-void lkst_pump_complete(struct tacho_lkst_pump *p)
+void lkst_pump_complete(struct tacho_lkst_pump *p, uint64_t upto)
 {
 	struct lkst_pump_cpu *c;
-	uint64_t limit;
+	uint64_t limit = upto;
 
-	while ((c = oldest(p, &limit)))
+	for (; (c = oldest(p, &limit)); limit = upto)
 		do {
 			struct lkst_record *r = &c->staged[c->next++].r;
 
@@ -370,17 +388,18 @@ void lkst_pump_hand(struct tacho_lkst_pump *p, uint32_t cpu)
 {
 	struct lkst_pump_cpu *c = &p->cpu[cpu];
 
-	for (uint32_t i = 0; i < c->nr; i++) {
-		const struct lkst_staged *s = &c->staged[i];
+	for (; c->handed < c->next; c->handed++) {
+		const struct lkst_staged *s = &c->staged[c->handed];
 
-		if (!i && c->found && cpu < p->l->session.view.ring.nr_cpus &&
+		if (!c->handed && c->found && cpu < p->l->session.view.ring.nr_cpus &&
 		    lane_has(p, cpu, &s->r))
 			continue;
 		tacho_lkst_handle(p->l, s->handler, &s->r, true);
 		tacho_store_release(&c->slot->done, s->number);			/* P3 */
 	}
-	c->nr = c->next = 0;
+	if (c->handed < c->nr)
+		return;
+	c->nr = c->next = c->handed = 0;
 	c->found = false;
-	empty_page(p, cpu);							/* P4 */
-	tacho_store_release(&c->slot->len, 0);
+	empty_slot(p, cpu);
 }
