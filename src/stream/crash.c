@@ -14,8 +14,14 @@
 #include "stream/crash_find.h"
 
 #define HEAD		sizeof(struct tacho_packet)
-/* Records are read in pieces of this; more than any record. */
-#define WINDOW		((size_t)128 << 10)
+/*
+ * Records are read in pieces, of all lanes together about this much, but never less than the
+ * largest record.
+ */
+#define WINDOWS_MAX	((size_t)24 << 20)
+#define WINDOW_MAX	((size_t)128 << 10)
+#define WINDOW_MIN	((size_t)64 << 10)
+_Static_assert(WINDOW_MIN >= TACHO_RECORD_MAX, "window");
 #define TYPES_ARENA	((size_t)256 << 20)
 /* A packet never spans more, see ring.h section 7. */
 #define SPAN		(UINT64_C(1) << (TACHO_TIME_BITS - 1))
@@ -54,6 +60,7 @@ struct crash_source {
 	struct tacho_arena arena;
 	uint64_t *slot;			/* of the type table: text | len << 32 */
 	uint32_t nr_slots;
+	size_t window;			/* bytes of one */
 	uint64_t torn;			/* records that packets should have had, so far */
 	struct lane_part *lane;
 };
@@ -272,13 +279,13 @@ static int end_packet(struct crash_source *s, struct lane_part *p)
  */
 static ssize_t next_piece(const struct crash_source *s, struct lane_part *p, bool *ends)
 {
-	size_t want = p->left < WINDOW ? (size_t)p->left : WINDOW, len;
+	size_t want = p->left < s->window ? (size_t)p->left : s->window, len;
 	uint64_t last = p->last;
 	ssize_t n;
 	bool cut;
 
 	if (!p->window)
-		p->window = malloc(WINDOW);
+		p->window = malloc(s->window);
 	n = p->window ? tacho_image_read(&s->crash->image, p->at, p->window, want) : -ENOMEM;
 	if (n < 0)
 		return n;
@@ -477,6 +484,9 @@ static int add_lanes(struct crash_source *s)
 	for (uint32_t i = 0; i < c->nr_packets; i++)
 		lanes += !i || c->packet[i].head.stream_instance_id !=
 			       c->packet[i - 1].head.stream_instance_id;
+	s->window = lanes ? WINDOWS_MAX / lanes : WINDOW_MAX;
+	s->window = s->window > WINDOW_MAX ? WINDOW_MAX :
+		    s->window < WINDOW_MIN ? WINDOW_MIN : s->window;
 	s->lane = calloc(lanes ? lanes : 1, sizeof(*s->lane));
 	if (!s->lane)
 		return -ENOMEM;

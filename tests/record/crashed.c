@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * crashed N [abort] - hits on two CPUs, then its end: by abort(), or, once it has said "ready",
- * by the test.  Its core dump has shared mappings.
+ * by the test.  Its core dump has shared mappings.  Those of the kernel have the times 1000,
+ * 1003, and so on: the first of all.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -51,7 +52,7 @@ int main(int argc, char **argv)
 			cpu = move();
 		trace_NEW_EVENT(i, 0x100, (u16)cpu, 0);
 		if (i % 3 == 0)
-			trace_PUMPED(i, 0x041, (u16)cpu, 2);
+			trace_PUMPED(i, 0x041, (u16)cpu, 1000 + i);
 		if (i % 5 == 0)
 			trace_none(i);
 	}

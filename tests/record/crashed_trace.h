@@ -43,8 +43,41 @@ DECLARE_EVENT_CLASS(lkst_event,
 
 DEFINE_EVENT(lkst_event, NEW_EVENT, TP_PROTO(u64 n, u16 etype, u16 on, u32 with),
 	     TP_ARGS(n, etype, on, with));
-DEFINE_EVENT(lkst_event, PUMPED, TP_PROTO(u64 n, u16 etype, u16 on, u32 with),
-	     TP_ARGS(n, etype, on, with));
+/* As the pump writes those of the kernel, with a time of their own. */
+TRACE_EVENT(PUMPED,
+	TP_PROTO(u64 n, u16 etype, u16 on, u64 when),
+	TP_ARGS(n, etype, on, when),
+	TP_STRUCT__entry(
+		__field(	u64,	arg1	)
+		__field(	u64,	arg2	)
+		__field(	u64,	arg3	)
+		__field(	u64,	arg4	)
+		__field(	u32,	uid	)
+		__field(	u32,	gid	)
+		__field(	s32,	pid	)
+		__field(	s32,	pgrp	)
+		__field(	u16,	etype	)
+		__field(	u16,	cpu	)
+		__field(	u32,	flags	)
+		__field(	u64,	time	)
+	),
+	TP_fast_assign(
+		__entry->arg1 = n;
+		__entry->arg2 = ~n;
+		__entry->arg3 = 0;
+		__entry->arg4 = 0;
+		__entry->uid = 1;
+		__entry->gid = 2;
+		__entry->pid = 3;
+		__entry->pgrp = -1;
+		__entry->etype = etype;
+		__entry->cpu = on;
+		__entry->flags = 2;
+		__entry->time = when;
+	),
+	TP_printk("user added event: data1=0x%llx data2=0x%llx",
+		  __entry->arg1, __entry->arg2)
+);
 
 TRACE_EVENT(none,
 	TP_PROTO(u64 n),
