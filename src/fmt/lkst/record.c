@@ -23,6 +23,14 @@ struct raw {
 _Static_assert(offsetof(struct raw, time) == 8 * LKST_RAW_PROGRAM, "program");
 _Static_assert(offsetof(struct raw, recid) == 8 * LKST_RAW_KERNEL, "kernel");
 _Static_assert(sizeof(struct raw) == 8 * LKST_RAW_LOG, "log");
+/* what lkst_record_pack_log() counts on */
+_Static_assert(offsetof(struct raw, arg) == 8 && offsetof(struct raw, uid) == 40 &&
+	       offsetof(struct raw, recid) == 72 && offsetof(struct raw, buffer) == 76, "raw");
+_Static_assert(offsetof(struct raw, flags) - offsetof(struct raw, uid) ==
+	       offsetof(struct lkst_record, flags) - offsetof(struct lkst_record, uid) &&
+	       offsetof(struct raw, etype) - offsetof(struct raw, uid) ==
+	       offsetof(struct lkst_record, etype) - offsetof(struct lkst_record, uid),
+	       "from uid to flags");
 
 /* ---- the type's text ---- */
 
@@ -218,16 +226,6 @@ uint32_t lkst_record_pack(uint64_t *raw, const struct lkst_record *r, uint16_t t
 
 	memcpy(raw, &w, words * sizeof(*raw));
 	return words;
-}
-
-uint32_t lkst_record_pack_log(uint64_t *raw, const struct lkst_record *r, uint16_t type,
-			      int32_t buffer)
-{
-	struct raw w = to_raw(r, type);
-
-	w.buffer = buffer;
-	memcpy(raw, &w, sizeof(w));
-	return LKST_RAW_LOG;
 }
 
 bool lkst_record_is(const struct tacho_type *type)

@@ -30,6 +30,7 @@
 #define TACHO_FMT_LKST_RECORD_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "fmt/lkst/log.h"
@@ -65,14 +66,27 @@ void lkst_record_format_text(struct tacho_buf *out, const char *name,
  */
 bool lkst_record_texts(const char *print_fmt, struct tacho_buf *out);
 
-/*
- * A raw event from a record; its words.  raw has room for LKST_RAW_LOG (of others: for what
- * they have).  type: its id.  buffer: for those of a log.
- */
+/* A raw event from a record; its words, for which raw has room.  type: its id. */
 uint32_t lkst_record_pack(uint64_t *raw, const struct lkst_record *r, uint16_t type,
 			  enum lkst_origin origin);
-uint32_t lkst_record_pack_log(uint64_t *raw, const struct lkst_record *r, uint16_t type,
-			      int32_t buffer);
+
+/*
+ * The same for a log's, of LKST_RAW_LOG words.  The members from uid to flags are in the same
+ * order here and there.
+ */
+static inline void lkst_record_pack_log(void *raw, const struct lkst_record *r, uint16_t type,
+					int32_t buffer)
+{
+	uint64_t common = tacho_common_word(type, r->thread);
+	unsigned char *to = raw;
+
+	memcpy(to, &common, 8);
+	memcpy(to + 8, r->arg, 32);
+	memcpy(to + 40, (const unsigned char *)r + offsetof(struct lkst_record, uid), 24);
+	memcpy(to + 64, &r->ticks, 8);
+	memcpy(to + 72, &r->recid, 4);
+	memcpy(to + 76, &buffer, 4);
+}
 
 /* Whether events of a type are LKST's: their system and their words. */
 struct tacho_type;

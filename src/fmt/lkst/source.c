@@ -142,6 +142,7 @@ static int log_fill(struct tacho_source *source, struct tacho_part *part, bool b
 	struct log_source *s = log_of(source);
 	struct run_part *p = (struct run_part *)(void *)part;
 	unsigned char *to;
+	const int32_t buffer = s->blocks.run[p->run].buffer;
 	uint64_t from, last = part->last;
 	uint32_t i = 0;
 
@@ -158,16 +159,13 @@ static int log_fill(struct tacho_source *source, struct tacho_part *part, bool b
 	to = p->batch;
 	for (; i < p->nr; i++, to += SIZE) {
 		const struct lkst_record *r = &p->record[i];
-		uint64_t raw[LKST_RAW_LOG];
 
 		if (r->ticks > last)
 			last = r->ticks;
 		if (last - from >= BATCH_TICKS)
 			break;
 		tacho_put_u64(to, tacho_record_word(last, SIZE));
-		lkst_record_pack_log(raw, r, (uint16_t)(r->etype + 1u),
-				     s->blocks.run[p->run].buffer);
-		memcpy(to + 8, raw, RAW);
+		lkst_record_pack_log(to + 8, r, (uint16_t)(r->etype + 1u), buffer);
 	}
 	p->record += i;
 	p->nr -= i;
