@@ -128,6 +128,16 @@ def times():
     users = [(r[4] - BOOT, r[1]) for r in got or [] if r[0] == 'user']
     ok(users == sorted((2000 + 10 * i + c, f'event_{c}') for i in range(700) for c in (0, 1)),
        'blocks of CPUs are put in order', users[:5])
+    # ... more than are read at a time
+    f = File(release='8.0.0')
+    for cpu in range(8):
+        f.time(cpu, 0)
+    for block in range(20):
+        for cpu in range(8):
+            for i in range(1024):
+                f.simple(cpu, USER, cpu, 10 + (block * 1024 + i) * 10 + cpu, i)
+    code, found, text = problems(save(f.bytes()))
+    ok(code == 0 and '163848 events' in text, 'many blocks of eight CPUs', text)
     # without a TIME event the cycles go round, and that is told
     f = File()
     f.time(0, (3 << 32) + 5)
@@ -162,6 +172,37 @@ def context():
     stat = json.loads(out)
     ok((stat['format'], stat['events'], stat['hostname'], stat['release'], stat['machine']) ==
        ('kev', 6, 'box', '6.4.1', 'x86pc'), 'stat', out)
+
+
+def texts():
+    """What the default, field by field, would not say."""
+    f = File(release='7.1.0')
+    want = []
+
+    def event(event, a, b, text):
+        f.simple(0, SYSTEM, event, 10 + len(want), a, b)
+        want.append(text)
+    for bits, b, text in ((0x30001, 5, 'cpu=1 idle start mode=5'),
+                          (0x10001, 5, 'cpu=1 idle end mode=5'),
+                          (0x50001, 5, 'cpu=1 idle end REACHED mode=5'),
+                          (0x20002, 800, 'cpu=2 frequency start mode=800'),
+                          (0x2, 800, 'cpu=2 frequency end mode=800'),
+                          (0x60002, 800, 'cpu=2 frequency start OVERDRIVE mode=800'),
+                          (0xa0002, 800, 'cpu=2 frequency start DYNAMIC mode=800'),
+                          (0x1e0002, 1, 'cpu=2 frequency start OVERDRIVE DYNAMIC STEP_UP mode=1')):
+        event(0x0f, bits, b, 'power: ' + text)
+    for bits, text in ((1, 'ONLINE_CHANGED'), (6, 'MANUAL|DYNAMIC'), (8, 'BURST')):
+        event(0x0e, bits, 0, 'runstate: bitset=' + text)
+    f.combine(0, SYSTEM, 0x0c, 90, f.pack('2I', 7, 1) + b'something odd\0')
+    want.append('slog: opcode=7 severity=1 message=something odd')
+    f.words(0, 3, 4, 91, 14, 4, 1, 2)
+    want.append('handler_exit_wide: interrupt_number=14 sigevent={0x4,0x1,0x2}')
+    f.words(0, KER_CALL, 72, 92, 3, 1, 10, 20, 30, 40)
+    want.append('timer_settime_wide: clock_id=0x3 flags=0x1 itime_sec=10 itime_nsec=20 '
+                'interval_sec=30 interval_nsec=40')
+    code, out, err = run('report', '--no-pager', save(f.bytes()))
+    got = [line.split(': ', 1)[1] for line in out.splitlines()]
+    ok(got == want, 'text of events', *[x for x in zip(got, want) if x[0] != x[1]])
 
 
 # ---- combine events ---------------------------------------------------------------------
@@ -374,6 +415,7 @@ classes()
 bare()
 times()
 context()
+texts()
 interleaved()
 broken_parts()
 bad_headers()

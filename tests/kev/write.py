@@ -7,7 +7,9 @@ Slots are taken apart here, by the description of them, and not by tacho's reade
 import json
 import os
 import re
+import resource
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -241,6 +243,7 @@ class Linux:
         self.events.setdefault(cpu, []).append((time, raw))
 
     def write(self, name, lost=()):
+        self.f.options = [(datfile.UNAME, b'Linux box 6.9.0 riscv')]
         self.f.cmdlines = b'7 seven\n8 eight\n'
         self.f.buffers[''] = {c: self.m.pages(e, lost if not c else ()) for c, e in self.events.items()}
         return save(name, self.f.v6())
@@ -357,6 +360,9 @@ def mapping():
     ok(head['SYS_RELEASE'] == b'7.1.0' and head['VER_MAJOR'] == b'1' and head['VER_MINOR'] == b'01' and
        head['CYCLES_PER_SEC'] == b'1000000000' and head['CPU_NUM'] == b'2' and
        head['LITTLE_ENDIAN'] == b'TRUE' and head['ENCODING'] == b'16 byte events', 'the header', head)
+    code, out, err = run('stat', '--json', path_of('linux.kev'))
+    ok(json.loads(out)['release'] == '6.9.0' and head['SYS_VERSION'] == b'6.9.0', "Linux's release",
+       out, head)
     ok(windows_of_99(data), "each attribute fits the historic parser's window")
     ok([e[1:3] for e in events[:2]] == [(CONTROL, 2), (CONTROL, 1)],
        'a buffer begins with its number and the time', events[:2])
@@ -452,6 +458,21 @@ def refusals():
     code, out, err = run('convert', '--json', source, '-o', path('empty.kev'))
     ok(code == 0 and json.loads(out)['format'] == 'kev' and json.loads(out)['events'] == 0,
        'a trace without events', out, err)
+    # no room for it
+    f = File()
+    f.time(0, 1)
+    for i in range(40000):
+        f.simple(0, USER, 1, 10 + i)
+    source = save('in.kev', f.bytes())
+
+    def small():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+    p = subprocess.run([TACHO, 'convert', source, '-o', path('full.kev')], capture_output=True,
+                       preexec_fn=small)
+    err = p.stderr.decode()
+    ok(p.returncode == 1 and err.count('\n') == 1 and 'cannot write' in err and
+       not os.path.exists(path_of('full.kev')), 'no room', err)
     ok(not [n for n in os.listdir(work) if n.endswith('.part')], 'nothing is left behind')
 
 

@@ -268,11 +268,9 @@ static int take_version(struct tacho_kev_file *f, struct tacho_diag *d)
 
 static void take_release(struct tacho_kev_file *f)
 {
-	uint32_t len, name_len;
+	uint32_t len;
 	const char *v = tacho_kev_attr(f, "SYS_RELEASE", &len);
-	const char *name = tacho_kev_attr(f, "SYSNAME", &name_len);
 
-	f->qnx_names = !name || (name_len >= 3 && !memcmp(name, "QNX", 3));
 	f->release = TACHO_KEV_710;
 	if (v && !tacho_kev_release_of(v, len, &f->release))
 		problem(f, offset_of(f, "SYS_RELEASE"),
@@ -361,7 +359,6 @@ static int take_bare(struct tacho_kev_file *f, struct tacho_diag *d)
 		return tacho_diag(d, -EINVAL, 0, "'%s' is neither a QNX trace nor bare events of one",
 				  f->path);
 	f->bare = true;
-	f->qnx_names = true;
 	f->big = (htobe32(1) == 1) != (order == 1);
 	f->freq = UINT64_C(1000000000);
 	f->release = TACHO_KEV_710;

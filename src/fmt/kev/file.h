@@ -44,7 +44,6 @@ struct tacho_kev_file {
 	bool bare;		/* there is no header */
 	bool big;		/* big-endian */
 	bool swap;		/* of the other byte order than this machine */
-	bool qnx_names;		/* SYSNAME is QNX, or is not there */
 	uint64_t freq;		/* cycles per second, not 0 */
 	enum tacho_kev_release release;
 	uint64_t syspage, syspage_len;

@@ -386,10 +386,12 @@ static int syspage_fact(struct tacho_kev_source *s)
 
 static int set_facts(struct tacho_kev_source *s)
 {
-	static const char *const pairs[][2] = {
+	const char *const pairs[][2] = {
 		{ "sysname", "SYSNAME" }, { "hostname", "NODENAME" },
-		{ "release", "SYS_RELEASE" }, { "version", "SYS_VERSION" },
 		{ "machine", "MACHINE" },
+		/* of a Linux trace SYS_RELEASE only says whose numbers events have */
+		{ "release", s->threads ? "SYS_VERSION" : "SYS_RELEASE" },
+		{ "version", s->threads ? "" : "SYS_VERSION" },
 	};
 	static const char tracer[] = "tracelogger";
 	uint32_t len;

@@ -3,8 +3,8 @@
  * read.h - a .kev file of QNX as a source of records.
  *
  * The file is one part: events of all CPUs, in the order of time.  A file's order is
- * nearly that already; some ten thousand events are looked ahead to mend the rest.
- * An event that comes later than that comes out late.
+ * nearly that already; some hundred thousand events are looked ahead to mend the
+ * rest.  An event that comes later than that comes out late.
  *
  * Who runs.  common_pid is the process that the CPU's last THREAD/RUNNING event
  * named, 0 before the first; where the attribute TACHO_THREADS is "tid", the thread

@@ -23,7 +23,7 @@
 #ifdef TACHO_TINY
 #define TACHO_KEV_CHUNK		2048u	/* looks no further ahead than tests need */
 #else
-#define TACHO_KEV_CHUNK		32768u	/* slots */
+#define TACHO_KEV_CHUNK		131072u	/* slots */
 #endif
 
 /* Where a record of a chunk is. */
