@@ -50,6 +50,7 @@ struct lane_part {
 	uint32_t walked;	/* records so far */
 	unsigned char *window;
 	struct seam seam;
+	uint64_t torn, damaged;	/* of those of the source, since it was at the start */
 	char name[8];
 };
 
@@ -268,7 +269,9 @@ static int end_packet(struct crash_source *s, struct lane_part *p)
 	if (p->walked >= k->head.events)
 		return TACHO_STREAM_RECORD;
 	p->part.lost += k->head.events - p->walked;
+	p->torn += k->head.events - p->walked;
 	s->torn += k->head.events - p->walked;
+	p->damaged++;
 	return tacho_source_damage(&s->source, s->session->ctl->name, p->at,
 				   "a packet was not whole when it was dumped");
 }
@@ -336,7 +339,10 @@ static int crash_seek(struct tacho_source *source, struct tacho_part *part, uint
 {
 	struct lane_part *p = (struct lane_part *)(void *)part;
 
-	(void)source;
+	/* what is read again is counted again */
+	crash_of(source)->torn -= p->torn;
+	source->damaged -= p->damaged;
+	p->torn = p->damaged = 0;
 	p->next = 0;
 	while (p->next + 1 < p->nr && p->packet[p->next + 1].head.timestamp_begin < ticks)
 		p->next++;

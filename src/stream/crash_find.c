@@ -219,6 +219,15 @@ static int packets_of_map(struct find *s, struct tacho_crash_session *session,
 	return err;
 }
 
+/* A mapping may be listed, and not be in the file: a program can leave it out. */
+static bool types_there(const struct find *s, uint64_t addr)
+{
+	struct tacho_file_head head;
+
+	return tacho_image_read(s->m, addr, &head, sizeof(head)) == sizeof(head) &&
+	       head_is(&head, TACHO_MAGIC_TYPES) == 1;
+}
+
 static int files_of_session(struct find *s, struct tacho_crash_session *session)
 {
 	int err = 0;
@@ -232,7 +241,7 @@ static int files_of_session(struct find *s, struct tacho_crash_session *session)
 		if (dir_len != strlen(session->dir) || memcmp(map->path, session->dir, dir_len))
 			continue;
 		if (!map->offset && session->types == TACHO_CRASH_NONE &&
-		    name_is(name, len, "types"))
+		    name_is(name, len, "types") && types_there(s, map->addr))
 			session->types = map->addr;
 		else if (sscanf(name, "buf.%u.%u", &lane, &id) == 2 && id < TACHO_BUFFERS_MAX)
 			err = packets_of_map(s, session, map, (int32_t)id);

@@ -23,6 +23,7 @@ struct run_part {
 	struct tacho_part part;
 	uint32_t run;
 	uint32_t next;			/* block */
+	uint32_t damaged;		/* of those of the source, since it was at the start */
 	struct lkst_record *room;	/* from the first fill() to the end */
 	struct lkst_record *record;	/* those of the block that are not handed out */
 	uint32_t nr;
@@ -129,9 +130,11 @@ static int next_block(struct log_source *s, struct run_part *p)
 		return TACHO_STREAM_ERROR;
 	}
 	n = lkst_blocks_read(b, i, p->room, &p->record);
-	if (n < 0)
+	if (n < 0) {
+		p->damaged++;
 		return tacho_source_damage(&s->source, b->path, lkst_blocks_offset(b, i),
 					   "a block is torn or has a wrong sum");
+	}
 	p->part.lost += b->block[i].lost;
 	p->nr = (uint32_t)n;
 	return TACHO_STREAM_RECORD;
@@ -183,6 +186,9 @@ static int log_seek(struct tacho_source *source, struct tacho_part *part, uint64
 	const struct lkst_run *run = &b->run[p->run];
 
 	part_free(p);
+	/* what is read again is counted again */
+	source->damaged -= p->damaged;
+	p->damaged = 0;
 	part->last = 0;
 	p->next = run->from;
 	/* one earlier than the last that begins before */
