@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "fmt/ltt/beside.h"
 
+#include "fmt/ltt/read.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,21 +80,44 @@ static int take_fact(struct tacho_facts *f, char *line)
 			       strlen(value + 1));
 }
 
+/* Takes the text apart. */
+static int each_line(struct tacho_buf *text, struct tacho_facts *f,
+		     int (*take)(struct tacho_facts *, char *))
+{
+	char *line, *save = NULL;
+	int err = 0;
+
+	tacho_buf_putc(text, '\0');
+	if (tacho_buf_error(text))
+		return tacho_buf_error(text);
+	line = strtok_r(text->data, "\n", &save);
+	for (; line && !err; line = strtok_r(NULL, "\n", &save))
+		err = take(f, line);
+	return err;
+}
+
 static int take_lines(const char *ltt, const char *extension, struct tacho_facts *f,
 		      int (*take)(struct tacho_facts *, char *))
 {
 	struct tacho_buf text;
-	char *line, *save = NULL;
 	int err = 0;
 
 	tacho_buf_init(&text, TABLE_MAX);
-	if (!read_beside(ltt, extension, &text) && text.len) {
-		tacho_buf_putc(&text, '\0');
-		line = strtok_r(text.data, "\n", &save);
-		for (; line && !err && !tacho_buf_error(&text);
-		     line = strtok_r(NULL, "\n", &save))
-			err = take(f, line);
-	}
+	if (!read_beside(ltt, extension, &text))
+		err = each_line(&text, f, take);
+	tacho_buf_release(&text);
+	return err;
+}
+
+int tacho_ltt_read_proc(const char *path, struct tacho_facts *facts)
+{
+	struct tacho_buf text;
+	int err;
+
+	tacho_buf_init(&text, TABLE_MAX);
+	err = tacho_buf_read_file(&text, path);
+	if (!err)
+		err = each_line(&text, facts, take_process);
 	tacho_buf_release(&text);
 	return err;
 }

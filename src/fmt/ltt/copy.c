@@ -32,8 +32,7 @@ static uint64_t number(const struct tacho_record *r, const char *name)
 	return v;
 }
 
-/* The values of a type's fields, which are those of the struct in order. */
-static void take_values(const struct tacho_record *r, struct tacho_ltt_values *v)
+void tacho_ltt_values_of(const struct tacho_record *r, struct tacho_ltt_values *v)
 {
 	const struct tacho_type *type = r->type;
 	uint32_t at = 0;
@@ -111,7 +110,7 @@ int tacho_ltt_copy(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 	const struct tacho_ltt_event *ev = k->event;
 	uint64_t t = tacho_ltt_lane_time(l, r->time);
 
-	take_values(r, &v);
+	tacho_ltt_values_of(r, &v);
 	if (k->is == LTT_KIND_RAW)
 		return tacho_ltt_lane_put_raw(l, t, (uint32_t)v.v[0], (uint32_t)v.v[1],
 					      v.data ? v.data : "", v.data_len);

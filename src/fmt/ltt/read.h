@@ -45,4 +45,7 @@ int tacho_ltt_open_memory(struct tacho_source **source, const void *data,
 int tacho_ltt_open_plain(struct tacho_source **source, const char *path,
 			 unsigned int flags, struct tacho_diag *d);
 
+/* Reads a file as .proc is, whatever its name.  0 or -errno. */
+int tacho_ltt_read_proc(const char *path, struct tacho_facts *facts);
+
 #endif

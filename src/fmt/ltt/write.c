@@ -191,10 +191,13 @@ static int put_mapped(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 	if (!tacho_ltt_map_record(&w->memory, l, &k->mapped, r, &out) ||
 	    !tacho_ltt_values_fit(&w->form, out.id, &out.values))
 		return -ENODATA;
+	if (!(l->start.event_mask >> out.id & 1))
+		return 0;
 	if (w->config.full)
 		err = add_tail(w, l, k, r, t, &out.values, head);
 	if (!err)
-		err = tacho_ltt_lane_put(l, t, out.id, out.sub, &out.values, false);
+		err = tacho_ltt_lane_put(l, t, out.id, out.sub, &out.values,
+					 !(l->start.details_mask >> out.id & 1));
 	if (!err)
 		w->written.mapped++;
 	return err;
@@ -218,6 +221,8 @@ static int put_record(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 		if (err != -ENODATA)
 			return err;
 	}
+	if (!(l->start.event_mask >> TRACE_CUSTOM & 1))
+		return 0;
 	err = tacho_ltt_carry(w, l, k, r, t);
 	if (!err)
 		w->written.carried++;
@@ -346,7 +351,12 @@ int tacho_ltt_writer_new(struct tacho_ltt_writer **out, const char *dir,
 		tacho_ltt_shape(&w->form.shape[id], w->form.layout, false, id);
 	set_machine(&w->start, config->machine, config->narrow);
 	w->start.buffer_size = config->buffer_size ? config->buffer_size : BUFFER_SIZE;
-	w->start.event_mask = w->start.details_mask = TRACE_EVENT_MASK_ALL;
+	w->start.us = config->us;
+	w->start.flight = config->flight;
+	w->start.event_mask = config->event_mask ? config->event_mask :
+						   TRACE_EVENT_MASK_ALL;
+	w->start.details_mask = config->details_mask ? config->details_mask :
+						       TRACE_EVENT_MASK_ALL;
 	if (!w->dir || !w->base || (mkdir(dir, 0777) && errno != EEXIST)) {
 		int err = w->dir && w->base ? cannot_write(d, -errno, dir) : no_memory(d);
 

@@ -35,6 +35,10 @@ struct tacho_ltt_config {
 	bool narrow;		/* the flavour of 32-bit pointers */
 	bool swap;		/* the other byte order */
 	bool full;
+	bool us;		/* microseconds, not nanoseconds in the place of the TSC */
+	bool flight;		/* a snapshot of a flight recorder: START says so */
+	/* 0: all.  Kernel's events out of them are left out, or have no details. */
+	uint64_t event_mask, details_mask;
 	uint32_t buffer_size;	/* 0: 128 KiB */
 	const char *machine;	/* as of uname -m, of the traced machine; NULL: this one */
 	/* the name of a function of the traced kernel, borrowed; may be NULL */

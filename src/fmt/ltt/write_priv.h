@@ -68,6 +68,9 @@ int tacho_ltt_carry_lost(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 
 /* ---- copy.c ---- */
 
+/* The values of a record that is LTT's: its type's fields are the struct's, in order. */
+void tacho_ltt_values_of(const struct tacho_record *r, struct tacho_ltt_values *v);
+
 /* Appends a record that was LTT's. */
 int tacho_ltt_copy(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 		   const struct tacho_ltt_kind *k, const struct tacho_record *r);
