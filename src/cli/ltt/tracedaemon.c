@@ -260,6 +260,16 @@ static __attribute__((noreturn)) void exec_tacho(struct daemon *d, const char *c
 	_exit(fail("cannot start '%s': %s", d->tacho, strerror(errno)));
 }
 
+/* Whoever waits for what this program says is not to wait for the recorder. */
+static void go_behind(void)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	(void)setsid();
+	for (int i = 0; fd >= 0 && i < 3; i++)
+		(void)dup2(fd, i);
+}
+
 /* Starts `tacho record`; its pid, or -1. */
 static pid_t start(struct daemon *d, const char *list, bool flight)
 {
@@ -294,7 +304,7 @@ static pid_t start(struct daemon *d, const char *list, bool flight)
 	pid = fork();
 	if (!pid) {
 		if (flight)
-			(void)setsid();
+			go_behind();
 		exec_tacho(d, args);
 	}
 	return pid;

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""tracevisualizer's lines on bytes that are known; tracedaemon on the running kernel."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'stream'))
+import lttfile as ltt  # noqa: E402
+
+TACHO, DAEMON, VISUALIZER = os.environ['TACHO'], os.environ['DAEMON'], os.environ['VISUALIZER']
+TRACEFS = '/sys/kernel/tracing'
+count = 0
+work = tempfile.mkdtemp(prefix='tacho-ltt-cli.')
+os.environ['TACHO_DIR'] = os.path.join(work, 'tacho')
+
+
+def ok(good, name, *why):
+    global count
+    count += 1
+    print(f"{'ok' if good else 'not ok'} {count} - {name}")
+    if not good:
+        for w in why:
+            print('#', str(w)[:3000].replace('\n', '\n# '))
+    return good
+
+
+def run(*cmd):
+    p = subprocess.run(cmd, capture_output=True)
+    return p.returncode, p.stdout.decode(errors='replace'), p.stderr.decode(errors='replace')
+
+
+def save(name, data):
+    path = os.path.join(work, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'wb') as f:
+        f.write(data)
+    return path
+
+
+def golden(name):
+    with open(os.path.join(HERE, '..', 'golden', 'ltt', name), encoding='utf-8') as f:
+        return f.read()
+
+
+# ---- tracevisualizer ----------------------------------------------------------------------
+
+f = ltt.File('>', False, size=8192)
+ltt.every_event(f)
+f.bare(ltt.SCHEDCHANGE)
+i386 = save('i386.ltt', f.done())
+rc, out, err = run(VISUALIZER, i386)
+want = golden('visual.txt')
+ok(rc == 0 and out == want, 'every event in its historic line', err,
+   [(a, b) for a, b in zip(out.splitlines(), want.splitlines()) if a != b][:5])
+rc, out, err = run(VISUALIZER, '-s', i386)
+ok(rc == 0 and out == want[:want.index('#####')], 'only the summary', out, err)
+rc, out, err = run(VISUALIZER, '-e', 'SCHED', '-e', 'NET', '--no-time', '--no-length', i386)
+ok(rc == 0 and out.splitlines()[-4:] == [
+    'Sched change           N/A \tIN : 1002; OUT : 1001; STATE : 1',
+    'Network                1002 \tPACKET IN; PROTOCOL : 8',
+    'Network                1002 \tPACKET OUT; PROTOCOL : 56710',
+    'Sched change           1002 \t'], 'chosen events, columns left out', out, err)
+rc, out, err = run(VISUALIZER, '-x', 'CORE', '-p', '1002', i386)
+ok(rc == 0 and 'Tracing process 1002 only' in out and 'Syscall' not in out.split('#' * 68)[-1] and
+   'Kernel timer' in out.split('#' * 68)[-1], 'omitted events, one process', err)
+
+f = ltt.File('<', False, cpu=1)
+f.add(ltt.SCHEDCHANGE, 0, 0, 5, 0, after=1000)
+f.add(ltt.SYSCALL_ENTRY, 0, 3, 0x8048000, after=1000)
+f.add(ltt.FILE_SYSTEM, 6, 3, 100, after=0)
+f.add(ltt.SYSCALL_EXIT, 0, after=500)
+f.add(ltt.SYSCALL_ENTRY, 0, 254, 0x8048000, after=500)
+f.add(ltt.SYSCALL_EXIT, 0, after=0)
+f.add(ltt.SCHEDCHANGE, 0, 5, 0, 1, after=1000)
+f.add(ltt.HEARTBEAT, 0, after=6000)
+account = save('account/a.1.ltt', f.done())
+save('account/a.proc', b'PID: 5; PPID: 1; NAME: five\n')
+rc, out, err = run(VISUALIZER, '-s', '-a', account)
+for text in ('Trace start time: (1000, 1000) ', 'Trace duration: (0, 9000) ',
+             '\tProcess (5, 0): five: ', '\t\tNumber of system calls: 2 ',
+             '\t\tQuantity of data read from files: 100 ',
+             '\t\tTime executing process code: (0, 2500) => 27.78 % ',
+             '\t\tTime running: (0, 3000) => 33.33 % ', '\t\tread: \t\t 1 \t (0, 500)',
+             '\t\tTotal process time: (0, 2500) => 27.78 % '):
+    ok(text in out.splitlines(), 'account: ' + text.strip(), out if 'start' in text else '')
+rc, out, err = run(VISUALIZER, os.path.join(work, 'nothing'))
+ok(rc == 1 and err.startswith('tracevisualizer: cannot open'), 'no trace is there', rc, err)
+rc, out, err = run(VISUALIZER, '-e', 'NOTHING', i386)
+ok(rc == 2 and "no event 'NOTHING'" in err, 'no such event', rc, err)
+for tool, name in ((VISUALIZER, 'tracevisualizer'), (DAEMON, 'tracedaemon')):
+    rc, out, err = run(tool, '--help')
+    ok(rc == 0 and out.startswith(f'usage: {name} ') and not err, f'{name} --help', rc, err)
+
+# ---- tracedaemon --------------------------------------------------------------------------
+
+for args, word in ((['-G5', 'x'], 'by process only'), (['-l', 'x'], 'no scheme with locks'),
+                   (['-eNO', 'x'], "no event 'NO'"), (['-tx', 'x'], '-tsN'),
+                   (['-b100', 'x'], '4096 bytes or more'), ([], 'where to?'),
+                   (['-Pnine', 'x'], 'wants a number')):
+    rc, out, err = run(DAEMON, *args)
+    ok(rc == 2 and word in err and len(err.splitlines()) == 1,
+       'refused: ' + (' '.join(args) or 'nothing'), rc, err)
+rc, out, err = run(DAEMON, i386)
+ok(rc == 1 and 'exists' in err, 'an output that exists stays', rc, err)
+
+if os.geteuid() or not os.path.exists(TRACEFS + '/events/sched/sched_switch'):
+    count += 1
+    print(f'ok {count} - recording the kernel # SKIP no tracefs, or not root')
+else:
+    trace = os.path.join(work, 'run.ltt')
+    p = subprocess.Popen([DAEMON, '-DSCHED', '-eSYS_ENTRY', trace, trace + '.proc'],
+                         stderr=subprocess.PIPE)
+    native = os.path.join(trace + '.tacho', 'metadata')
+    while p.poll() is None and not os.path.exists(native):
+        time.sleep(0.05)
+    # until it has seen a change of processes: that can take a moment on a busy machine
+    for _ in range(100):
+        subprocess.run(['sleep', '0.01'], check=False)
+    p.send_signal(signal.SIGTERM)
+    err = p.communicate()[1].decode()
+    found = [r for name in sorted(os.listdir(trace)) if name.endswith('.ltt')
+             for r in ltt.decode(open(os.path.join(trace, name), 'rb').read(),
+                                 '<' if sys.byteorder == 'little' else '>')] \
+        if os.path.isdir(trace) else []
+    ids = {r[1] for r in found}
+    ok(p.returncode == 0 and ltt.SCHEDCHANGE in ids and ltt.SYSCALL_ENTRY in ids and
+       not ids - {ltt.START, ltt.BUFFER_START, ltt.BUFFER_END, ltt.SCHEDCHANGE,
+                  ltt.SYSCALL_ENTRY, ltt.NEW_EVENT, ltt.HEARTBEAT},
+       'what was asked for is recorded, and nothing else', p.returncode, err, ids)
+    ok(all(r[3] for r in found if r[1] == ltt.SCHEDCHANGE) and
+       not any(r[3] for r in found if r[1] == ltt.SYSCALL_ENTRY),
+       'with details, and without', err)
+    masks = [r[3][10:12] for r in found if r[1] == ltt.START]
+    ok(masks and all(m[0] >> ltt.SCHEDCHANGE & 1 and not m[0] >> ltt.MEMORY & 1 and
+                     not m[1] >> ltt.SYSCALL_ENTRY & 1 for m in masks),
+       'START has the masks', masks)
+    ok(os.path.exists(trace + '.proc') and not os.path.exists(trace + '.tacho'),
+       'the processes are listed; nothing else is left')
+    rc, out, err = run(TACHO, 'check', trace)
+    ok(rc == 0, 'nothing is wrong with it', out, err)
+
+    flight = os.path.join(work, 'crash.ltt')
+    rc, out, err = run(DAEMON, '-k', '-DSCHED', '-b65536', '-n4', flight)
+    started = ok(rc == 0, 'a flight recorder starts', err)
+    for _ in range(50):
+        subprocess.run(['sleep', '0.01'], check=False)
+    rc, out, err = run(DAEMON, '-j', flight)
+    ok(rc == 0 and os.path.isdir(flight), 'a snapshot of it', err)
+    rc, out, err = run(DAEMON, '-q', flight)
+    ok(rc == 0 and not [n for n in os.listdir(work) if n.startswith('crash.ltt.')],
+       'it ends, and leaves nothing', err, os.listdir(work))
+    starts = [r[3] for name in os.listdir(flight) if name.endswith('.ltt')
+              for r in ltt.decode(open(os.path.join(flight, name), 'rb').read(),
+                                  '<' if sys.byteorder == 'little' else '>')
+              if r[1] == ltt.START]
+    ok(starts and all(s[9] == 1 for s in starts), 'START says what it is', starts)
+    rc, out, err = run(DAEMON, '-j', os.path.join(work, 'other.ltt'))
+    ok(rc == 1 and 'no flight recorder' in err, 'no snapshot without one', err)
+
+shutil.rmtree(work)
+print(f'1..{count}')
