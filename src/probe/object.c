@@ -2,11 +2,13 @@
 /* Objects (programs and libraries) and their events. */
 #include <ctype.h>
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "base/atomic.h"
 #include "base/buf.h"
 #include "probe/program.h"
+#include "sys/mapping.h"
 
 /* Longest type text: far more than any format needs. */
 #define TEXT_MAX	(1u << 20)
@@ -130,37 +132,68 @@ static int add_event(struct tacho_object *o, struct tacho_event *ev,
 	return 0;
 }
 
+/*
+ * A signal handler may register, too: it never finds its own thread in here, and texts are
+ * not made on the heap, in which it may have found it.
+ */
+static void lock(sigset_t *was)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, was);
+	pthread_mutex_lock(&tacho_probe.lock);
+}
+
+static void unlock(const sigset_t *was)
+{
+	pthread_mutex_unlock(&tacho_probe.lock);
+	(void)pthread_sigmask(SIG_SETMASK, was, NULL);
+}
+
+static int add_events(struct tacho_object *object)
+{
+	void *room = tacho_shm_private(TEXT_MAX);
+	struct tacho_buf b = { .data = room, .room = TEXT_MAX, .cap = TEXT_MAX };
+	int err = 0;
+
+	if (!room)
+		return -ENOMEM;
+	for (struct tacho_event *const *e = object->events; e < object->events_end; e++) {
+		int one = *e ? add_event(object, *e, &b) : 0;
+
+		err = err ? err : one;
+	}
+	tacho_shm_unmap(room, TEXT_MAX);
+	tacho_objects_loaded();
+	tacho_program_loaded();
+	return err;
+}
+
 TACHO_EXPORT int tacho_object_register(struct tacho_object *object)
 {
-	struct tacho_buf b;
 	int saved = errno;
+	sigset_t was;
 	int err;
 
 	if (object->struct_size < sizeof(*object))
 		return -EINVAL;
-	pthread_mutex_lock(&tacho_probe.lock);
+	lock(&was);
 	err = object->registered ? 0 : tacho_life_begin();
 	if (!err && !object->registered) {
 		object->registered = 1;
-		tacho_buf_init(&b, TEXT_MAX);
-		for (struct tacho_event *const *e = object->events;
-		     e < object->events_end; e++) {
-			int one = *e ? add_event(object, *e, &b) : 0;
-
-			err = err ? err : one;
-		}
-		tacho_buf_release(&b);
-		tacho_objects_loaded();
-		tacho_program_loaded();
+		err = add_events(object);
 	}
-	pthread_mutex_unlock(&tacho_probe.lock);
+	unlock(&was);
 	errno = saved;
 	return err;
 }
 
 TACHO_EXPORT void tacho_object_unregister(struct tacho_object *object)
 {
-	pthread_mutex_lock(&tacho_probe.lock);
+	sigset_t was;
+
+	lock(&was);
 	for (struct tacho_event *const *e = object->events;
 	     object->registered && e < object->events_end; e++) {
 		if (!*e || !((*e)->flags & TACHO_EVENT_LIVE))
@@ -170,5 +203,5 @@ TACHO_EXPORT void tacho_object_unregister(struct tacho_object *object)
 		tacho_procmap_remove((*e)->index);
 	}
 	object->registered = 0;
-	pthread_mutex_unlock(&tacho_probe.lock);
+	unlock(&was);
 }

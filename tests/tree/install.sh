@@ -24,7 +24,7 @@ for f in bin/tacho include/tacho/tracepoint.h include/tacho/define_trace.h \
 done
 for f in libtacho.so libtacho.so.0 libtacho.a libtacho-stream.so.0 \
 	 libtacho-events.so.0 pkgconfig/tacho.pc pkgconfig/tacho-stream.pc \
-	 pkgconfig/tacho-events.pc liblkst.so liblkst.so.2 pkgconfig/lkst.pc \
+	 pkgconfig/tacho-events.pc libtacho-qnx.so.0 pkgconfig/tacho-qnx.pc liblkst.so liblkst.so.2 pkgconfig/lkst.pc \
 	 tacho/libtacho-bt2.so; do
 	[ -e "$lib/$f" ]
 	ok $? "$f"

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: MIT
+/* The calls of <sys/neutrino.h> and <sys/trace.h>. */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/neutrino.h>
+
+#include "base/bytes.h"
+#include "face/qnx/qnx.h"
+#include "face/qnx/run.h"
+#include "fmt/kev/layout.h"
+
+#define EVENT_MASK	0x3ffu
+#define CLASS_MASK	0x1fu
+#define VERSION		101	/* of the trace: 1.01, as .kev files have it */
+#define TEXT_MAX	(1 << 20)
+/* The commands that have other numbers in releases that are not this header's. */
+#define SETBUFFER	44
+#define PMU_QUERYEVENTS	49
+
+static int result(int err)
+{
+	if (err >= 0)
+		return err;
+	errno = -err;
+	return -1;
+}
+
+/* ---- commands ---- */
+
+/* A command's arguments, as the caller gave them. */
+struct command {
+	unsigned int n;			/* without the number of arguments */
+	bool states;			/* events of THREAD are states: 8.0 */
+	va_list *args;
+};
+
+static int change(struct tacho_qnx *q, struct command *c, enum tacho_qnx_change how, bool event)
+{
+	uint32_t class_ = va_arg(*c->args, unsigned int);
+	uint32_t n = event ? va_arg(*c->args, unsigned int) : QNX_ALL_EVENTS;
+	struct qnx_set set;
+
+	if (!qnx_set_of(&set, class_, n, c->states))
+		return -EFAULT;
+	return tacho_qnx_change(q, &set, how, NULL);
+}
+
+/* SET and CLR ... PID and TID, of a class or of an event. */
+static int change_who(struct tacho_qnx *q, struct command *c, bool event, bool tid, bool clear)
+{
+	uint32_t class_ = va_arg(*c->args, unsigned int);
+	uint32_t n = event ? va_arg(*c->args, unsigned int) : QNX_ALL_EVENTS;
+	int32_t p = clear ? 0 : va_arg(*c->args, int);
+	int32_t t = !clear && tid ? va_arg(*c->args, int) : 0;
+	struct qnx_set set;
+
+	if (!qnx_set_of(&set, class_, n, c->states))
+		return -EFAULT;
+	return clear ? tacho_qnx_clear_who(q, &set, !event, !tid) :
+		       tacho_qnx_set_who(q, &set, !event, p, t);
+}
+
+static int alloc_buffers(struct tacho_qnx *q, struct command *c)
+{
+	uint32_t n = va_arg(*c->args, unsigned int);
+	void **paddr = va_arg(*c->args, void **);
+	int err = tacho_qnx_alloc(q, n, NULL);
+
+	/* they have no physical address that would be of use to anybody */
+	if (!err && paddr)
+		*paddr = NULL;
+	return err;
+}
+
+static int count(struct tacho_qnx *q)
+{
+	int64_t n = tacho_qnx_count(q);
+
+	return n > INT_MAX ? INT_MAX : (int)n;
+}
+
+static int who_commands(struct tacho_qnx *q, struct command *c)
+{
+	switch (c->n) {
+	case _TRACE_GET_FLAG(_NTO_TRACE_SETCLASSPID):
+		return change_who(q, c, false, false, false);
+	case _TRACE_GET_FLAG(_NTO_TRACE_SETCLASSTID):
+		return change_who(q, c, false, true, false);
+	case _TRACE_GET_FLAG(_NTO_TRACE_SETEVENTPID):
+		return change_who(q, c, true, false, false);
+	case _TRACE_GET_FLAG(_NTO_TRACE_SETEVENTTID):
+		return change_who(q, c, true, true, false);
+	case _TRACE_GET_FLAG(_NTO_TRACE_CLRCLASSPID):
+		return change_who(q, c, false, false, true);
+	case _TRACE_GET_FLAG(_NTO_TRACE_CLRCLASSTID):
+		return change_who(q, c, false, true, true);
+	case _TRACE_GET_FLAG(_NTO_TRACE_CLREVENTPID):
+		return change_who(q, c, true, false, true);
+	case _TRACE_GET_FLAG(_NTO_TRACE_CLREVENTTID):
+		return change_who(q, c, true, true, true);
+	case SETBUFFER ... PMU_QUERYEVENTS:
+		return -ENOTSUP;	/* nobody says what their arguments are */
+	default:
+		return -EFAULT;
+	}
+}
+
+static int class_commands(struct tacho_qnx *q, struct command *c)
+{
+	switch (c->n) {
+	case _TRACE_GET_FLAG(_NTO_TRACE_ADDALLCLASSES):
+		return tacho_qnx_change_all(q, TACHO_QNX_ON, NULL);
+	case _TRACE_GET_FLAG(_NTO_TRACE_DELALLCLASSES):
+		return tacho_qnx_change_all(q, TACHO_QNX_OFF, NULL);
+	case _TRACE_GET_FLAG(_NTO_TRACE_ADDCLASS):
+		return change(q, c, TACHO_QNX_ON, false);
+	case _TRACE_GET_FLAG(_NTO_TRACE_DELCLASS):
+		return change(q, c, TACHO_QNX_OFF, false);
+	case _TRACE_GET_FLAG(_NTO_TRACE_ADDEVENT):
+		return change(q, c, TACHO_QNX_ON, true);
+	case _TRACE_GET_FLAG(_NTO_TRACE_DELEVENT):
+		return change(q, c, TACHO_QNX_OFF, true);
+	case _TRACE_GET_FLAG(_NTO_TRACE_SETALLCLASSESFAST):
+		return tacho_qnx_change_all(q, TACHO_QNX_FAST, NULL);
+	case _TRACE_GET_FLAG(_NTO_TRACE_SETALLCLASSESWIDE):
+		return tacho_qnx_change_all(q, TACHO_QNX_WIDE, NULL);
+	case _TRACE_GET_FLAG(_NTO_TRACE_SETCLASSFAST):
+		return change(q, c, TACHO_QNX_FAST, false);
+	case _TRACE_GET_FLAG(_NTO_TRACE_SETCLASSWIDE):
+		return change(q, c, TACHO_QNX_WIDE, false);
+	case _TRACE_GET_FLAG(_NTO_TRACE_SETEVENTFAST):
+		return change(q, c, TACHO_QNX_FAST, true);
+	case _TRACE_GET_FLAG(_NTO_TRACE_SETEVENTWIDE):
+		return change(q, c, TACHO_QNX_WIDE, true);
+	default:
+		return who_commands(q, c);
+	}
+}
+
+static int trace_commands(struct tacho_qnx *q, struct command *c)
+{
+	switch (c->n) {
+	case _TRACE_GET_FLAG(_NTO_TRACE_START):
+	case _TRACE_GET_FLAG(_NTO_TRACE_STARTNOSTATE):
+		return tacho_qnx_start(q, c->n == _TRACE_GET_FLAG(_NTO_TRACE_STARTNOSTATE), NULL);
+	case _TRACE_GET_FLAG(_NTO_TRACE_STOP):
+		return tacho_qnx_stop(q, NULL);
+	case _TRACE_GET_FLAG(_NTO_TRACE_ALLOCBUFFER):
+		return alloc_buffers(q, c);
+	case _TRACE_GET_FLAG(_NTO_TRACE_DEALLOCBUFFER):
+		return tacho_qnx_dealloc(q, NULL);
+	case _TRACE_GET_FLAG(_NTO_TRACE_FLUSHBUFFER):
+		return tacho_qnx_flush(q);
+	case _TRACE_GET_FLAG(_NTO_TRACE_QUERYEVENTS):
+		return count(q);
+	case _TRACE_GET_FLAG(_NTO_TRACE_SETRINGMODE):
+	case _TRACE_GET_FLAG(_NTO_TRACE_SETLINEARMODE):
+		return tacho_qnx_mode(q, c->n == _TRACE_GET_FLAG(_NTO_TRACE_SETRINGMODE), NULL);
+	case _TRACE_GET_FLAG(_NTO_TRACE_SKIPBUFFER):
+	case _TRACE_GET_FLAG(_NTO_TRACE_OVERWRITEBUFFER):
+		return tacho_qnx_skip(q);
+	default:
+		return class_commands(q, c);
+	}
+}
+
+/* Commands that change what all share. */
+static int shared_commands(struct command *c)
+{
+	struct tacho_qnx *q = malloc(sizeof(*q));
+	int err = q ? tacho_qnx_open(q, NULL) : -ENOMEM;
+
+	if (!err) {
+		err = tacho_qnx_lock(q);
+		if (!err) {
+			err = trace_commands(q, c);
+			tacho_qnx_unlock(q);
+		}
+		tacho_qnx_close(q);
+	}
+	free(q);
+	if (!err && c->n == _TRACE_GET_FLAG(_NTO_TRACE_FLUSHBUFFER))
+		qnx_hook_look(true);
+	return result(err);
+}
+
+/* ---- insertion ---- */
+
+/* The code of a small class and an event; false: there is no such class. */
+static bool code_of(uint32_t class_, uint32_t event, uint32_t *code)
+{
+	*code = TACHO_KEV_MAKE(class_ & CLASS_MASK, event & EVENT_MASK);
+	return class_ && class_ < TACHO_KEV_NR_CLASSES;
+}
+
+static int insert_words(uint32_t class_, uint32_t event, const void *words, size_t nr)
+{
+	uint32_t copy[QNX_WORDS_MAX], code;
+
+	if (!code_of(class_, event, &code) || (!words && nr))
+		return result(-EFAULT);
+	if (class_ == TACHO_KEV_USER)
+		return qnx_insert_user(event & EVENT_MASK, words ? words : "", 4 * nr);
+	if (nr > QNX_WORDS_MAX)
+		return result(-ENOMEM);
+	/* they may lie anywhere */
+	memcpy(copy, words ? words : "", 4 * nr);
+	return qnx_insert_words(code, copy, (uint32_t)nr);
+}
+
+static int insert_two(va_list *args, bool class_)
+{
+	uint32_t c = class_ ? va_arg(*args, unsigned int) : TACHO_KEV_USER;
+	uint32_t event = va_arg(*args, unsigned int);
+	uint32_t words[2] = { va_arg(*args, unsigned int), 0 };
+
+	words[1] = va_arg(*args, unsigned int);
+	return insert_words(c, event, words, 2);
+}
+
+static int insert_many(va_list *args, bool class_)
+{
+	uint32_t c = class_ ? va_arg(*args, unsigned int) : TACHO_KEV_USER;
+	uint32_t event = va_arg(*args, unsigned int);
+	const void *words = va_arg(*args, const void *);
+	unsigned int nr = va_arg(*args, unsigned int);
+
+	return insert_words(c, event, words, nr);
+}
+
+static int insert_text(va_list *args)
+{
+	uint32_t event = va_arg(*args, unsigned int);
+	const char *text = va_arg(*args, const char *);
+
+	return text ? qnx_insert_text(event & EVENT_MASK, text) : result(-EFAULT);
+}
+
+static int insert_slot(va_list *args)
+{
+	uint32_t word[4], code;
+
+	for (int i = 0; i < 4; i++)
+		word[i] = va_arg(*args, unsigned int);
+	if (!code_of(TACHO_KEV_CLASS(word[0]), TACHO_KEV_EVENT(word[0]), &code))
+		return result(-EFAULT);
+	return qnx_insert_slot(word[0], word[1], word[2], word[3]);
+}
+
+/* ---- handlers ---- */
+
+static int add_handler(struct command *c, bool event)
+{
+	uint32_t class_ = va_arg(*c->args, unsigned int);
+	uint32_t n = event ? va_arg(*c->args, unsigned int) : QNX_ALL_EVENTS;
+	qnx_handler fn = va_arg(*c->args, qnx_handler);
+	event_data_t *data = va_arg(*c->args, event_data_t *);
+
+	return result(qnx_handler_add(class_, n, c->states, fn, data));
+}
+
+static int remove_handler(struct command *c, bool event)
+{
+	uint32_t class_ = va_arg(*c->args, unsigned int);
+	uint32_t n = event ? va_arg(*c->args, unsigned int) : QNX_ALL_EVENTS;
+
+	return result(qnx_handler_remove(class_, n, c->states));
+}
+
+static int run(struct command *c)
+{
+	switch (c->n) {
+	case _TRACE_GET_FLAG(_NTO_TRACE_INSERTSUSEREVENT):
+		return insert_two(c->args, false);
+	case _TRACE_GET_FLAG(_NTO_TRACE_INSERTSCLASSEVENT):
+		return insert_two(c->args, true);
+	case _TRACE_GET_FLAG(_NTO_TRACE_INSERTCUSEREVENT):
+		return insert_many(c->args, false);
+	case _TRACE_GET_FLAG(_NTO_TRACE_INSERTCCLASSEVENT):
+		return insert_many(c->args, true);
+	case _TRACE_GET_FLAG(_NTO_TRACE_INSERTUSRSTREVENT):
+		return insert_text(c->args);
+	case _TRACE_GET_FLAG(_NTO_TRACE_INSERTEVENT):
+		return insert_slot(c->args);
+	case _TRACE_GET_FLAG(_NTO_TRACE_ADDEVENTHANDLER):
+		return add_handler(c, true);
+	case _TRACE_GET_FLAG(_NTO_TRACE_ADDCLASSEVHANDLER):
+		return add_handler(c, false);
+	case _TRACE_GET_FLAG(_NTO_TRACE_DELEVENTHANDLER):
+		return remove_handler(c, true);
+	case _TRACE_GET_FLAG(_NTO_TRACE_DELCLASSEVHANDLER):
+		return remove_handler(c, false);
+	case _TRACE_GET_FLAG(_NTO_TRACE_QUERYVERSION):
+		return VERSION;
+	case _TRACE_GET_FLAG(_NTO_TRACE_QUERYSUPPORT):
+		return _NTO_TRACE_SUPPINSTR;
+	default:
+		return shared_commands(c);
+	}
+}
+
+TACHO_EXPORT int TraceEvent(int code, ...)
+{
+	struct command c = { .n = _TRACE_GET_FLAG((unsigned int)code) };
+	va_list args;
+	int ret;
+
+	va_start(args, code);
+	c.args = &args;
+	ret = run(&c);
+	va_end(args);
+	return ret;
+}
+
+/* What code compiled for 8.0 calls: see <sys/neutrino.h>. */
+int qnx_trace_event_800(int code, ...) __asm__("__TraceEvent_800");
+
+TACHO_EXPORT int qnx_trace_event_800(int code, ...)
+{
+	struct command c = { .n = _TRACE_GET_FLAG((unsigned int)code), .states = true };
+	va_list args;
+	int ret;
+
+	va_start(args, code);
+	c.args = &args;
+	ret = run(&c);
+	va_end(args);
+	return ret;
+}
+
+/* ---- helpers ---- */
+
+static TACHO_NOINLINE int logi_slow(uint32_t event, unsigned int d1, unsigned int d2)
+{
+	const uint32_t words[2] = { d1, d2 };
+
+	return qnx_insert_user(event, words, sizeof(words));
+}
+
+TACHO_EXPORT int trace_logi(int code, unsigned data1, unsigned data2)
+{
+	uint32_t event = (unsigned int)code & EVENT_MASK;
+	struct qnx_event *e = &qnx_user[QNX_USER_WORDS][event];
+	const uint32_t words[2] = { data1, data2 };
+
+	if (tacho_unlikely(!tacho_load_acquire(&e->ready)))
+		return logi_slow(event, data1, data2);
+	if (tacho_likely(!tacho_load_relaxed(e->event.state)))
+		return 0;
+	/* nobody has a say in which events of class USER there are */
+	if (tacho_unlikely(!tacho_load_relaxed(&qnx_run.state->all_user) ||
+			   tacho_load_relaxed(&qnx_run.hooks)))
+		return logi_slow(event, data1, data2);
+	e->event.ops->write1(&e->event, tacho_load_u64(words));
+	return 0;
+}
+
+TACHO_EXPORT int trace_vnlogf(int code, int max, const char *fmt, va_list args)
+{
+	va_list again;
+	char *text;
+	int ret;
+
+	va_copy(again, args);
+	if (!max)
+		max = vsnprintf(NULL, 0, fmt, again) + 1;
+	va_end(again);
+	if (max <= 0 || max > TEXT_MAX)
+		return result(-EFAULT);
+	text = __builtin_alloca((size_t)(max < 256 ? max : 256));
+	(void)vsnprintf(text, (size_t)(max < 256 ? max : 256), fmt, args);
+	ret = qnx_insert_text((unsigned int)code & EVENT_MASK, text);
+	return ret ? ret : max;
+}
+
+TACHO_EXPORT int trace_logf(int code, const char *fmt, ...)
+{
+	va_list args;
+	int ret;
+
+	va_start(args, fmt);
+	ret = trace_vnlogf(code, 0, fmt, args);
+	va_end(args);
+	return ret;
+}
+
+TACHO_EXPORT int trace_nlogf(int code, int max, const char *fmt, ...)
+{
+	va_list args;
+	int ret;
+
+	va_start(args, fmt);
+	ret = trace_vnlogf(code, max, fmt, args);
+	va_end(args);
+	return ret;
+}
+
+TACHO_EXPORT int trace_logbc(unsigned cls, unsigned event, const void *data, size_t n)
+{
+	uint32_t class_ = cls >> 10, words[QNX_WORDS_MAX] = { 0 };
+	uint32_t code;
+
+	if (!code_of(class_, event, &code) || (!data && n))
+		return result(-EFAULT);
+	if (class_ == TACHO_KEV_USER)
+		return qnx_insert_user(event & EVENT_MASK, data ? data : "", n);
+	if (n > sizeof(words))
+		return result(-ENOMEM);
+	memcpy(words, data ? data : "", n);
+	return qnx_insert_words(code, words, (uint32_t)((n + 3) / 4));
+}
+
+TACHO_EXPORT int trace_logb(int code, const void *data, size_t n)
+{
+	return trace_logbc(_TRACE_USER_C, (unsigned int)code, data, n);
+}
+
+static uint64_t address(const void *p)
+{
+	return (uint64_t)(uintptr_t)p;
+}
+
+TACHO_EXPORT int trace_here(void)
+{
+	const uint64_t here = address(__builtin_return_address(0));
+
+	return qnx_insert_known(QNX_KNOWN_HERE, &here, 1);
+}
+
+TACHO_EXPORT int trace_func_enter(void *this_fn, void *call_site)
+{
+	const uint64_t value[2] = { address(this_fn), address(call_site) };
+
+	return qnx_insert_known(QNX_KNOWN_ENTER, value, 2);
+}
+
+TACHO_EXPORT int trace_func_exit(void *this_fn, void *call_site)
+{
+	const uint64_t value[2] = { address(this_fn), address(call_site) };
+
+	return qnx_insert_known(QNX_KNOWN_EXIT, value, 2);
+}
