@@ -20,7 +20,7 @@ VARIANTS = [
      ['unit', 'ring', 'probe', 'stream', 'header', 'cli']),
     ('asan', {}, ['-Db_sanitize=address,undefined', '-Db_lundef=false'],
      ['unit', 'ring', 'probe', 'stream', 'kernel', 'cli', 'fuzz', 'engine',
-      'events', 'symbol', 'face']),
+      'events', 'symbol', 'face', 'kev', 'lkst', 'ltt', 'qnx']),
     ('tiny', {}, ['-Dtiny=true'], ['unit', 'ring', 'probe']),
     ('plain', {}, ['-Drseq=plain'], ['unit', 'ring', 'probe']),
     ('inject', {}, ['-Dinject=true'], ['inject', 'ring', 'probe', 'engine']),

@@ -81,7 +81,8 @@ void lkst_extent(struct tacho_lkst *l, uint32_t cpu, const struct lkst_buffer *b
 
 /* Records of a chunk until `end`; how many. */
 static size_t take_chunk(const struct tacho_chunk *chunk, uint64_t next, uint64_t end,
-			 uint32_t cpu, struct lkst_record *to, size_t max)
+			 uint32_t cpu, uint32_t nr_cpus, struct lkst_record *to,
+			 size_t max)
 {
 	const unsigned char *at = chunk->data, *stop = at + chunk->len;
 	uint64_t last = chunk->head.timestamp_begin;
@@ -95,7 +96,9 @@ static size_t take_chunk(const struct tacho_chunk *chunk, uint64_t next, uint64_
 		size = tacho_record_size(word);
 		last = tacho_record_time(word, last);
 		if (lkst_record_unpack(&to[n], at + 8, size - 8, last)) {
-			to[n].cpu = (uint16_t)cpu;
+			/* a plain lane is no CPU: there the writer has said it */
+			if (cpu < nr_cpus)
+				to[n].cpu = (uint16_t)cpu;
 			to[n++].recid = (uint32_t)next & INT32_MAX;
 		}
 		at += size;
@@ -126,7 +129,8 @@ static int copy_records(struct tacho_lkst *l, uint32_t cpu, uint32_t ring, uint6
 
 		if (first >= end)
 			break;
-		got = take_chunk(&chunk, first, end, cpu, to + *nr, max - *nr);
+		got = take_chunk(&chunk, first, end, cpu, l->session.view.ctl->nr_cpus,
+				 to + *nr, max - *nr);
 		/* records of others in this session are passed over, and are counted */
 		*next = *nr + got == max && got ? (uint64_t)to[*nr + got - 1].recid + 1 :
 			first + n < end ? first + n : end;

@@ -124,7 +124,7 @@ static void hand_out(struct tacho_kev_parser *p, struct tacho_kev_open *o,
 	uint32_t at = (uint32_t)(o - p->open);
 
 	*ev = (struct tacho_kev_event){
-		.kind = kind, .header = o->key | TACHO_KEV_CB << 30,
+		.kind = kind, .header = o->key | (uint32_t)TACHO_KEV_CB << 30,
 		.stamp = o->stamp, .time = o->time, .offset = o->offset,
 		.words = o->words, .problem = problem, .problem_at = o->offset,
 	};

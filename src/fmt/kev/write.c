@@ -233,7 +233,7 @@ int tacho_kev_writer_slots(struct tacho_kev_writer *w, uint32_t header,
 		if (w->swap)
 			tacho_kev_swap(two, two, 2, 0);
 		put_slot(&w->slots, w->swap,
-			 i ? TACHO_KEV_KEY(header) | TACHO_KEV_CC << 30 : header,
+			 i ? TACHO_KEV_KEY(header) | (uint32_t)TACHO_KEV_CC << 30 : header,
 			 stamp, two);
 	}
 	return err ? err : tacho_buf_error(&w->slots) ? no_memory(d) : 0;
