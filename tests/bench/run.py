@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """make bench: tacho beside its peers, in the same run on the same machine.
 
-    run.py BUILD [--events N] [--rounds N] [--only write,uprobe,kernel,pump,read,dat,kev,mount]
+    run.py BUILD [--events N] [--rounds N] [--only write,uprobe,kernel,pump,read,dat,kev,mount,lkst]
 
 Prints a table, writes it to docs/benchmarks.md and appends the figures as one JSON
 line to BUILD/bench.jsonl.  A peer that is not installed or refuses to run is named
@@ -20,6 +20,7 @@ import tempfile
 import time
 
 from live import Live
+from lkst import Lkst
 from mount import Mount
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -67,7 +68,7 @@ def median(values):
     return statistics.median(values)
 
 
-class Bench(Live, Mount):
+class Bench(Live, Mount, Lkst):
     def __init__(self, build, events, rounds):
         self.build = build
         self.tacho = os.path.join(build, 'tacho')
@@ -526,7 +527,7 @@ def main():
     opts = dict(zip(args[::2], args[1::2]))
     b = Bench(build, int(opts.get('--events', 5000000)),
               int(opts.get('--rounds', 5)))
-    only = opts.get('--only', 'write,uprobe,kernel,pump,read,dat,kev,mount').split(',')
+    only = opts.get('--only', 'write,uprobe,kernel,pump,read,dat,kev,mount,lkst').split(',')
     try:
         for part in only:
             getattr(b, part)()

@@ -80,10 +80,12 @@ static void wait_for(struct lkst_pump_cpu *c)
 		(void)tacho_futex_wait(&c->answered, got, UINT64_C(10000000000));
 }
 
-static void hand_all(struct tacho_lkst_pump *p)
+/* Waking a thread costs as much as some hundred events: parts of a slot only if `parts`. */
+static void hand_all(struct tacho_lkst_pump *p, bool parts)
 {
 	for (uint32_t i = 0; i < p->nr_cpus; i++) {
-		if (p->cpu[i].handed == p->cpu[i].next)
+		if (p->cpu[i].handed == p->cpu[i].next ||
+		    (!parts && p->cpu[i].next < p->cpu[i].nr))
 			continue;
 		if (has_thread(p, i))
 			ask(&p->cpu[i]);
@@ -123,7 +125,7 @@ static int round_of_all(struct tacho_lkst_pump *p, uint64_t *upto)
 			*upto = c->upto;
 	}
 	lkst_pump_complete(p, *upto);
-	hand_all(p);
+	hand_all(p, *upto >= p->began);
 	return 0;
 }
 
