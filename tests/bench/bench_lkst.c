@@ -4,13 +4,11 @@
  *
  * Records by the maskset RDEFAULT, or by one of these event types (0x010 ...), in the run-time
  * directory and the session that the environment names.  Prints two lines of JSON: the
- * tracepoints that are on, as soon as it records; at the end what was recorded, and the CPU
- * time that it took to bring that into the buffers.
+ * tracepoints that are on, as soon as it records; at the end what was recorded.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -50,15 +48,6 @@ static int put_point(uint32_t etype, const char *point, bool by_default, void *a
 	return 0;
 }
 
-static double cpu_seconds(void)
-{
-	struct rusage u;
-
-	(void)getrusage(RUSAGE_SELF, &u);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
-}
-
 static uint64_t written(void)
 {
 	struct tacho_ring *r = &lkst.session.view.ring;
@@ -88,7 +77,6 @@ int main(int argc, char **argv)
 	struct tacho_lkst_pump *pump;
 	struct tacho_diag d = { 0 };
 	char c;
-	double before;
 	int n = 0;
 
 	if (tacho_lkst_open(&lkst, &config, &d))
@@ -103,13 +91,11 @@ int main(int argc, char **argv)
 	(void)tacho_lkst_kernel_each(put_point, &n);
 	printf("]\n");
 	(void)fflush(stdout);
-	before = cpu_seconds();
 	while (read(STDIN_FILENO, &c, 1) > 0)
 		;
 	(void)tacho_lkst_pump_once(&lkst);
-	printf("{\"events\": %llu, \"overwritten\": %llu, \"cpu\": %.6f}\n",
-	       (unsigned long long)written(), (unsigned long long)overwritten(),
-	       cpu_seconds() - before);
+	printf("{\"events\": %llu, \"overwritten\": %llu}\n", (unsigned long long)written(),
+	       (unsigned long long)overwritten());
 	tacho_lkst_pump_stop(pump);
 	if (tacho_lkst_destroy(&lkst, &d))
 		fail(d.text);
