@@ -23,9 +23,16 @@
 #define BUMP_MAX	1000000u
 
 struct cpu {
-	bool known;		/* a TIME event told its time */
-	uint64_t high;		/* what a reader knows: high half, in place */
+	bool known;		/* a reader knows its time */
+	uint64_t high;		/* which is: high half, in place */
 	uint64_t last;		/* time of the last event; 0: none */
+
+	/* exact: its first event, until it is sure that a reader gets its time right */
+	bool open;
+	size_t first_at;	/* in the slots */
+	uint64_t first;		/* its time */
+	bool timed;		/* there was a TIME event */
+	uint64_t time;		/* the first one's */
 };
 
 struct tacho_kev_writer {
@@ -37,6 +44,8 @@ struct tacho_kev_writer {
 	struct tacho_buf slots;		/* of the present buffer */
 	struct tacho_buf out;		/* to be written */
 	uint32_t sequence;
+	bool any_timed;			/* exact: there was a TIME event on some CPU */
+	uint64_t any_time;		/* the first one's */
 	uint64_t begin;			/* time of the buffer's first event, on CPU 0 */
 	bool lost_first;		/* events are missing before the first buffer */
 	bool turned;			/* since CPU 0's last TIME the low half went round */
@@ -93,20 +102,94 @@ static void put_control(const struct tacho_kev_writer *w, struct tacho_buf *b,
 	put_slot(b, w->swap, header, stamp, words);
 }
 
+static void note_time(struct tacho_kev_writer *w, struct cpu *c, uint64_t time)
+{
+	if (!c->timed) {
+		c->timed = true;
+		c->time = time;
+	}
+	if (!w->any_timed) {
+		w->any_timed = true;
+		w->any_time = time;
+	}
+}
+
 static void put_time(struct tacho_kev_writer *w, struct tacho_buf *b, uint32_t cpu,
 		     uint64_t time)
 {
+	note_time(w, &w->cpu[cpu], time);
 	put_control(w, b, cpu << 24 | TACHO_KEV_TIME, (uint32_t)time,
 		    (uint32_t)(time >> 32), (uint32_t)time);
 	w->cpu[cpu].high = time >> 32 << 32;
 	w->cpu[cpu].known = true;
 }
 
+/* What a reader takes for the high half of an event before the TIME event at `time`. */
+static uint64_t guess(uint64_t time, uint64_t event)
+{
+	uint64_t high = time >> 32 << 32;
+
+	return (uint32_t)event > (uint32_t)time && high ? high - (UINT64_C(1) << 32) : high;
+}
+
+static bool is_told(const struct tacho_kev_writer *w, const struct cpu *c)
+{
+	uint64_t high = c->timed ? guess(c->time, c->first) :
+			w->any_timed ? guess(w->any_time, c->first) : 0;
+
+	return high == c->first >> 32 << 32;
+}
+
+/* Puts a TIME event in front of a CPU's first event. */
+static void tell_first(struct tacho_kev_writer *w, uint32_t cpu)
+{
+	struct cpu *c = &w->cpu[cpu];
+	size_t end = w->slots.len, at = c->first_at;
+	char slot[TACHO_KEV_SLOT];
+
+	put_time(w, &w->slots, cpu, c->first);
+	if (tacho_buf_error(&w->slots))
+		return;
+	memcpy(slot, w->slots.data + end, sizeof(slot));
+	memmove(w->slots.data + at + sizeof(slot), w->slots.data + at, end - at);
+	memcpy(w->slots.data + at, slot, sizeof(slot));
+	for (uint32_t i = 0; i < TACHO_KEV_CPUS; i++)
+		if (w->cpu[i].first_at > at)
+			w->cpu[i].first_at += sizeof(slot);
+}
+
+/*
+ * Events that came from a .kev have their TIME events with them, as long as nobody has
+ * taken these out.  A reader looks ahead for a CPU's first one; where that does not
+ * give the time of the CPU's first event, another is put in front of it.
+ */
+static void tell_firsts(struct tacho_kev_writer *w)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < TACHO_KEV_CPUS; i++)
+		any |= w->cpu[i].open && !is_told(w, &w->cpu[i]);
+	for (uint32_t i = 0; i < TACHO_KEV_CPUS; i++) {
+		struct cpu *c = &w->cpu[i];
+		uint64_t high = c->high;
+
+		/* one more TIME may be what others without any go by */
+		if (c->open && any && (!c->timed || !is_told(w, c))) {
+			tell_first(w, i);
+			c->high = high;
+		}
+		c->open = false;
+	}
+}
+
 /* Ends the buffer: now it is known how many slots it has. */
 static int flush(struct tacho_kev_writer *w, struct tacho_diag *d)
 {
-	uint32_t nr = (uint32_t)(w->slots.len / TACHO_KEV_SLOT);
+	uint32_t nr;
 
+	if (w->exact)
+		tell_firsts(w);
+	nr = (uint32_t)(w->slots.len / TACHO_KEV_SLOT);
 	if (tacho_buf_error(&w->slots))
 		return no_memory(d);
 	/* a gap is one between two buffers: the first is empty */
@@ -155,9 +238,12 @@ static void tell_time(struct tacho_kev_writer *w, const struct tacho_kev_out *ev
 	if (ev->code == TACHO_KEV_TIME && w->exact && ev->nr == 2) {
 		c->high = (uint64_t)tacho_load_u32(ev->words) << 32;
 		c->known = true;
+		note_time(w, c, c->high | (uint32_t)time);
 	} else if (!c->known && w->exact) {
-		/* a TIME event will come; that is how far it was known before */
-		return;
+		c->open = c->known = true;
+		c->first_at = w->slots.len;
+		c->first = time;
+		c->high = time >> 32 << 32;
 	} else if (!c->known || c->high != time >> 32 << 32) {
 		put_time(w, &w->slots, ev->cpu, time);
 	}
