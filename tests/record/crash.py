@@ -191,7 +191,7 @@ def test_image():
 
 def test_two_sessions():
     """all sessions of a core become one stream"""
-    tacho("create", "other", "-q", "-e", "lkst:none")
+    tacho("create", "other", "-q", "-b", "256K", "--subbuf", "16K", "-e", "lkst:none")
     p = stopped(2000)
     dump(p, "core")
     both = len(report("core", "-e", "lkst:none").splitlines())
@@ -240,7 +240,7 @@ def test_lkst():
 
 def test_lkst_first():
     """of several sessions in a core LKST's own is the one that LKST's commands read"""
-    tacho("create", "lkst", "-q", "-e", "lkst:PUMPED")
+    tacho("create", "lkst", "-q", "-b", "512K", "--subbuf", "16K", "-e", "lkst:PUMPED")
     p = stopped(3000)
     dump(p, "core")
     got, _ = records("core")
