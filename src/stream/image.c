@@ -315,6 +315,14 @@ ssize_t tacho_image_read(const struct tacho_image *m, uint64_t addr, void *to, s
 	return (ssize_t)done;
 }
 
+/* Whether a stretch of the file is a hole: nothing that is looked for. */
+static bool is_hole(const struct tacho_image *m, uint64_t at, size_t len)
+{
+	off_t data = lseek(m->fd, (off_t)at, SEEK_DATA);
+
+	return data < 0 ? errno == ENXIO : (uint64_t)data - at >= len;
+}
+
 static int scan_piece(const struct tacho_image *m, const struct tacho_image_piece *p,
 		      unsigned char *window, size_t head,
 		      int (*fn)(uint64_t addr, const unsigned char *page, void *arg), void *arg)
@@ -325,7 +333,8 @@ static int scan_piece(const struct tacho_image *m, const struct tacho_image_piec
 
 	for (uint64_t at = skip; at < p->len && !ret; at += WINDOW) {
 		size_t want = p->len - at < WINDOW ? (size_t)(p->len - at) : WINDOW;
-		ssize_t n = file_read(m, window, want, p->at + at);
+		ssize_t n = is_hole(m, p->at + at, want) ? 0 :
+			    file_read(m, window, want, p->at + at);
 
 		if (n < 0)
 			return (int)n;
