@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "face/lkst/device.h"
 
 #define POLL_NS		10000000	/* files that are polled are looked at this often */
 #define POLL_MAX_NS	500000000	/* ... or when that takes long, more rarely */
@@ -26,12 +27,13 @@
 /* Somebody waits in poll(2) for a file. */
 struct waiter {
 	struct waiter *next;
-	struct tacho_tree_file *file;
+	uint64_t fh;
 	struct fuse_pollhandle *handle;
 };
 
 struct mount {
 	struct tacho_tree *tree;
+	struct tacho_lkst_files *lkst;
 	const struct tacho_mount_config *config;
 	pthread_mutex_t lock;
 	struct waiter *waiters;
@@ -64,19 +66,89 @@ static struct tacho_tree_file *file_of(const struct fuse_file_info *fi)
 	return (struct tacho_tree_file *)(uintptr_t)fi->fh;
 }
 
-/*
- * ---- attributes and directories ----
- *
- * Of what is open and was removed since (a directory that somebody reads), FUSE knows no path:
- * it is NULL then, in all calls that could also come with an open file.
- */
+/* ---- LKST's files, beside those of the tree ---- */
+
+#define IS_LKST	UINT64_C(1)	/* in fi->fh: the pointer is a file of LKST's */
+
+static bool is_lkst(const char *path)
+{
+	return !strncmp(path, "/lkst", 5) || !strcmp(path, "/class") ||
+	       !strncmp(path, "/class/", 7);
+}
+
+static struct tacho_lkst_file *lkst_of(const struct fuse_file_info *fi)
+{
+	return fi->fh & IS_LKST ?
+	       (struct tacho_lkst_file *)(uintptr_t)(fi->fh & ~IS_LKST) : NULL;
+}
+
+static struct tacho_lkst_caller lkst_caller(const struct fuse_file_info *fi)
+{
+	const struct fuse_context *ctx = fuse_get_context();
+
+	return (struct tacho_lkst_caller){
+		.pid = ctx->pid, .uid = ctx->uid, .gid = ctx->gid,
+		.nonblock = fi->flags & O_NONBLOCK,
+		.interrupted = interrupted,
+	};
+}
+
+static int lkst_getattr(const char *path, struct stat *st)
+{
+	uint32_t mode;
+	uint64_t ino;
+	bool dir;
+	int err = tacho_lkst_files_stat(self()->lkst, path, &dir, &mode, &ino);
+
+	if (err)
+		return err;
+	memset(st, 0, sizeof(*st));
+	st->st_ino = ino;
+	st->st_mode = (dir ? S_IFDIR : S_IFREG) | mode;
+	st->st_nlink = dir ? 2 : 1;
+	st->st_uid = geteuid();
+	st->st_gid = getegid();
+	return 0;
+}
+
+static int lkst_open(const char *path, struct fuse_file_info *fi)
+{
+	struct tacho_lkst_caller c = lkst_caller(fi);
+	struct tacho_lkst_file *f;
+	int err = tacho_lkst_file_open(self()->lkst, path, fi->flags, &c, &f);
+
+	if (err)
+		return err;
+	fi->fh = (uintptr_t)f | IS_LKST;
+	fi->direct_io = 1;
+	fi->nonseekable = tacho_lkst_file_is_stream(f);
+	return 0;
+}
+
+/* The struct of a request comes and goes in data, as long as its number says. */
+static int op_ioctl(const char *path, unsigned int request, void *arg,
+		    struct fuse_file_info *fi, unsigned int flags, void *data)
+{
+	struct tacho_lkst_caller c = lkst_caller(fi);
+	struct tacho_lkst_file *f = lkst_of(fi);
+
+	(void)path;
+	if (!f || flags & FUSE_IOCTL_DIR)
+		return -ENOTTY;
+	return tacho_lkst_file_ioctl(f, request, (uintptr_t)arg, data, &c);
+}
+
+/* ---- attributes and directories ---- */
 
 static int op_getattr(const char *path, struct stat *st, struct fuse_file_info *fi)
 {
 	struct tacho_tree_stat s;
-	int err = path ? tacho_tree_stat(self()->tree, path, &s) : -ENOENT;
+	int err;
 
 	(void)fi;
+	if (is_lkst(path))
+		return lkst_getattr(path, st);
+	err = tacho_tree_stat(self()->tree, path, &s);
 	if (err)
 		return err;
 	memset(st, 0, sizeof(*st));
@@ -110,9 +182,11 @@ static int op_readdir(const char *path, void *buf, fuse_fill_dir_t fill, off_t o
 	(void)off;
 	(void)fi;
 	(void)flags;
-	if (!path)
-		return -ENOENT;
 	if (fill_entry(".", true, &d) || fill_entry("..", true, &d))
+		return -ENOMEM;
+	if (is_lkst(path))
+		return tacho_lkst_files_list(self()->lkst, path, fill_entry, &d);
+	if (!strcmp(path, "/") && tacho_lkst_files_list(self()->lkst, path, fill_entry, &d))
 		return -ENOMEM;
 	return tacho_tree_list(self()->tree, path, fill_entry, &d);
 }
@@ -131,20 +205,20 @@ static int op_rmdir(const char *path)
 static int op_chmod(const char *path, mode_t mode, struct fuse_file_info *fi)
 {
 	(void)fi;
-	return path ? tacho_tree_chmod(self()->tree, path, mode & 07777) : -ENOENT;
+	return tacho_tree_chmod(self()->tree, path, mode & 07777);
 }
 
 static int op_chown(const char *path, uid_t uid, gid_t gid, struct fuse_file_info *fi)
 {
 	(void)fi;
-	return path ? tacho_tree_chown(self()->tree, path, uid, gid) : -ENOENT;
+	return tacho_tree_chown(self()->tree, path, uid, gid);
 }
 
 static int op_truncate(const char *path, off_t size, struct fuse_file_info *fi)
 {
 	(void)size;
 	(void)fi;
-	return path ? tacho_tree_truncate(self()->tree, path) : -ENOENT;
+	return is_lkst(path) ? 0 : tacho_tree_truncate(self()->tree, path);
 }
 
 /* Times are not kept: touch(1) of a control file succeeds. */
@@ -153,7 +227,7 @@ static int op_utimens(const char *path, const struct timespec tv[2],
 {
 	(void)tv;
 	(void)fi;
-	return !path || tacho_tree_truncate(self()->tree, path) == -ENOENT ? -ENOENT : 0;
+	return tacho_tree_truncate(self()->tree, path) == -ENOENT ? -ENOENT : 0;
 }
 
 /* Files are not made, renamed or removed by hand: what tracefs says of that. */
@@ -200,8 +274,11 @@ static int op_open(const char *path, struct fuse_file_info *fi)
 {
 	struct tacho_tree_caller c = caller(fi);
 	struct tacho_tree_file *f;
-	int err = tacho_tree_open_file(self()->tree, path, fi->flags, &c, &f);
+	int err;
 
+	if (is_lkst(path))
+		return lkst_open(path, fi);
+	err = tacho_tree_open_file(self()->tree, path, fi->flags, &c, &f);
 	if (err)
 		return err;
 	fi->fh = (uintptr_t)f;
@@ -214,8 +291,11 @@ static int op_read(const char *path, char *to, size_t size, off_t off,
 		   struct fuse_file_info *fi)
 {
 	struct tacho_tree_caller c = caller(fi);
+	struct tacho_lkst_caller lc = lkst_caller(fi);
 
 	(void)path;
+	if (lkst_of(fi))
+		return (int)tacho_lkst_file_read(lkst_of(fi), to, size, (uint64_t)off, &lc);
 	return (int)tacho_tree_read(file_of(fi), to, size, (uint64_t)off, &c);
 }
 
@@ -223,13 +303,16 @@ static int op_write(const char *path, const char *from, size_t size, off_t off,
 		    struct fuse_file_info *fi)
 {
 	struct tacho_tree_caller c = caller(fi);
+	struct tacho_lkst_caller lc = lkst_caller(fi);
 
 	(void)path;
 	(void)off;
+	if (lkst_of(fi))
+		return (int)tacho_lkst_file_write(lkst_of(fi), from, size, &lc);
 	return (int)tacho_tree_write(file_of(fi), from, size, &c);
 }
 
-static void forget_waiters(struct mount *m, const struct tacho_tree_file *f)
+static void forget_waiters(struct mount *m, uint64_t fh)
 {
 	struct waiter **at = &m->waiters;
 
@@ -237,7 +320,7 @@ static void forget_waiters(struct mount *m, const struct tacho_tree_file *f)
 	while (*at) {
 		struct waiter *w = *at;
 
-		if (w->file != f) {
+		if (w->fh != fh) {
 			at = &w->next;
 			continue;
 		}
@@ -251,13 +334,15 @@ static void forget_waiters(struct mount *m, const struct tacho_tree_file *f)
 static int op_release(const char *path, struct fuse_file_info *fi)
 {
 	(void)path;
-	forget_waiters(self(), file_of(fi));
-	tacho_tree_close_file(file_of(fi));
+	forget_waiters(self(), fi->fh);
+	if (lkst_of(fi))
+		tacho_lkst_file_close(lkst_of(fi));
+	else
+		tacho_tree_close_file(file_of(fi));
 	return 0;
 }
 
-static int add_waiter(struct mount *m, struct tacho_tree_file *f,
-		      struct fuse_pollhandle *handle)
+static int add_waiter(struct mount *m, uint64_t fh, struct fuse_pollhandle *handle)
 {
 	struct waiter *w = malloc(sizeof(*w));
 
@@ -266,23 +351,29 @@ static int add_waiter(struct mount *m, struct tacho_tree_file *f,
 		return -ENOMEM;
 	}
 	pthread_mutex_lock(&m->lock);
-	*w = (struct waiter){ m->waiters, f, handle };
+	*w = (struct waiter){ m->waiters, fh, handle };
 	m->waiters = w;
 	pthread_mutex_unlock(&m->lock);
 	return 0;
 }
 
+static unsigned int poll_file(uint64_t fh)
+{
+	const struct fuse_file_info fi = { .fh = fh };
+
+	return lkst_of(&fi) ? tacho_lkst_file_poll(lkst_of(&fi)) :
+			      tacho_tree_poll(file_of(&fi));
+}
+
 static int op_poll(const char *path, struct fuse_file_info *fi,
 		   struct fuse_pollhandle *handle, unsigned int *events)
 {
-	struct tacho_tree_file *f = file_of(fi);
-
 	(void)path;
-	*events = tacho_tree_poll(f);
+	*events = poll_file(fi->fh);
 	if (!handle)
 		return 0;
 	if (!*events)
-		return add_waiter(self(), f, handle);
+		return add_waiter(self(), fi->fh, handle);
 	fuse_pollhandle_destroy(handle);
 	return 0;
 }
@@ -296,7 +387,7 @@ static void look_at_waiters(struct mount *m)
 	while (*at) {
 		struct waiter *w = *at;
 
-		if (!tacho_tree_poll(w->file)) {
+		if (!poll_file(w->fh)) {
 			at = &w->next;
 			continue;
 		}
@@ -361,6 +452,7 @@ static const struct fuse_operations operations = {
 	.symlink = op_link, .rename = op_rename, .rmdir = op_rmdir, .chmod = op_chmod, .chown = op_chown,
 	.truncate = op_truncate, .utimens = op_utimens, .open = op_open,
 	.read = op_read, .write = op_write, .release = op_release, .poll = op_poll,
+	.ioctl = op_ioctl,
 	.init = op_init,
 };
 
@@ -444,6 +536,9 @@ int tacho_mount_run(struct tacho_tree *tree, const struct tacho_mount_config *co
 	int err = make_args(&args, config);
 
 	pthread_mutex_init(&m.lock, NULL);
+	m.lkst = tacho_lkst_files_new(geteuid());
+	if (!err && !m.lkst)
+		err = -ENOMEM;
 	if (!err)
 		fuse = fuse_new(&args, &operations, sizeof(operations), &m);
 	if (!fuse) {
@@ -460,6 +555,7 @@ int tacho_mount_run(struct tacho_tree *tree, const struct tacho_mount_config *co
 	if (fuse)
 		fuse_destroy(fuse);
 	fuse_opt_free_args(&args);
+	tacho_lkst_files_free(m.lkst);
 	pthread_mutex_destroy(&m.lock);
 	return err;
 }

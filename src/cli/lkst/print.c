@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: MIT
+/* Events as text or CSV. */
+#include "cli/lkst/print.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/lkst/show.h"
+#include "cli/out.h"
+#include "face/lkst/pump.h"
+#include "fmt/lkst/line.h"
+#include "stream/clock.h"
+
+#define AT_ONCE	4096
+
+struct printer {
+	const struct print_options *o;
+	struct lkst_types types;
+	bool shown[LKST_TYPES_NR];
+	uint64_t freq, tsc, realtime;
+	int32_t utc_offset;
+	int64_t offset_hour;	/* that utc_offset is of; it changes on the hour */
+	struct cli_out out;
+};
+
+/* ---- the selection language ---- */
+
+/* Types called `name`: all are marked.  False: there is none. */
+static bool mark(struct printer *p, const char *name, size_t len, int8_t *marks, int8_t how)
+{
+	char text[LKST_ETYPE_NAME_LEN + 1], *end;
+	bool found = false;
+	unsigned long n;
+
+	if (!len || len > LKST_ETYPE_NAME_LEN)
+		return false;
+	memcpy(text, name, len);
+	text[len] = '\0';
+	if (!strcmp(text, "all")) {
+		memset(marks, how, LKST_TYPES_NR);
+		return true;
+	}
+	n = strtoul(text, &end, 0);
+	if (!*end && n < LKST_TYPES_NR) {
+		marks[n] = how;
+		return true;
+	}
+	for (uint32_t i = 0; i < LKST_TYPES_NR; i++) {
+		const struct lkst_type_text *t = lkst_types_get(&p->types, i);
+
+		if (t && (!strcmp(t->name, text) || !strcmp(t->mnemonic, text))) {
+			marks[i] = how;
+			found = true;
+		}
+	}
+	return found;
+}
+
+static int select_events(struct printer *p)
+{
+	const char *at = p->o->events;
+	int8_t marks[LKST_TYPES_NR] = { 0 };
+	bool asked = false;
+
+	for (; at && *at; at += *at == ',') {
+		bool no = *at == '!';
+		size_t len;
+
+		at += no;
+		len = strcspn(at, ",");
+		if (!mark(p, at, len, marks, no ? -1 : 1))
+			return tool_fail(TOOL_USAGE, "there is no event '%.*s'; option '-h' lists them",
+					 (int)len, at);
+		at += len;
+	}
+	for (uint32_t i = 0; i < LKST_TYPES_NR; i++)
+		asked |= marks[i] > 0;
+	for (uint32_t i = 0; i < LKST_TYPES_NR; i++)
+		p->shown[i] = marks[i] > 0 || (!asked && !marks[i]);
+	return TOOL_OK;
+}
+
+/* ---- a record ---- */
+
+static uint64_t realtime_of(const struct printer *p, uint64_t ticks)
+{
+	__extension__ typedef __int128 wide;
+
+	return (uint64_t)((wide)(int64_t)(ticks - p->tsc) * 1000000000 /
+			  (wide)(p->freq ? p->freq : 1) + (wide)p->realtime);
+}
+
+static int32_t utc_offset(struct printer *p, uint64_t ns)
+{
+	time_t s = (time_t)(ns / 1000000000);
+	struct tm tm;
+
+	if (p->offset_hour != s / 900) {
+		p->offset_hour = s / 900;
+		p->utc_offset = localtime_r(&s, &tm) ? (int32_t)tm.tm_gmtoff : 0;
+	}
+	return p->utc_offset;
+}
+
+/* A cell that may have commas or quotes. */
+static void put_cell(struct tacho_buf *b, const char *text)
+{
+	if (!strpbrk(text, ",\"\n")) {
+		tacho_buf_puts(b, text);
+		return;
+	}
+	tacho_buf_putc(b, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			tacho_buf_putc(b, '"');
+		tacho_buf_putc(b, *text);
+	}
+	tacho_buf_putc(b, '"');
+}
+
+static void put_csv_time(struct printer *p, uint64_t ns)
+{
+	static const char *const days[] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
+	static const char *const months[] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul",
+					      "Aug", "Sep", "Oct", "Nov", "Dec" };
+	time_t s = (time_t)(ns / 1000000000);
+	unsigned int part = (unsigned int)(ns % 1000000000);
+	struct tm tm = { 0 };
+
+	if (p->o->seconds) {
+		tacho_buf_printf(&p->out.buf, ",%lld,%u", (long long)s, part / 1000);
+		return;
+	}
+	(void)localtime_r(&s, &tm);
+	tacho_buf_printf(&p->out.buf, ",%s,%s,%d,%02d:%02d:%02d.%09u,%d", days[tm.tm_wday % 7],
+			 months[tm.tm_mon % 12], tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+			 part, tm.tm_year + 1900);
+}
+
+static void put_csv(struct printer *p, const struct lkst_record *r,
+		    const struct lkst_type_text *t)
+{
+	struct tacho_buf *b = &p->out.buf;
+
+	if (t)
+		put_cell(b, t->name);
+	else
+		tacho_buf_printf(b, "0x%03x", r->etype);
+	tacho_buf_printf(b, ",%u,%d", r->cpu, r->pid);
+	put_csv_time(p, realtime_of(p, r->ticks));
+	for (int i = 0; i < 4; i++) {
+		const char *name = t ? t->arg[i] : "";
+
+		if (!*name && t && !p->o->verbose)
+			continue;
+		tacho_buf_putc(b, ',');
+		put_cell(b, name);
+		tacho_buf_printf(b, ",0x%08" PRIx32 ",0x%08" PRIx32, (uint32_t)r->arg[i],
+				 (uint32_t)(r->arg[i] >> 32));
+	}
+	tacho_buf_putc(b, '\n');
+}
+
+static int put_record(struct printer *p, const struct lkst_record *r)
+{
+	const struct lkst_type_text *t = lkst_types_get(&p->types, r->etype);
+	struct lkst_line line = { .all = p->o->verbose };
+	char *to;
+
+	if (p->o->csv) {
+		put_csv(p, r, t);
+		return cli_out_more(&p->out);
+	}
+	if (t) {
+		line.name = t->name;
+		memcpy(line.arg, t->arg, sizeof(line.arg));
+	}
+	line.realtime = realtime_of(p, r->ticks);
+	line.utc_offset = utc_offset(p, line.realtime);
+	to = tacho_buf_reserve(&p->out.buf, LKST_LINE_MAX);
+	if (to)
+		tacho_buf_commit(&p->out.buf, lkst_line_put(to, r, &line));
+	return cli_out_more(&p->out);
+}
+
+static bool is_shown(const struct printer *p, const struct lkst_record *r)
+{
+	return r->etype < LKST_TYPES_NR && p->shown[r->etype] &&
+	       (p->o->cpu < 0 || r->cpu == p->o->cpu);
+}
+
+/* ---- what is printed ---- */
+
+static int add(struct print_records *all, const struct lkst_record *r)
+{
+	struct lkst_record *more;
+
+	if (all->nr == all->room) {
+		all->room = all->room ? all->room * 2 : AT_ONCE;
+		more = realloc(all->r, all->room * sizeof(*more));
+		if (!more)
+			return tool_fail(TOOL_FAILED, "no memory for more than %zu events; '-n' asks "
+					 "for less, '-r' needs none", all->nr);
+		all->r = more;
+	}
+	all->r[all->nr++] = *r;
+	return TOOL_OK;
+}
+
+/* The newest first, and of those the newest max. */
+static int put_backwards(struct printer *p, const struct print_records *all)
+{
+	uint64_t n = 0;
+	int ret = TOOL_OK;
+
+	for (size_t i = all->nr; !ret && n < p->o->max && i-- > 0 && !p->out.closed;)
+		if (is_shown(p, &all->r[i])) {
+			ret = put_record(p, &all->r[i]);
+			n++;
+		}
+	return ret;
+}
+
+static int put_forwards(struct printer *p, const struct print_records *all)
+{
+	uint64_t n = 0;
+	int ret = TOOL_OK;
+
+	for (size_t i = 0; !ret && n < p->o->max && i < all->nr && !p->out.closed; i++)
+		if (is_shown(p, &all->r[i])) {
+			ret = put_record(p, &all->r[i]);
+			n++;
+		}
+	return ret;
+}
+
+/* A file, the oldest first: as it is read. */
+static int stream_log(struct printer *p, struct lkst_log *log)
+{
+	struct lkst_record r;
+	uint64_t n = 0;
+	int got = 0, ret = TOOL_OK;
+
+	while (!ret && n < p->o->max && !p->out.closed &&
+	       (got = lkst_log_next(log, &r, NULL)) == 1)
+		if (is_shown(p, &r)) {
+			ret = put_record(p, &r);
+			n++;
+		}
+	return ret ? ret : got < 0 ? tool_fail(TOOL_FAILED, "%s", lkst_log_why(log)->text) : ret;
+}
+
+/* Records of a file that are shown. */
+static int collect_log(struct printer *p, struct lkst_log *log, struct print_records *all)
+{
+	struct lkst_record r;
+	int got = 0, ret = TOOL_OK;
+
+	while (!ret && (got = lkst_log_next(log, &r, NULL)) == 1)
+		if (is_shown(p, &r))
+			ret = add(all, &r);
+	return ret ? ret : got < 0 ? tool_fail(TOOL_FAILED, "%s", lkst_log_why(log)->text) : ret;
+}
+
+static int warn_of_loss(const struct lkst_log *log, const char *path)
+{
+	struct lkst_log_info info;
+
+	lkst_log_info(log, &info);
+	if (info.lost)
+		(void)tool_fail(0, "%s: %" PRIu64 " events were lost when it was recorded", path,
+				info.lost);
+	if (info.damaged)
+		return tool_fail(TOOL_FAILED, "%s: %" PRIu64 " blocks are damaged; the events of the "
+				 "others were shown", path, info.damaged);
+	return TOOL_OK;
+}
+
+static int print_file(struct printer *p)
+{
+	struct print_records all = { 0 };
+	struct lkst_log_info info;
+	struct tacho_diag d = { 0 };
+	struct lkst_log *log;
+	int ret;
+
+	if (lkst_log_open(&log, p->o->input, &d))
+		return tool_fail(TOOL_FAILED, "%s", d.text);
+	lkst_log_info(log, &info);
+	p->freq = info.freq;
+	p->tsc = info.tsc;
+	p->realtime = info.realtime;
+	(void)lkst_types_parse(&p->types, info.types, info.types_len, false, NULL);
+	ret = tool_types_file(p->o->etypes, &p->types);
+	if (!ret)
+		ret = select_events(p);
+	if (!ret && p->o->ascending)
+		ret = stream_log(p, log);
+	else if (!ret)
+		ret = collect_log(p, log, &all);
+	if (!ret)
+		ret = put_backwards(p, &all);
+	if (!ret)
+		ret = cli_out_flush(&p->out);
+	if (!ret && !p->out.closed)
+		ret = warn_of_loss(log, p->o->input);
+	free(all.r);
+	lkst_log_free(log);
+	return ret;
+}
+
+/* ---- the buffers of LKST ---- */
+
+struct collect {
+	const struct print_options *o;
+	struct print_records *all;
+};
+
+static int collect_buffer(struct tacho_lkst *l, int cpu, int32_t id, struct collect *c)
+{
+	struct print_records one = { 0 };
+	struct lkst_record *some = malloc(AT_ONCE * sizeof(*some));
+	int err = some ? 0 : -ENOMEM, ret = TOOL_OK;
+	uint64_t from = 0;
+	size_t n = 1;
+
+	while (!err && !ret && n) {
+		err = tacho_lkst_records(l, cpu, id, from, some, AT_ONCE, &n);
+		for (size_t i = 0; !err && !ret && i < n; i++)
+			ret = add(&one, &some[i]);
+		if (!err && n)
+			from = (uint64_t)some[n - 1].recid + 1;
+	}
+	free(some);
+	for (size_t i = one.nr > c->o->max ? one.nr - c->o->max : 0; !ret && i < one.nr; i++)
+		ret = add(c->all, &one.r[i]);
+	free(one.r);
+	return err ? tool_failed(err, "read buffer %d of CPU %d", id, cpu) : ret;
+}
+
+static int collect_cpu(struct tacho_lkst *l, int cpu, void *arg)
+{
+	struct lkst_buffer_listent e[TACHO_BUFFERS_MAX];
+	struct lkst_buffer_listparam p = { .cpu = cpu, .listent_num = TACHO_BUFFERS_MAX,
+					   .listent = e };
+	struct collect *c = arg;
+	int ret = TOOL_OK, err;
+
+	if (c->o->cpu >= 0 && c->o->cpu != cpu)
+		return TOOL_OK;
+	err = tacho_lkst_buffer_list(l, &p);
+	if (err)
+		return tool_failed(err, "list the buffers of CPU %d", cpu);
+	for (int i = 0; !ret && i < p.buffer_num; i++)
+		if (c->o->buffer == LKST_BUFFER_ID_VOID || c->o->buffer == e[i].id)
+			ret = collect_buffer(l, cpu, e[i].id, c);
+	return ret;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct lkst_record *x = a, *y = b;
+
+	if (x->ticks != y->ticks)
+		return x->ticks < y->ticks ? -1 : 1;
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return x->recid < y->recid ? -1 : x->recid > y->recid;
+}
+
+int print_collect(struct tacho_lkst *l, const struct print_options *o,
+		  struct print_records *all)
+{
+	struct collect c = { o, all };
+	int ret;
+
+	(void)tacho_lkst_pump_once(l);
+	ret = o->fixed ? collect_buffer(l, -1, LKST_BUFFER_ID_VOID, &c) :
+			     each_cpu(l, collect_cpu, &c);
+
+	if (!ret && all->nr)
+		qsort(all->r, all->nr, sizeof(all->r[0]), by_time);
+	return ret;
+}
+
+static int print_live(struct printer *p, struct tacho_lkst *l)
+{
+	const struct tacho_control *ctl = l->session.view.ctl;
+	struct print_options every = *p->o;
+	struct print_records all = { 0 };
+	int ret = tool_types(l, p->o->etypes, &p->types);
+
+	p->freq = ctl->clock_freq;
+	p->tsc = ctl->start.ticks;
+	p->realtime = ctl->start.realtime;
+	every.max = UINT64_MAX;		/* it counts what is printed */
+	if (!ret)
+		ret = select_events(p);
+	if (!ret)
+		ret = print_collect(l, &every, &all);
+	if (!ret)
+		ret = p->o->ascending ? put_forwards(p, &all) : put_backwards(p, &all);
+	if (!ret)
+		ret = cli_out_flush(&p->out);
+	free(all.r);
+	return ret;
+}
+
+int print_events(const struct print_options *o)
+{
+	struct printer *p = calloc(1, sizeof(*p));
+	struct tacho_lkst l;
+	int ret;
+
+	if (!p)
+		return tool_failed(-ENOMEM, "print");
+	p->o = o;
+	p->offset_hour = INT64_MIN;
+	lkst_types_init(&p->types);
+	cli_out_init(&p->out, 1, "standard output");
+	if (o->input) {
+		ret = print_file(p);
+	} else {
+		ret = tool_open(&l);
+		if (!ret) {
+			ret = print_live(p, &l);
+			tacho_lkst_close(&l);
+		}
+	}
+	cli_out_release(&p->out);
+	lkst_types_release(&p->types);
+	free(p);
+	return ret;
+}
+
+int print_names(const char *etypes)
+{
+	const struct tacho_lkst_config look = { .look = true };
+	struct lkst_types types;
+	struct tacho_lkst l;
+	int ret;
+
+	lkst_types_init(&types);
+	if (!tacho_lkst_open(&l, &look, NULL)) {
+		ret = tool_types(&l, etypes, &types);
+		tacho_lkst_close(&l);
+	} else {
+		ret = tool_types_file(etypes, &types);
+	}
+	for (uint32_t i = 0; !ret && i < LKST_TYPES_NR; i++) {
+		const struct lkst_type_text *t = lkst_types_get(&types, i);
+
+		if (t)
+			printf("  0x%03x  %-28s %s\n", i, t->mnemonic, t->name);
+	}
+	lkst_types_release(&types);
+	return ret;
+}
