@@ -297,7 +297,7 @@ static int read_to_file(const struct print_options *o, const char *path)
 static int run_read(int argc, char **argv)
 {
 	struct print_options o = { .cpu = -1, .max = UINT64_MAX, .ascending = true,
-				   .buffer = LKST_BUFFER_ID_VOID };
+				   .each = true, .buffer = LKST_BUFFER_ID_VOID };
 	const char *path = NULL;
 	uint64_t n;
 	int c, ret = TOOL_OK;
@@ -337,51 +337,50 @@ static int run_read(int argc, char **argv)
 
 /* ---- print ---- */
 
-static int run_print(int argc, char **argv)
+static int parse_print(int argc, char **argv, struct print_options *o, bool *help)
 {
-	struct print_options o = { .cpu = -1, .max = UINT64_MAX, .buffer = LKST_BUFFER_ID_VOID };
-	bool help = false;
-	uint64_t n;
 	int c, ret = TOOL_OK;
+	uint64_t n;
 
 	while (!ret && (c = tool_option(argc, argv, "f:c:e:hn:rCSVE:")) != -1) {
 		switch (c) {
 		case 'f':
-			o.input = optarg;
+			o->input = optarg;
 			break;
 		case 'c':
 			ret = tool_number(optarg, "CPU", INT32_MAX, &n);
-			o.cpu = (int64_t)n;
+			o->cpu = (int64_t)n;
 			break;
 		case 'e':
-			o.events = optarg;
-			break;
-		case 'h':
-			help = true;
+			o->events = optarg;
 			break;
 		case 'n':
-			ret = tool_number(optarg, "number of entries", INT64_MAX, &o.max);
-			break;
-		case 'r':
-			o.ascending = true;
-			break;
-		case 'C':
-			o.csv = true;
-			break;
-		case 'S':
-			o.seconds = true;
-			break;
-		case 'V':
-			o.verbose = true;
+			ret = tool_number(optarg, "number of entries", INT64_MAX, &o->max);
 			break;
 		case 'E':
-			o.etypes = optarg;
+			o->etypes = optarg;
+			break;
+		case 'h':
+		case 'r':
+		case 'C':
+		case 'S':
+		case 'V':
+			*(c == 'h' ? help : c == 'r' ? &o->ascending : c == 'C' ? &o->csv :
+			  c == 'S' ? &o->seconds : &o->verbose) = true;
 			break;
 		default:
 			return TOOL_USAGE;
 		}
 	}
-	if (ret || tool_no_more(argc, argv))
+	return ret;
+}
+
+static int run_print(int argc, char **argv)
+{
+	struct print_options o = { .cpu = -1, .max = UINT64_MAX, .buffer = LKST_BUFFER_ID_VOID };
+	bool help = false;
+
+	if (parse_print(argc, argv, &o, &help) || tool_no_more(argc, argv))
 		return TOOL_USAGE;
 	if (help) {
 		printf("usage: lkstbuf print [-f FILE] [-c CPU] [-e EVENT,..] [-n ENTRIES] [-r] "

@@ -3,17 +3,23 @@
  * lkstlogd - write the events to files, all the time or when told to (specification 4.7.3.3.1).
  *
  * The parent makes the buffers, pumps the kernel's events, and takes the signals; a child
- * for each CPU owns its read queue and its file, and is told by signals of its own:
+ * for each CPU owns its read queue and its file.  What children are to do is a word in
+ * memory that they share, so that one that was killed and started again knows it, too:
  *
  *	parent		children
- *	USR1		USR1	write, or write no more
- *	USR2		USR2	the next file
- *	HUP		TERM	and all is begun anew
+ *	USR1		orders.writing changes
+ *	USR2		orders.serial counts on
+ *	HUP		TERM, and all is begun anew
  *	TERM, INT	TERM
  *
  * A child that does not write leaves the queue alone: the buffers go round, and what they
  * hold when writing begins comes first.  One that ends writing has its CPU shifted, so that
- * the file has all until then.
+ * the file has all until then.  No file that is there is written again: one that begins
+ * takes the first serial number that is free.
+ *
+ * Who runs holds a lock on the pid file.  A file without one was left by a daemon that was
+ * killed; so are the buffers that DIR/lkstlogd names, which are taken over with what
+ * they hold.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +31,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -40,9 +48,11 @@
 #define PID_FILE	"/var/run/lkstlogd.pid"
 #define LOG_DIR		"/var/log/lkst"
 #define LOG_NAME	LOG_DIR "/sebuf"
+#define LEFT		"lkstlogd"	/* in the run-time directory: our buffers */
 #define ARGS_MAX	64
 #define AT_ONCE		4096
 #define WAIT_MS		200
+#define CONFIG_MAX	65536
 
 struct options {
 	uint64_t size, limit, number;
@@ -50,6 +60,12 @@ struct options {
 	const char *pid_file, *config;
 	bool writing;		/* -a */
 	bool foreground;
+};
+
+/* What the parent wants of its children. */
+struct orders {
+	uint32_t writing;
+	uint32_t serial;	/* of files, at least */
 };
 
 static volatile sig_atomic_t got_usr1, got_usr2, got_hup, got_term;
@@ -93,237 +109,332 @@ static void say(const char *fmt, ...)
 struct child {
 	struct tacho_lkst l;
 	const struct options *o;
+	const struct orders *orders;
 	int cpu;
-	unsigned int serial;
+	uint32_t order;		/* orders->serial as it was last seen */
 	bool writing, failed;
 	struct lkst_log_writer *w;
 };
 
-static void file_name(const struct child *c, unsigned int serial, char *to, size_t size)
+/* What a log file is to begin with; *types is what cfg->types is of. */
+static void log_config(struct tacho_lkst *l, uint64_t limit, struct lkst_log_config *cfg,
+		       struct tacho_buf *types, char arch[LKST_ARCH_NAME_LEN])
 {
-	(void)snprintf(to, size, "%s%d.%u", c->o->name, c->cpu, serial);
+	const struct tacho_control *ctl = l->session.view.ctl;
+	struct timeval tv;
+	lkst_cpu_freq_t freq;
+	lkst_tsc_t tsc;
+	int big, ver;
+
+	tacho_lkst_base(l, &tv, &tsc, &freq, &big, &ver, arch);
+	tacho_buf_init(types, LKST_TYPES_TEXT_MAX);
+	(void)tacho_lkst_etypes(l, types);
+	*cfg = (struct lkst_log_config){
+		.limit = limit, .freq = ctl->clock_freq, .tsc = ctl->start.ticks,
+		.uuid = ctl->uuid, .realtime = ctl->start.realtime, .arch = arch,
+		.types = types->data, .types_len = types->len,
+	};
 }
 
-/* Files of daemons before this one stay. */
-static unsigned int first_serial(const struct child *c)
+static void file_name(const struct options *o, int cpu, uint32_t serial, char *to, size_t size)
 {
-	char path[PATH_MAX];
-	unsigned int serial = 0;
+	(void)snprintf(to, size, "%s%d.%u", o->name, cpu, serial);
+}
 
-	do
-		file_name(c, serial++, path, sizeof(path));
-	while (!access(path, F_OK));
-	return serial - 1;
+/* A disk that is full, a directory that is gone: said once, and tried again. */
+static void fails(struct child *c, const struct tacho_diag *d)
+{
+	if (!c->failed)
+		say("%s", d->text);
+	c->failed = true;
 }
 
 static int open_file(struct child *c)
 {
-	const struct tacho_control *ctl = c->l.session.view.ctl;
-	struct lkst_log_config cfg = { .limit = c->o->limit, .freq = ctl->clock_freq,
-				       .tsc = ctl->start.ticks, .uuid = ctl->uuid,
-				       .realtime = ctl->start.realtime };
 	char arch[LKST_ARCH_NAME_LEN], path[PATH_MAX];
+	uint32_t serial = c->order;
+	struct lkst_log_config cfg;
 	struct tacho_diag d = { 0 };
 	struct tacho_buf types;
-	struct timeval tv;
-	lkst_cpu_freq_t freq;
-	lkst_tsc_t tsc;
-	int big, ver, err;
+	int err;
 
-	tacho_lkst_base(&c->l, &tv, &tsc, &freq, &big, &ver, arch);
-	cfg.arch = arch;
-	tacho_buf_init(&types, LKST_TYPES_TEXT_MAX);
-	(void)tacho_lkst_etypes(&c->l, &types);
-	cfg.types = types.data;
-	cfg.types_len = types.len;
-	file_name(c, c->serial, path, sizeof(path));
+	do
+		file_name(c->o, c->cpu, serial++, path, sizeof(path));
+	while (!access(path, F_OK));
+	log_config(&c->l, c->o->limit, &cfg, &types, arch);
 	err = lkst_log_create(&c->w, path, &cfg, &d);
 	tacho_buf_release(&types);
-	if (err) {
-		say("%s", d.text);
-		c->w = NULL;
-	}
+	if (!err)
+		return 0;
+	fails(c, &d);
+	c->w = NULL;
 	return err;
 }
 
-static void close_file(struct child *c)
-{
-	struct tacho_diag d = { 0 };
-
-	if (c->w && lkst_log_close(c->w, &d))
-		say("%s", d.text);
-	c->w = NULL;
-}
-
-/* A disk that is full is said once, and tried again: what was lost meanwhile the file says. */
-static void write_some(struct child *c, const struct lkst_record *r, size_t n)
-{
-	struct tacho_diag d = { 0 };
-	int err = lkst_log_write(c->w, (uint32_t)c->cpu, c->l.state->cpu[c->cpu].read_buf, r, n,
-				 0, &d);
-
-	if (err && !c->failed)
-		say("%s", d.text);
-	c->failed = err != 0;
-}
-
-/* All that is in the queue now. */
+/* All that is in the queue now.  What a full disk leaves out the file counts as lost. */
 static void drain(struct child *c)
 {
 	static struct lkst_record some[AT_ONCE];
 	struct tacho_diag d = { 0 };
+	int err = 0;
 	ssize_t n;
 
-	if (!c->w && open_file(c)) {
-		c->writing = false;
+	if (!c->w && open_file(c))
 		return;
-	}
 	while ((n = tacho_lkst_read_records(&c->l, some, AT_ONCE, getpid())) > 0)
-		write_some(c, some, (size_t)n);
-	if (lkst_log_flush(c->w, &d) && !c->failed) {
-		say("%s", d.text);
-		c->failed = true;
-	}
+		err |= lkst_log_write(c->w, (uint32_t)c->cpu,
+				      c->l.state->cpu[c->cpu].read_buf, some, (size_t)n, 0, &d);
+	err |= lkst_log_flush(c->w, &d);
+	if (err)
+		fails(c, &d);
+	else
+		c->failed = false;
 }
 
-static void drain_to_now(struct child *c)
+/* The buffer that a CPU writes, or VOID. */
+static int32_t write_buf(struct tacho_lkst *l, int cpu)
 {
-	(void)tacho_lkst_buffer_shift(&c->l, c->cpu);
+	struct lkst_trc_status st;
+
+	return tacho_lkst_status(l, &st) ? LKST_BUFFER_ID_VOID : st.write_buf[cpu];
+}
+
+/*
+ * The file gets all until now, and is closed.  A buffer that no other follows (-n 1) is left
+ * for buffer 0, and gone back to.
+ */
+static void finish_file(struct child *c)
+{
+	const int32_t own = write_buf(&c->l, c->cpu);
+	const struct lkst_buffer_jumpparam aside = { c->cpu, 0 }, back = { c->cpu, own };
+	bool single = tacho_lkst_buffer_shift(&c->l, c->cpu) == -EINVAL && own > 0 &&
+		      !tacho_lkst_buffer_jump(&c->l, &aside);
+	struct tacho_diag d = { 0 };
+
 	drain(c);
+	if (single)
+		(void)tacho_lkst_buffer_jump(&c->l, &back);
+	if (c->w && lkst_log_close(c->w, &d))
+		fails(c, &d);
+	c->w = NULL;
 }
 
-static int child_loop(struct child *c)
+static void follow_orders(struct child *c)
 {
-	while (!got_term && getppid() != 1) {
+	uint32_t serial = tacho_load_acquire(&c->orders->serial);
+	bool writing = tacho_load_acquire(&c->orders->writing) && !got_term;
+
+	if (c->writing && (!writing || serial != c->order))
+		finish_file(c);
+	c->order = serial;
+	c->writing = writing;
+	if (writing)
+		drain(c);
+}
+
+static void child_loop(struct child *c)
+{
+	while (!got_term) {
 		uint32_t seen = tacho_load_acquire(&c->l.state->wake);
 
-		if (got_usr1) {
-			got_usr1 = 0;
-			if (c->writing) {
-				drain_to_now(c);
-				close_file(c);
-			}
-			c->writing = !c->writing;
-		}
-		if (got_usr2) {
-			got_usr2 = 0;
-			if (c->w)
-				drain_to_now(c);
-			close_file(c);
-			c->serial++;
-			if (c->writing)
-				drain(c);
-		}
-		if (c->writing)
-			drain(c);
-		if (!got_term && !got_usr1 && !got_usr2)
+		follow_orders(c);
+		if (!got_term)
 			tacho_lkst_wait(&c->l, seen, WAIT_MS);
 	}
-	if (c->writing)
-		drain_to_now(c);
-	close_file(c);
-	return TOOL_OK;
+	follow_orders(c);
 }
 
 /* In the child, which the parent's death ends. */
-static int run_child(const struct options *o, int cpu)
+static int run_child(const struct options *o, const struct orders *orders, int cpu, pid_t parent)
 {
 	struct lkst_buffer_srmodparam p = { .cpu = cpu, .mode = LKST_READ_MODE_STD };
 	const struct tacho_lkst_config look = { .look = true };
-	struct child c = { .o = o, .cpu = cpu, .writing = o->writing };
+	struct child c = { .o = o, .orders = orders, .cpu = cpu };
 	struct tacho_diag d = { 0 };
 	int err;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		return TOOL_OK;
 	if (tacho_lkst_open(&c.l, &look, &d)) {
 		say("%s", d.text);
 		return TOOL_FAILED;
 	}
 	err = tacho_lkst_setrmod(&c.l, &p, getpid());
-	if (err) {
+	if (err)
 		say(err == -EBUSY ? "the read queue of CPU %d is another process's" :
 		    "cannot read the queue of CPU %d", cpu);
-		return TOOL_FAILED;
-	}
-	c.serial = first_serial(&c);
-	err = child_loop(&c);
+	else
+		child_loop(&c);
 	tacho_lkst_unset_rmod(&c.l, getpid());
 	tacho_lkst_close(&c.l);
-	return err;
+	return err ? TOOL_FAILED : TOOL_OK;
 }
 
-/* ---- the parent ---- */
+/* ---- our buffers ---- */
 
 struct daemon {
 	const struct options *o;
+	struct orders *orders;
 	struct tacho_lkst l;
 	struct tacho_lkst_pump *pump;
 	pid_t child[LKST_CPU_MAX];
-	int32_t first;		/* buffers first .. first + number - 1 are ours */
+	int32_t id[LKST_BUFFER_MAX];	/* of all CPUs; the first ring[] are written */
+	uint32_t nr, ring;
 };
 
-/* A ring of buffers on every CPU, which is gone on in. */
+struct wanted {
+	int32_t id;
+	uint64_t size;
+	bool all;
+};
+
+static int has_buffer(struct tacho_lkst *l, int cpu, void *arg)
+{
+	struct lkst_buffer_listent e[TACHO_BUFFERS_MAX];
+	struct lkst_buffer_listparam p = { .cpu = cpu, .listent_num = TACHO_BUFFERS_MAX,
+					   .listent = e };
+	struct wanted *w = arg;
+	bool has = false;
+
+	if (!tacho_lkst_buffer_list(l, &p))
+		for (int i = 0; i < p.buffer_num && i < TACHO_BUFFERS_MAX; i++)
+			has |= e[i].id == w->id && e[i].size == w->size;
+	w->all &= has;
+	return 0;
+}
+
+/* Every CPU has buffer `id`, of our size. */
+static bool is_of_our_size(struct daemon *d, int32_t id)
+{
+	struct wanted w = { id, d->o->size & ~UINT64_C(4095), true };
+
+	return !each_cpu(&d->l, has_buffer, &w) && w.all;
+}
+
+/* Buffers that a daemon that was killed left: they come first if they are as ours are to be. */
+static void find_left(struct daemon *d)
+{
+	unsigned long long generation = 0;
+	int fd = openat(d->l.dir.fd, LEFT, O_RDONLY | O_CLOEXEC), id;
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (!f)
+		return;
+	if (fscanf(f, "%llu", &generation) == 1 && generation == d->l.state->generation)
+		while (d->nr < LKST_BUFFER_MAX && fscanf(f, "%d", &id) == 1)
+			if (id > 0 && id < LKST_BUFFER_MAX)
+				d->id[d->nr++] = id;
+	(void)fclose(f);
+	for (uint32_t i = 0; i < d->nr && d->ring < d->o->number; i++)
+		if (is_of_our_size(d, d->id[i])) {
+			id = d->id[d->ring];
+			d->id[d->ring++] = d->id[i];
+			d->id[i] = id;
+		}
+}
+
+static void remember(const struct daemon *d)
+{
+	int fd = openat(d->l.dir.fd, LEFT, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return;
+	(void)dprintf(fd, "%llu", (unsigned long long)d->l.state->generation);
+	for (uint32_t i = 0; i < d->nr; i++)
+		(void)dprintf(fd, " %d", d->id[i]);
+	close(fd);
+}
+
+/*
+ * The first d->ring of d->id follow each other, and are gone on in: where one of them is being
+ * written, in that, as the others may hold what nobody has read.
+ */
+static int make_ring(struct tacho_lkst *l, int cpu, void *arg)
+{
+	const struct daemon *d = arg;
+	struct lkst_buffer_jumpparam to = { cpu, d->id[0] };
+	int32_t now = write_buf(l, cpu);
+
+	for (uint32_t i = 0; i < d->ring; i++) {
+		const struct lkst_buffer_linkparam p = {
+			cpu, d->id[i], d->ring > 1 ? d->id[(i + 1) % d->ring] :
+			LKST_BUFFER_ID_VOID
+		};
+
+		(void)tacho_lkst_buffer_link(l, &p);
+		if (d->id[i] == now)
+			to.dest = now;
+	}
+	(void)tacho_lkst_buffer_jump(l, &to);
+	return 0;
+}
+
 static int make_buffers(struct daemon *d)
 {
-	uint64_t n = d->o->number;
-	int32_t id[LKST_BUFFER_MAX];
 	int err = 0;
 
-	for (uint64_t i = 0; !err && i < n; i++) {
+	find_left(d);
+	while (!err && d->ring < d->o->number) {
 		struct lkst_buffer_param p = { .id = LKST_BUFFER_ID_VOID, .cpu = -1,
 					       .next = LKST_BUFFER_ID_VOID, .size = d->o->size };
 
-		err = tacho_lkst_buffer_create(&d->l, &p);
-		id[i] = p.id;
+		err = d->nr == LKST_BUFFER_MAX ? -ENOSPC : tacho_lkst_buffer_create(&d->l, &p);
+		if (err)
+			break;
+		d->id[d->nr++] = d->id[d->ring];
+		d->id[d->ring++] = p.id;
 	}
-	if (err)
-		return tool_failed(err, "make %llu buffers of %llu bytes",
-				   (unsigned long long)n, (unsigned long long)d->o->size);
-	for (int cpu = 0; cpu < LKST_CPU_MAX; cpu++)
-		for (uint64_t i = 0; n > 1 && i < n; i++) {
-			const struct lkst_buffer_linkparam p = { cpu, id[i], id[(i + 1) % n] };
+	remember(d);
+	if (!err)
+		return each_cpu(&d->l, make_ring, d);
+	say("cannot make %llu buffers of %llu bytes: %s", (unsigned long long)d->o->number,
+	    (unsigned long long)d->o->size, err == -EINVAL ? "4K to 256M are possible" :
+	    err == -ENOSPC ? "all ids are taken" : strerror(-err));
+	return TOOL_FAILED;
+}
 
-			(void)tacho_lkst_buffer_link(&d->l, &p);
-		}
-	for (int cpu = 0; cpu < LKST_CPU_MAX; cpu++) {
-		const struct lkst_buffer_jumpparam p = { cpu, id[0] };
+/* A CPU that is in one of ours goes on in buffer 0. */
+static int leave_ours(struct tacho_lkst *l, int cpu, void *arg)
+{
+	const struct lkst_buffer_jumpparam p = { cpu, 0 };
+	const struct daemon *d = arg;
+	int32_t now = write_buf(l, cpu);
 
-		(void)tacho_lkst_buffer_jump(&d->l, &p);
-	}
-	d->first = id[0];
-	return TOOL_OK;
+	for (uint32_t i = 0; i < d->nr; i++)
+		if (d->id[i] == now)
+			(void)tacho_lkst_buffer_jump(l, &p);
+	return 0;
 }
 
 static void remove_buffers(struct daemon *d)
 {
-	for (int cpu = 0; cpu < LKST_CPU_MAX; cpu++) {
-		const struct lkst_buffer_jumpparam p = { cpu, 0 };
-
-		(void)tacho_lkst_buffer_jump(&d->l, &p);
-	}
-	for (uint64_t i = 0; i < d->o->number; i++) {
-		const struct lkst_buffer_delparam p = { -1, d->first + (int32_t)i };
+	(void)each_cpu(&d->l, leave_ours, d);
+	for (uint32_t i = 0; i < d->nr; i++) {
+		const struct lkst_buffer_delparam p = { -1, d->id[i] };
 
 		(void)tacho_lkst_buffer_delete(&d->l, &p);
 	}
+	(void)unlinkat(d->l.dir.fd, LEFT, 0);
 }
+
+/* ---- the parent ---- */
 
 static int start_child(struct tacho_lkst *l, int cpu, void *arg)
 {
 	struct daemon *d = arg;
-	pid_t pid;
+	pid_t parent = getpid(), pid;
 
 	(void)l;
-	if (cpu >= LKST_CPU_MAX)
-		return TOOL_OK;
 	(void)fflush(NULL);
 	pid = fork();
 	if (!pid)
-		_exit(run_child(d->o, cpu));
+		_exit(run_child(d->o, d->orders, cpu, parent));
 	if (pid < 0)
-		return tool_failed(-errno, "start the child of CPU %d", cpu);
-	d->child[cpu] = pid;
-	return TOOL_OK;
+		say("cannot start the child of CPU %d: %s", cpu, strerror(errno));
+	else
+		d->child[cpu] = pid;
+	return pid < 0 ? TOOL_FAILED : TOOL_OK;
 }
 
 static void tell_children(struct daemon *d, int sig)
@@ -333,20 +444,26 @@ static void tell_children(struct daemon *d, int sig)
 			(void)kill(d->child[cpu], sig);
 }
 
-/* One that died otherwise than by our wish is started again. */
-static void look_after_children(struct daemon *d, bool again)
+/* One that was killed is started again; false: there is none left. */
+static bool look_after_children(struct daemon *d)
 {
+	bool any = false;
+
 	for (int cpu = 0; cpu < LKST_CPU_MAX; cpu++) {
 		int status;
 
-		if (!d->child[cpu] || waitpid(d->child[cpu], &status, WNOHANG) != d->child[cpu])
+		if (!d->child[cpu])
 			continue;
-		d->child[cpu] = 0;
-		if (!again || (WIFEXITED(status) && WEXITSTATUS(status)))
-			continue;
-		say("the child of CPU %d died; it is started again", cpu);
-		(void)start_child(&d->l, cpu, d);
+		if (waitpid(d->child[cpu], &status, WNOHANG) == d->child[cpu]) {
+			d->child[cpu] = 0;
+			if (WIFEXITED(status) && WEXITSTATUS(status))
+				continue;
+			say("the child of CPU %d died; it is started again", cpu);
+			(void)start_child(&d->l, cpu, d);
+		}
+		any |= d->child[cpu] != 0;
 	}
+	return any;
 }
 
 static void end_children(struct daemon *d)
@@ -360,78 +477,153 @@ static void end_children(struct daemon *d)
 		}
 }
 
-static void parent_loop(struct daemon *d)
+static void take_orders(struct daemon *d)
 {
-	while (!got_term && !got_hup) {
-		const struct timespec pause = { .tv_nsec = WAIT_MS * 1000000 };
-
-		if (got_usr1) {
-			got_usr1 = 0;
-			tell_children(d, SIGUSR1);
-		}
-		if (got_usr2) {
-			got_usr2 = 0;
-			tell_children(d, SIGUSR2);
-		}
-		look_after_children(d, true);
-		(void)nanosleep(&pause, NULL);
+	if (got_usr1) {
+		got_usr1 = 0;
+		tacho_store_release(&d->orders->writing, !d->orders->writing);
+	}
+	if (got_usr2) {
+		got_usr2 = 0;
+		tacho_store_release(&d->orders->serial, d->orders->serial + 1);
 	}
 }
 
-/* From the buffers to the end, or until HUP. */
+static int parent_loop(struct daemon *d)
+{
+	const struct timespec pause = { .tv_nsec = WAIT_MS * 1000000 };
+
+	while (!got_term && !got_hup) {
+		take_orders(d);
+		if (!look_after_children(d)) {
+			say("there is no CPU whose events can be written");
+			return TOOL_FAILED;
+		}
+		(void)nanosleep(&pause, NULL);
+	}
+	return TOOL_OK;
+}
+
+/* With the files that are there, the first serial number that no CPU has. */
+static uint32_t first_serial(const struct options *o)
+{
+	char path[PATH_MAX];
+	uint32_t serial = 0;
+
+	for (int cpu = 0; cpu < LKST_CPU_MAX; cpu++) {
+		file_name(o, cpu, serial, path, sizeof(path));
+		if (!access(path, F_OK)) {
+			serial++;
+			cpu = -1;
+		}
+	}
+	return serial;
+}
+
+/* Buffers, children and pump, until a signal ends it. */
+static int run(struct daemon *d)
+{
+	struct tacho_diag why = { 0 };
+	int ret = make_buffers(d);
+
+	if (!ret)
+		ret = each_cpu(&d->l, start_child, d);
+	/* no kernel events, or somebody else pumps them: those of programs are there */
+	if (!ret && tacho_lkst_pump_start(&d->pump, &d->l, &why) && why.err && why.err != -EBUSY)
+		say("%s", why.text);
+	if (!ret)
+		ret = parent_loop(d);
+	/* what the kernel still has comes before the children's last shift */
+	(void)tacho_lkst_pump_once(&d->l);
+	end_children(d);
+	tacho_lkst_pump_stop(d->pump);
+	remove_buffers(d);
+	return ret;
+}
+
+/* Until TERM or HUP. */
 static int serve(const struct options *o)
 {
-	struct daemon d = { .o = o };
+	struct daemon *d = calloc(1, sizeof(*d));
 	struct tacho_diag why = { 0 };
-	int ret = tool_open(&d.l);
+	int ret = TOOL_FAILED;
+
+	if (!d)
+		return TOOL_FAILED;
+	d->o = o;
+	d->orders = mmap(NULL, sizeof(*d->orders), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (d->orders == MAP_FAILED) {
+		say("no memory");
+	} else if (tacho_lkst_open(&d->l, NULL, &why)) {
+		say("%s", why.text);
+	} else {
+		*d->orders = (struct orders){ o->writing, first_serial(o) };
+		ret = run(d);
+		tacho_lkst_close(&d->l);
+	}
+	if (d->orders != MAP_FAILED)
+		(void)munmap(d->orders, sizeof(*d->orders));
+	free(d);
+	return ret;
+}
+
+/* What can be said while there is a terminal: LKST is there, files can be that small. */
+static int try(const struct options *o)
+{
+	char arch[LKST_ARCH_NAME_LEN];
+	struct lkst_log_config cfg;
+	struct tacho_buf types;
+	struct tacho_lkst l;
+	int ret = tool_open(&l);
 
 	if (ret)
 		return ret;
-	ret = make_buffers(&d);
-	/* no kernel events, or somebody else pumps them: those of programs are there */
-	if (!ret)
-		ret = each_cpu(&d.l, start_child, &d);
-	if (!ret && tacho_lkst_pump_start(&d.pump, &d.l, &why) && why.err && why.err != -EBUSY)
-		say("%s", why.text);
-	if (!ret)
-		parent_loop(&d);
-	/* what the kernel still has comes before the children's last shift */
-	(void)tacho_lkst_pump_once(&d.l);
-	end_children(&d);
-	tacho_lkst_pump_stop(d.pump);
-	remove_buffers(&d);
-	tacho_lkst_close(&d.l);
+	log_config(&l, o->limit, &cfg, &types, arch);
+	if (o->limit && o->limit < lkst_log_limit_min(&cfg))
+		ret = tool_fail(TOOL_USAGE, "a limit (-l) of %llu bytes is too small: a file "
+				"needs %llu at least", (unsigned long long)o->limit,
+				(unsigned long long)lkst_log_limit_min(&cfg));
+	tacho_buf_release(&types);
+	tacho_lkst_close(&l);
 	return ret;
 }
 
 /* ---- the pid file ---- */
 
-static bool is_running(const char *path)
+/*
+ * Makes the file and locks it, for as long as we live.  Its descriptor, or -1 with a
+ * sentence.  Of two that begin at once one gets the lock; a file that was removed in between is
+ * not the one that others will find.
+ */
+static int lock_pid_file(const char *path)
 {
-	FILE *f = fopen(path, "re");
-	int pid = 0;
+	struct stat mine, there;
+	int fd;
 
-	if (!f)
-		return false;
-	if (fscanf(f, "%d", &pid) != 1)
-		pid = 0;
-	(void)fclose(f);
-	return pid > 0 && (!kill(pid, 0) || errno == EPERM);
+	for (;;) {
+		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+		if (fd < 0) {
+			(void)tool_failed(-errno, "make '%s'", path);
+			return -1;
+		}
+		if (flock(fd, LOCK_EX | LOCK_NB)) {
+			(void)tool_fail(0, "lkstlogd is running already: it holds '%s'", path);
+			close(fd);
+			return -1;
+		}
+		if (!fstat(fd, &mine) && !stat(path, &there) && mine.st_ino == there.st_ino &&
+		    mine.st_dev == there.st_dev)
+			return fd;
+		close(fd);
+	}
 }
 
-/* A daemon that was killed leaves the file: its number is nobody's. */
-static int make_pid_file(const char *path)
+static int write_pid_file(int fd, const char *path)
 {
-	FILE *f;
-
-	if (is_running(path))
-		return tool_fail(TOOL_FAILED, "lkstlogd is running already: '%s' says so", path);
-	(void)unlink(path);
-	f = fopen(path, "wxe");
-	if (!f)
-		return tool_failed(-errno, "make '%s'", path);
-	(void)fprintf(f, "%d\n", (int)getpid());
-	return fclose(f) ? tool_failed(-errno, "write '%s'", path) : TOOL_OK;
+	if (ftruncate(fd, 0) || dprintf(fd, "%d\n", (int)getpid()) < 0)
+		return tool_failed(-errno, "write '%s'", path);
+	return TOOL_OK;
 }
 
 /* ---- options ---- */
@@ -533,6 +725,7 @@ static int config_words(const char *path, bool must, struct tacho_buf *text, cha
 	return n;
 }
 
+/* Words of *text stay in *o. */
 static int get_options(struct options *o, struct tacho_buf *text, int argc, char **argv)
 {
 	char *word[ARGS_MAX + 1] = { argv[0] };
@@ -545,13 +738,28 @@ static int get_options(struct options *o, struct tacho_buf *text, int argc, char
 	ret = parse(&said, argc, argv);	/* -C, and errors */
 	if (ret)
 		return ret;
-	tacho_buf_reset(text);
-	n = config_words(said.config, said.config != o->config && strcmp(said.config, CONFIG),
-			 text, word);
+	n = config_words(said.config, said.config != o->config, text, word);
 	if (n < 0)
 		return TOOL_FAILED;
 	ret = parse(o, n, word);
 	return ret ? ret : parse(o, argc, argv);
+}
+
+/* After HUP.  A configuration that is wrong by now changes nothing. */
+static void reread(struct options *o, struct tacho_buf *text, int argc, char **argv)
+{
+	struct tacho_buf fresh;
+	struct options now;
+
+	tacho_buf_init(&fresh, CONFIG_MAX);
+	if (get_options(&now, &fresh, argc, argv)) {
+		say("the configuration is wrong; the former one stays");
+		tacho_buf_release(&fresh);
+		return;
+	}
+	tacho_buf_release(text);
+	*text = fresh;
+	*o = now;
 }
 
 static int go_to_background(void)
@@ -573,6 +781,40 @@ static void take_signals(void)
 	(void)signal(SIGPIPE, SIG_IGN);
 }
 
+/* With the lock of the pid file. */
+static int run_daemon(struct options *o, struct tacho_buf *text, int argc, char **argv)
+{
+	int ret;
+
+	do {
+		got_hup = 0;
+		ret = serve(o);
+		if (got_hup && !ret)
+			reread(o, text, argc, argv);
+	} while (!ret && got_hup && !got_term);
+	return ret;
+}
+
+static int locked(struct options *o, struct tacho_buf *text, int argc, char **argv)
+{
+	char path[PATH_MAX];
+	int ret = TOOL_FAILED, fd;
+
+	(void)snprintf(path, sizeof(path), "%s", o->pid_file);
+	fd = lock_pid_file(path);
+	if (fd < 0)
+		return TOOL_FAILED;
+	if (o->foreground || !go_to_background()) {
+		take_signals();
+		ret = write_pid_file(fd, path);
+		if (!ret)
+			ret = run_daemon(o, text, argc, argv);
+	}
+	(void)unlink(path);
+	close(fd);
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
 	struct tacho_buf text;
@@ -580,30 +822,14 @@ int main(int argc, char **argv)
 	int ret;
 
 	tool_name = "lkstlogd";
-	tacho_buf_init(&text, 65536);
+	tacho_buf_init(&text, CONFIG_MAX);
 	ret = get_options(&o, &text, argc, argv);
-	if (ret) {
-		tacho_buf_release(&text);
-		return ret < 0 ? TOOL_OK : ret;
-	}
-	if (!strcmp(o.name, LOG_NAME))
+	if (!ret && !strcmp(o.name, LOG_NAME))
 		(void)mkdir(LOG_DIR, 0700);
-	if (is_running(o.pid_file))
-		ret = make_pid_file(o.pid_file);	/* says so while there is a terminal */
-	if (!ret && !o.foreground)
-		ret = go_to_background();
 	if (!ret)
-		ret = make_pid_file(o.pid_file);
-	if (!ret) {
-		take_signals();
-		do {
-			got_hup = 0;
-			ret = serve(&o);
-			if (got_hup && !ret)
-				ret = get_options(&o, &text, argc, argv);
-		} while (!ret && got_hup && !got_term);
-		(void)unlink(o.pid_file);
-	}
+		ret = try(&o);
+	if (!ret)
+		ret = locked(&o, &text, argc, argv);
 	tacho_buf_release(&text);
-	return ret;
+	return ret < 0 ? TOOL_OK : ret;
 }

@@ -9,8 +9,6 @@
 
 #include "cli/lkst/show.h"
 
-#define LINE_LEN	512
-
 /* What options say. */
 struct choice {
 	uint64_t id;		/* UINT64_MAX: not said */
@@ -162,6 +160,8 @@ static int show_contents(struct tacho_lkst *l, const struct choice *c)
 	uint32_t id;
 	int ret;
 
+	if (c->all && (c->name || c->id != UINT64_MAX))
+		return tool_fail(TOOL_USAGE, "'-A' means all masksets, '-m' and '-n' one");
 	lkst_types_init(&types);
 	ret = tool_types(l, c->etypes, &types);
 	if (!ret)
@@ -309,19 +309,21 @@ static int read_body(struct tacho_lkst *l, const char *file, struct lkst_maskset
 	const char *name = file ? file : "standard input";
 	FILE *f = file ? fopen(file, "re") : stdin;
 	struct lkst_types types;
-	char line[LINE_LEN];
 	unsigned int nr = 0;
+	char *line = NULL;
+	size_t room = 0;
 	int ret;
 
 	if (!f)
 		return tool_failed(-errno, "read '%s'", file);
 	lkst_types_init(&types);
 	ret = tool_types(l, NULL, &types);
-	while (!ret && fgets(line, sizeof(line), f))
+	while (!ret && getline(&line, &room, f) >= 0)
 		ret = parse_line(l, &types, line, name, ++nr, b);
 	if (!ret && ferror(f))
 		ret = tool_failed(-errno, "read '%s'", name);
 	lkst_types_release(&types);
+	free(line);
 	if (file)
 		(void)fclose(f);
 	return ret;
@@ -351,6 +353,14 @@ static void default_name(struct tacho_lkst *l, char name[LKST_MASKSET_NAME_LEN])
 	}
 }
 
+static bool is_there(struct tacho_lkst *l, uint32_t id)
+{
+	struct lkst_maskset_body head;
+	struct lkst_maskset_param p = { (lkst_maskset_id)id, LKST_MASKSET_SIZE(0), &head };
+
+	return id != LKST_MASKSET_ID_VOID && !tacho_lkst_maskset_read(l, &p);
+}
+
 static int write_body(struct tacho_lkst *l, const struct choice *c, struct lkst_maskset_body *b)
 {
 	struct lkst_maskset_param p = {
@@ -364,7 +374,7 @@ static int write_body(struct tacho_lkst *l, const struct choice *c, struct lkst_
 				 "meant", c->name, sizeof(b->name) - 1);
 	if (c->name)
 		memcpy(b->name, c->name, strlen(c->name) + 1);
-	else
+	else if (!is_there(l, p.id))	/* one that is there keeps its name */
 		default_name(l, b->name);
 	err = tacho_lkst_maskset_write(l, &p);
 	if (err)

@@ -66,6 +66,8 @@ static int select_events(struct printer *p)
 	int8_t marks[LKST_TYPES_NR] = { 0 };
 	bool asked = false;
 
+	if (at && !*at)
+		return tool_fail(TOOL_USAGE, "'-e' needs names of events; option '-h' lists them");
 	for (; at && *at; at += *at == ',') {
 		bool no = *at == '!';
 		size_t len;
@@ -322,23 +324,21 @@ struct collect {
 
 static int collect_buffer(struct tacho_lkst *l, int cpu, int32_t id, struct collect *c)
 {
-	struct print_records one = { 0 };
 	struct lkst_record *some = malloc(AT_ONCE * sizeof(*some));
 	int err = some ? 0 : -ENOMEM, ret = TOOL_OK;
-	uint64_t from = 0;
+	uint64_t from = 0, left = c->o->max;
 	size_t n = 1;
 
-	while (!err && !ret && n) {
-		err = tacho_lkst_records(l, cpu, id, from, some, AT_ONCE, &n);
+	while (!err && !ret && n && left) {
+		err = tacho_lkst_records(l, cpu, id, from, some, left < AT_ONCE ? left : AT_ONCE,
+					 &n);
 		for (size_t i = 0; !err && !ret && i < n; i++)
-			ret = add(&one, &some[i]);
+			ret = add(c->all, &some[i]);
 		if (!err && n)
 			from = (uint64_t)some[n - 1].recid + 1;
+		left -= err ? 0 : n;
 	}
 	free(some);
-	for (size_t i = one.nr > c->o->max ? one.nr - c->o->max : 0; !ret && i < one.nr; i++)
-		ret = add(c->all, &one.r[i]);
-	free(one.r);
 	return err ? tool_failed(err, "read buffer %d of CPU %d", id, cpu) : ret;
 }
 
@@ -390,14 +390,18 @@ int print_collect(struct tacho_lkst *l, const struct print_options *o,
 static int print_live(struct printer *p, struct tacho_lkst *l)
 {
 	const struct tacho_control *ctl = l->session.view.ctl;
-	struct print_options every = *p->o;
+	struct print_options every = *p->o, shown = *p->o;
 	struct print_records all = { 0 };
 	int ret = tool_types(l, p->o->etypes, &p->types);
 
 	p->freq = ctl->clock_freq;
 	p->tsc = ctl->start.ticks;
 	p->realtime = ctl->start.realtime;
-	every.max = UINT64_MAX;		/* it counts what is printed */
+	if (p->o->each)
+		shown.max = UINT64_MAX;
+	else
+		every.max = UINT64_MAX;
+	p->o = &shown;
 	if (!ret)
 		ret = select_events(p);
 	if (!ret)

@@ -20,6 +20,7 @@ struct print_options {
 	const char *etypes;	/* -E */
 	int64_t cpu;		/* -c; -1: all */
 	uint64_t max;		/* -n; UINT64_MAX: all */
+	bool each;		/* max is of each buffer, not of what is printed */
 	int32_t buffer;		/* VOID: all; of the buffers of LKST */
 	bool fixed;		/* the static buffer alone */
 	bool ascending;		/* -r: the oldest first, the default being the newest */
@@ -42,7 +43,7 @@ struct print_records {
 };
 
 /*
- * All records of the buffers that o names, of each buffer the newest o->max.
+ * All records of the buffers that o names, of each buffer the oldest o->max.
  * TOOL_OK or TOOL_FAILED.
  */
 int print_collect(struct tacho_lkst *l, const struct print_options *o,

@@ -46,19 +46,30 @@ static const char *maskset_name(struct tacho_lkst *l, uint32_t id,
 	return name;
 }
 
+static int count_buffers(struct tacho_lkst *l, int cpu, void *arg)
+{
+	struct lkst_buffer_listparam p = { .cpu = cpu };
+
+	if (!tacho_lkst_buffer_list(l, &p))
+		*(int *)arg += p.buffer_num;
+	return 0;
+}
+
 int show_status(struct tacho_lkst *l)
 {
 	char name[LKST_MASKSET_NAME_LEN];
 	struct lkst_trc_status st;
-	int err = tacho_lkst_status(l, &st);
+	int err = tacho_lkst_status(l, &st), buffers = 0;
 
 	if (err)
 		return tool_failed(err, "get the status");
+	(void)each_cpu(l, count_buffers, &buffers);
 	printf("tracing           %s\n", l->state->stopped ? "stopped" : "running");
 	printf("maskset           %u %s\n", st.current_maskset_id,
 	       maskset_name(l, st.current_maskset_id, name));
 	printf("masksets          %d\n", st.maskset_num);
 	printf("event handlers    %d\n", st.evhandler_num);
+	printf("buffers           %d\n", buffers);
 	printf("static buffer     %d records, %zu bytes\n", st.static_buffer_recid,
 	       st.static_buffer_size);
 	printf("CPUs online       0x%lx\n\n", st.online_cpu);
@@ -153,6 +164,8 @@ static int show_cpu(struct tacho_lkst *l, int cpu, void *arg)
 					   .listent = e };
 	int err = tacho_lkst_buffer_list(l, &p);
 
+	if (err == -EINVAL)
+		return tool_fail(TOOL_FAILED, "there is no CPU %d, or it has no buffers", cpu);
 	if (err)
 		return tool_failed(err, "list the buffers of CPU %d", cpu);
 	for (int i = 0; i < p.buffer_num; i++)
