@@ -296,6 +296,7 @@ static int print_file(struct printer *p)
 	p->freq = info.freq;
 	p->tsc = info.tsc;
 	p->realtime = info.realtime;
+	tool_types_embedded(&p->types);
 	(void)lkst_types_parse(&p->types, info.types, info.types_len, false, NULL);
 	ret = tool_types_file(p->o->etypes, &p->types);
 	if (!ret)
@@ -449,6 +450,7 @@ int print_names(const char *etypes)
 	int ret;
 
 	lkst_types_init(&types);
+	tool_types_embedded(&types);
 	if (!tacho_lkst_open(&l, &look, NULL)) {
 		ret = tool_types(&l, etypes, &types);
 		tacho_lkst_close(&l);

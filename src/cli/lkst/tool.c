@@ -3,6 +3,7 @@
 #include "cli/lkst/tool.h"
 
 #include "cli/cli.h"
+#include "fmt/lkst/kmap.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -179,6 +180,18 @@ int tool_open(struct tacho_lkst *l)
 }
 
 /* ---- event types ---- */
+
+void tool_types_embedded(struct lkst_types *types)
+{
+	for (uint32_t i = 0; i < LKST_TYPES_NR; i++) {
+		const struct lkst_etype_text *t = lkst_etype_text(i);
+
+		if (t)
+			(void)lkst_types_set(types, &(struct lkst_type_text){
+				(uint16_t)i, t->mnemonic, t->name,
+				{ t->arg[0], t->arg[1], t->arg[2], t->arg[3] } });
+	}
+}
 
 int tool_types_file(const char *etype_file, struct lkst_types *types)
 {

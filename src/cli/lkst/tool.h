@@ -60,6 +60,9 @@ int tool_option(int argc, char **argv, const char *letters);
 /* Words behind the options are too many: TOOL_USAGE with a sentence. */
 int tool_no_more(int argc, char **argv);
 
+/* The kernel's types and LKST's own, which are known everywhere. */
+void tool_types_embedded(struct lkst_types *types);
+
 /* The types that LKST knows now, and those of a file (NULL: none).  TOOL_OK or TOOL_FAILED. */
 int tool_types(struct tacho_lkst *l, const char *etype_file, struct lkst_types *types);
 int tool_types_file(const char *etype_file, struct lkst_types *types);

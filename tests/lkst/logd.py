@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: MIT
+"""lkstlogd: options, signals, files, and what becomes of it when things go wrong (4.7.3.3.1)."""
+import itertools
+
+from lib import *
+
+LKSTLOGD = os.path.join(TOOLS, "lkstlogd")
+LOGS = "logs/se"
+
+
+class Daemon:
+    def __init__(self, *argv, pid="pid", conf="/dev/null", logs=LOGS):
+        os.makedirs(os.path.dirname(logs), exist_ok=True)
+        self.pid_file, self.logs = pid, logs
+        self.p = start(LKSTLOGD, "-F", "-p", pid, "-C", conf, "-f", logs, *argv)
+        self.wait_for_children()
+
+    def wait_for_children(self):
+        """Every CPU's queue has an owner; its number is in the pid file."""
+        def ready():
+            assert self.p.poll() is None, open("err").read()
+            return os.path.exists(self.pid_file) and slurp(self.pid_file).strip() and \
+                len(self.owners()) == len(cpus())
+        until("lkstlogd's children", ready, "err")
+        assert int(slurp(self.pid_file)) == self.p.pid
+
+    def owners(self):
+        return [int(m) for m in re.findall(r"owner: (\d+)", lkstbuf("list", "-v").out)]
+
+    def tell(self, sig):
+        os.kill(self.p.pid, sig)
+
+    def end(self, sig=signal.SIGTERM):
+        self.tell(sig)
+        assert self.p.wait(PATIENCE) == 0, open("err").read()
+        assert not os.path.exists(self.pid_file)
+
+    def file(self, cpu, serial):
+        return "%s%d.%d" % (self.logs, cpu, serial)
+
+    def files(self):
+        return sorted(os.listdir(os.path.dirname(self.logs)))
+
+
+def args(path, etype="0x100"):
+    """arg1 of the events of a log file, in their order."""
+    out = lkstbuf("print", "-r", "-V", "-f", path, "-e", etype).out
+    return [int(a, 16) for a in re.findall(r" arg1=(0x[0-9a-f]+)", out)]
+
+
+def holds(path, count):
+    return lambda: os.path.exists(path) and len(args(path)) == count
+
+
+def begin_only():
+    """Before the daemon: nothing but user events; what came before is not in our buffers."""
+    only("0x100", "0x101")
+
+
+def test_writing():
+    """-a: from the start; a file for each CPU, complete at TERM; buffers are gone then"""
+    begin_only()
+    d = Daemon("-a", "-b", "64K")
+    for c in cpus():
+        entries(0x100, 300, c)
+    assert d.files() and all(re.fullmatch(r"se\d+\.0", f) for f in d.files())
+    d.end()
+    for c in cpus():
+        assert args(d.file(c, 0)) == list(range(1, 301)), c
+    rows = lkstbuf("list").lines[1:]
+    assert [r[5:13].split() for r in rows] == [["0"]] * len(cpus()), rows
+    assert not open("err").read()
+
+
+def test_not_writing():
+    """without -a: nothing is written until USR1; then what the buffers hold comes first"""
+    begin_only()
+    d = Daemon("-b", "64K")
+    cpu = cpus()[0]
+    entries(0x100, 50, cpu)
+    assert d.files() == []
+    d.tell(signal.SIGUSR1)
+    until("a file", lambda: "se%d.0" % cpu in d.files())
+    entries(0x101, 50, cpu)
+    d.tell(signal.SIGUSR1)
+    until("the end of writing", holds(d.file(cpu, 0), 50))
+    assert args(d.file(cpu, 0), "0x101") == list(range(1, 51))
+    # off, and on again: what was written stays
+    before = open(d.file(cpu, 0), "rb").read()
+    entries(0x100, 7, cpu)
+    d.tell(signal.SIGUSR1)
+    until("another file", lambda: "se%d.1" % cpu in d.files())
+    d.end()
+    assert open(d.file(cpu, 0), "rb").read() == before
+    assert args(d.file(cpu, 1)) == list(range(1, 8))
+
+
+def test_next_file():
+    """USR2: the next serial number, of all CPUs, and nothing is lost between the files"""
+    begin_only()
+    d = Daemon("-a", "-b", "64K")
+    for serial in range(3):
+        for c in cpus():
+            entries(0x100, 100 + serial, c)
+        if serial < 2:
+            d.tell(signal.SIGUSR2)
+            for c in cpus():
+                until("file %d" % (serial + 1), lambda: os.path.exists(d.file(c, serial + 1)))
+    d.end()
+    for c, serial in itertools.product(cpus(), range(3)):
+        assert args(d.file(c, serial)) == list(range(1, 101 + serial)), (c, serial)
+
+
+def test_next_file_while_not_writing():
+    """USR2 while nothing is written counts, too"""
+    begin_only()
+    d = Daemon("-b", "64K")
+    cpu = cpus()[0]
+    d.tell(signal.SIGUSR2)
+    time.sleep(0.5)     # signals of one kind that are pending are one
+    d.tell(signal.SIGUSR1)
+    until("file 1", lambda: "se%d.1" % cpu in d.files())
+    assert "se%d.0" % cpu not in d.files()
+    d.end()
+
+
+def test_restart():
+    """HUP: files are closed, the configuration is read again, files go on with the next number"""
+    begin_only()
+    put("conf", '# comment\nLKSTLOGDOPTION="-a -b 64K -n 3"\n')
+    d = Daemon(conf="conf")
+    cpu, first = cpus()[0], d.owners()
+    assert len([r for r in lkstbuf("list", "-c", cpu).lines if " 65536 " in r]) == 3
+    entries(0x100, 10, cpu)
+    put("conf", '# other\n  LKSTLOGDOPTION="-a -b 32K"\n')
+    d.tell(signal.SIGHUP)
+    until("a file of the second life", lambda: "se%d.1" % cpu in d.files(), "err")
+    d.wait_for_children()
+    assert not set(first) & set(d.owners())
+    assert len([r for r in lkstbuf("list", "-c", cpu).lines if " 32768 " in r]) == 2
+    entries(0x100, 20, cpu)
+    # a configuration that is wrong by now changes nothing
+    put("conf", 'LKSTLOGDOPTION="-b nonsense"\n')
+    d.tell(signal.SIGHUP)
+    until("a file of the third life", lambda: "se%d.2" % cpu in d.files(), "err")
+    d.wait_for_children()
+    assert "the configuration is wrong; the former one stays" in open("err").read()
+    entries(0x100, 30, cpu)
+    d.end()
+    assert [len(args(d.file(cpu, s))) for s in range(3)] == [10, 20, 30]
+
+
+def test_options():
+    """what is wrong in options and configuration is said, and the status is not 0"""
+    def refused(*argv, says, ok=2):
+        lkstlogd("-F", "-p", "pid", *argv, ok=ok, says=says)
+        assert not os.path.exists("pid")
+    refused("-b", "x", says="'x' is no buffer size: bytes are meant, or 64K, or 2M")
+    refused("-l", "1T", says="'1T' is no limit")
+    refused("-n", "0", says="at least one buffer is needed")
+    refused("-n", "60", says="number of buffers 60 is too large: 59")
+    refused("-z", says="has no option '-z'")
+    refused("x", says="'x' is too much; see 'lkstlogd -h'")
+    refused("-C", "none", ok=1, says="cannot read 'none'")
+    refused("-C", put("conf", 'LKSTLOGDOPTION="-q"\n'), says="has no option '-q'")
+    refused("-l", "1K", says="a limit (-l) of 1024 bytes is too small: a file needs ")
+    refused("-C", "/dev/null", "-b", "512M", ok=1,
+            says="cannot make 2 buffers of 536870912 bytes: 4K to 256M are possible")
+    lkstlogd("-F", "-p", "/none/pid", ok=1, says="cannot make '/none/pid'")
+    assert [l for l in lkstbuf("list").lines[1:] if l[5:13].split() != ["0"]] == []
+
+
+def test_pid_file():
+    """a second one ends with a sentence; a stale pid file is no obstacle"""
+    begin_only()
+    d = Daemon("-a", "-b", "64K")
+    lkstlogd("-F", "-p", "pid", ok=1, says="lkstlogd is running already: it holds 'pid'")
+    # by another pid file: the queues are taken
+    p = start(LKSTLOGD, "-F", "-p", "pid2", "-C", "/dev/null", "-f", "logs/other")
+    assert p.wait(PATIENCE) == 1
+    assert "is another process's" in open("err").read()
+    assert "there is no CPU whose events can be written" in open("err").read()
+    assert len(d.owners()) == len(cpus())
+    d.end()
+    put("pid", "1\n")       # somebody lives by that number
+    d = Daemon("-b", "64K")
+    d.end()
+
+
+def test_background():
+    """it goes to the background, and writes where it was started"""
+    begin_only()
+    os.mkdir("logs")
+    lkstlogd("-a", "-p", "pid", "-C", "/dev/null", "-f", LOGS, "-b", "64K")
+    pid = until("the pid file", lambda: os.path.exists("pid") and slurp("pid").strip())
+    cpu = cpus()[0]
+    until("a file", lambda: os.path.exists("%s%d.0" % (LOGS, cpu)))
+    entries(0x100, 10, cpu)
+    os.kill(int(pid), signal.SIGTERM)
+    until("its end", lambda: not os.path.exists("pid"))
+    assert args("%s%d.0" % (LOGS, cpu)) == list(range(1, 11))
+
+
+def test_many_buffers():
+    """no event is lost between consecutive buffers, kernel's or programs'"""
+    begin_only()
+    lkstm("conf", "PROCESS_FORK", "LOG")
+    d = Daemon("-a", "-b", "32K", "-n", 8)
+    cpu = cpus()[0]
+    entries(0x100, 20000, cpu, 200, 20000)      # 8 x 455 records; 10000 a second at most
+    pids = [subprocess.Popen(["true"]) for i in range(20)]
+    for p in pids:
+        p.wait()
+    d.end()
+    have = args(d.file(cpu, 0))
+    assert have == list(range(1, 20001)), (len(have), have[:3], have[-3:])
+    forks = set()
+    for c in cpus():
+        out = lkstbuf("print", "-f", d.file(c, 0), "-e", "PROCESS_FORK").out
+        forks |= {int(m, 16) for m in re.findall(r"child pid=(0x[0-9a-f]+)", out)}
+    if os.access("/sys/kernel/tracing/instances", os.W_OK):
+        assert {p.pid for p in pids} <= forks, (pids, forks)
+
+
+def test_limit():
+    """-l: a file is written from its head again, and holds the newest"""
+    begin_only()
+    d = Daemon("-a", "-b", "32K", "-n", 4, "-l", "256K")
+    cpu = cpus()[0]
+    entries(0x100, 20000, cpu, 200, 20000)
+    d.end()
+    assert os.path.getsize(d.file(cpu, 0)) <= 256 << 10
+    have = args(d.file(cpu, 0))
+    assert have[-1] == 20000 and 1000 < len(have) < 5000, (len(have), have[-1])
+    assert have == list(range(have[0], 20001))
+    tacho("check", d.file(cpu, 0))
+
+
+def test_single_buffer():
+    """-n 1: a buffer that no other follows is written, too"""
+    begin_only()
+    d = Daemon("-a", "-b", "64K", "-n", 1)
+    cpu = cpus()[0]
+    entries(0x100, 100, cpu)
+    d.tell(signal.SIGUSR2)
+    until("the next file", lambda: os.path.exists(d.file(cpu, 1)))
+    entries(0x100, 200, cpu)
+    d.end()
+    assert args(d.file(cpu, 0)) == list(range(1, 101))
+    assert args(d.file(cpu, 1)) == list(range(1, 201))
+
+
+def test_killed_and_restarted():
+    """SIGKILL, again and again: buffers do not pile up, events of meanwhile are written"""
+    begin_only()
+    cpu = cpus()[0]
+    for life in range(3):
+        d = Daemon("-a", "-b", "64K")
+        entries(0x100, 100, cpu)
+        children_ = d.owners()
+        d.tell(signal.SIGKILL)
+        d.p.wait()
+        for c in children_:
+            until("the end of a child", lambda: not os.path.exists("/proc/%d" % c))
+        entries(0x100, 11, cpu)     # nobody is there
+        assert len(lkstbuf("list", "-c", cpu).lines) == 1 + 3, life
+        assert os.path.exists("pid")
+    d = Daemon("-a", "-b", "64K")
+    d.end()
+    have = [args("logs/" + f) for f in sorted(d.files()) if f.startswith("se%d." % cpu)]
+    assert sum(map(len, have)) == 3 * 111, [len(h) for h in have]
+    assert len(lkstbuf("list", "-c", cpu).lines) == 2
+
+
+def test_killed_child():
+    """a child that is killed is started again, and goes on in a new file"""
+    begin_only()
+    d = Daemon("-b", "64K")
+    cpu = cpus()[0]
+    d.tell(signal.SIGUSR1)
+    until("a file", lambda: "se%d.0" % cpu in d.files())
+    entries(0x100, 100, cpu)
+    lkstbuf("shift", "-c", cpu)
+    until("what it wrote", holds(d.file(cpu, 0), 100))
+    child = [int(m[1]) for m in re.finditer(r"owner: (\d+)", lkstbuf("list", "-v", "-c", cpu).out)]
+    os.kill(child[0], signal.SIGKILL)
+    until("another child", lambda: child[0] not in d.owners() and len(d.owners()) == len(cpus()))
+    entries(0x100, 50, cpu)
+    d.end()
+    assert "the child of CPU %d died; it is started again" % cpu in open("err").read()
+    assert args(d.file(cpu, 0)) == list(range(1, 101))
+    assert args(d.file(cpu, 1)) == list(range(1, 51))       # writing as it was
+
+
+def test_disk_full():
+    """a disk that is full: said once, what was written stays, and it goes on when there is room"""
+    if os.geteuid():
+        raise Skip("needs root")
+    os.mkdir("small")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", "small"],
+                      capture_output=True).returncode:
+        raise Skip("cannot mount")
+    try:
+        put("small/ballast", "x" * 100000)
+        begin_only()
+        d = Daemon("-a", "-b", "32K", "-n", 8, "-l", "0", logs="small/se")
+        cpu = cpus()[0]
+        entries(0x100, 6000, cpu, 200, 20000)
+        until("the sentence", lambda: "the disk is full" in open("err").read())
+        os.unlink("small/ballast")
+        entries(0x100, 100, cpu)
+        d.end()
+        said = open("err").read()
+        assert said.count("the disk is full") <= 2, said
+        out = lkstbuf("print", "-r", "-V", "-f", d.file(cpu, 0), "-e", "0x100", ok=None)
+        have = [int(a, 16) for a in re.findall(r" arg1=(0x[0-9a-f]+)", out.out)]
+        first = next((n for n, a in enumerate(have) if a != n + 1), len(have))
+        assert first > 1000, (first, len(have))
+        assert have[-100:] == list(range(1, 101)), have[-100:]
+        assert "events were lost when it was recorded" in out.err, out.err
+    finally:
+        for p in children:
+            p.kill()
+            p.wait()
+        subprocess.run(["umount", "-l", "small"])
+
+
+def test_readers():
+    """its files by lkstbuf print, logformat, tacho report, stat, hist: the same events"""
+    only("0x100", "LKST_ERROR")
+    d = Daemon("-a", "-b", "64K")
+    cpu = cpus()[0]
+    entries(0xf05, 100, cpu)
+    d.end()
+    log = d.file(cpu, 0)
+    text = lkstbuf("print", "-f", log, "-e", "LKST_ERROR").out
+    assert text.count("\n") == 100 and logformat("-e", "LKST_ERROR", log).out == text
+    rows = tacho("report", "--filter", "etype == 0xf05 && arg1 > 90", log).lines
+    assert len(rows) == 10 and all("LKST_ERROR" in r for r in rows), rows
+    assert re.search(r"(?m)^ +100 .* lkst:LKST_ERROR$", tacho("stat", log).out)
+    hist = tacho("hist", "-e", "lkst:LKST_ERROR", "keys=pid", log).out
+    assert re.search(r"\b100\b", hist), hist
+    tacho("check", log)
+
+
+run(globals())
