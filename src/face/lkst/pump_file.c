@@ -167,7 +167,8 @@ int lkst_pump_file_listen(const struct lkst_pump_file *f)
 
 void lkst_pump_file_wake(const struct lkst_pump_file *f)
 {
-	int fd = openat(f->dirfd, WAKE_FILE, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	/* also for reading: a pump that ends in between must not send us SIGPIPE */
+	int fd = openat(f->dirfd, WAKE_FILE, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 
 	if (fd < 0)
 		return;
