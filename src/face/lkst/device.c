@@ -381,7 +381,8 @@ ssize_t tacho_lkst_file_read(struct tacho_lkst_file *f, void *to, size_t size, u
 	ssize_t n;
 
 	if (f->kind == LKST_FILE_DEVICE)
-		return read_device(f, to, size, caller);
+		return caller->uid && caller->uid != f->files->owner ?
+		       -EPERM : read_device(f, to, size, caller);
 	if (f->kind == LKST_FILE_CTRL) {
 		n = offset ? 0 : ask_handler(f, NULL, 0);
 	} else {
