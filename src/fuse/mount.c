@@ -138,7 +138,12 @@ static int op_ioctl(const char *path, unsigned int request, void *arg,
 	return tacho_lkst_file_ioctl(f, request, (uintptr_t)arg, data, &c);
 }
 
-/* ---- attributes and directories ---- */
+/*
+ * ---- attributes and directories ----
+ *
+ * Of what is open and was removed since (a directory that somebody reads), FUSE knows no path:
+ * it is NULL then, in all calls that could also come with an open file.
+ */
 
 static int op_getattr(const char *path, struct stat *st, struct fuse_file_info *fi)
 {
@@ -146,9 +151,9 @@ static int op_getattr(const char *path, struct stat *st, struct fuse_file_info *
 	int err;
 
 	(void)fi;
-	if (is_lkst(path))
+	if (path && is_lkst(path))
 		return lkst_getattr(path, st);
-	err = tacho_tree_stat(self()->tree, path, &s);
+	err = path ? tacho_tree_stat(self()->tree, path, &s) : -ENOENT;
 	if (err)
 		return err;
 	memset(st, 0, sizeof(*st));
@@ -182,6 +187,8 @@ static int op_readdir(const char *path, void *buf, fuse_fill_dir_t fill, off_t o
 	(void)off;
 	(void)fi;
 	(void)flags;
+	if (!path)
+		return -ENOENT;
 	if (fill_entry(".", true, &d) || fill_entry("..", true, &d))
 		return -ENOMEM;
 	if (is_lkst(path))
@@ -205,19 +212,21 @@ static int op_rmdir(const char *path)
 static int op_chmod(const char *path, mode_t mode, struct fuse_file_info *fi)
 {
 	(void)fi;
-	return tacho_tree_chmod(self()->tree, path, mode & 07777);
+	return path ? tacho_tree_chmod(self()->tree, path, mode & 07777) : -ENOENT;
 }
 
 static int op_chown(const char *path, uid_t uid, gid_t gid, struct fuse_file_info *fi)
 {
 	(void)fi;
-	return tacho_tree_chown(self()->tree, path, uid, gid);
+	return path ? tacho_tree_chown(self()->tree, path, uid, gid) : -ENOENT;
 }
 
 static int op_truncate(const char *path, off_t size, struct fuse_file_info *fi)
 {
 	(void)size;
 	(void)fi;
+	if (!path)
+		return -ENOENT;
 	return is_lkst(path) ? 0 : tacho_tree_truncate(self()->tree, path);
 }
 
@@ -227,7 +236,9 @@ static int op_utimens(const char *path, const struct timespec tv[2],
 {
 	(void)tv;
 	(void)fi;
-	return tacho_tree_truncate(self()->tree, path) == -ENOENT ? -ENOENT : 0;
+	if (path && is_lkst(path))
+		return 0;
+	return !path || tacho_tree_truncate(self()->tree, path) == -ENOENT ? -ENOENT : 0;
 }
 
 /* Files are not made, renamed or removed by hand: what tracefs says of that. */
