@@ -405,6 +405,112 @@ def check_formats(p):
     return wrong
 
 
+# ---- LKST's commands ---------------------------------------------------------
+
+LKST = {'lkst': 8, 'lkstm': 8, 'lkstbuf': 8, 'lksteh': 8, 'lkstlogd': 8, 'lkstlogger': 8,
+        'logformat': 1}
+LETTERS = re.compile(r'(?<![\w-])-(ev|a[1-4]|[A-Za-z])(?!\w)')
+
+
+def lkst_help(p, tool):
+    """{command or '': its options} as help says; aliases are commands."""
+    path = p.build / 'src/cli/lkst' / tool
+    out = run([path, '-h' if tool in ('lkstlogd', 'logformat') else 'help']).stdout
+    if not out.startswith(tool + ' - '):
+        raise Wrong([f'{tool} gives no help'])
+    out = out.split('\nevents:')[0]
+    if tool in ('lkstlogd', 'lkstlogger', 'logformat'):
+        found = {'': set(LETTERS.findall(out))}
+        if tool == 'lkstlogger':
+            found |= {w: set() for w in ('version', 'ver', 'help')}
+        return found
+    found = {}
+    for block in re.split(r'\n(?=  \w)', out.split('\n\n', 2)[2]):
+        names = re.match(r' *(\w+)(?:, (\w+))?', block)
+        for name in filter(None, names.groups()):
+            found[name] = set(LETTERS.findall(block))
+    return found
+
+
+def lkst_page(p, tool):
+    """Commands and options that its page has in bold."""
+    text = plain((p.man / f'{tool}.{LKST[tool]}').read_text())
+    body = text.split('.SH DESCRIPTION', 1)[1].split('.SH EXAMPLE', 1)[0]
+    bold = re.findall(r'(?m)^\.B[IR]? (.*)$', body)
+    tags = re.findall(r'(?m)^\.T[PQ]\n\.B[IR]? (.*)$', body)
+    words = {w for t in tags for w in re.findall(r'\w+', t.split(' -')[0].split(' [')[0])}
+    return words, {o for b in bold for o in LETTERS.findall(b)}
+
+
+def check_lkst_pages(p):
+    wrong = []
+    for tool in LKST:
+        has = lkst_help(p, tool)
+        words, letters = lkst_page(p, tool)
+        wrong += [f'{tool}({LKST[tool]}) lacks the command {c}'
+                  for c in sorted(set(has) - words - {''})]
+        compare(wrong, f'{tool}({LKST[tool]})', letters, set().union(*has.values()))
+    return wrong
+
+
+LKST_BASH = r'''
+source "$1"; shift
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+_lkst
+printf '%s\n' "${COMPREPLY[@]}"
+'''
+
+
+def check_lkst_bash(p):
+    if not shutil.which('bash'):
+        raise Skip('no bash')
+    wrong = []
+
+    def complete(*words):
+        r = run(['bash', '--norc', '-c', LKST_BASH, 'bash',
+                 str(p.source / 'completion/lkst.bash'), *words])
+        return {w for w in r.stdout.split() if w} if not r.stderr else {r.stderr}
+
+    for tool in LKST:
+        has = lkst_help(p, tool)
+        commands = set(has) - {''}
+        if commands:
+            compare(wrong, f'bash completion of {tool}', complete(tool, ''), commands)
+        for c in sorted(has):
+            compare(wrong, f'bash completion of {tool} {c}',
+                    complete(tool, *([c] if c else []), '-'), {'-' + o for o in has[c]})
+    return wrong
+
+
+def check_lkst_zsh(p):
+    wrong = []
+    path = p.source / 'completion/_lkst'
+    text = path.read_text()
+    if text.splitlines()[0].split() != ['#compdef', 'lkst', 'lkstm', 'lkstbuf', 'lksteh',
+                                        'lkstlogger', 'lkstlogd', 'logformat']:
+        wrong.append('_lkst does not begin with #compdef and its commands')
+    if shutil.which('zsh'):
+        r = run(['zsh', '-n', str(path)])
+        if r.returncode or r.stderr:
+            wrong.append(f'zsh -n: {r.stderr.strip()}')
+    arms = {}
+    for tool, names, body in re.findall(r'(?s)\n\t(\w+):\(?([\w|]+)\)+ (.*?);;', text):
+        for c in names.split('|'):
+            arms[tool, c] = set(re.findall(r"'(-\w+)\[", body))
+    words = {t: set(c.split()) for t, c in
+             re.findall(r'\n\t(\w+)\) commands=\(([^)]*)\)', text)}
+    for tool, body in re.findall(r'(?s)\n\t(\w+)\)\n\t\t(_arguments.*?);;', text):
+        arms[tool, ''] = set(re.findall(r"'(-\w+)\[", body))
+        words[tool] = set(re.findall(r'\w+', (re.findall(r"command:\(([^)]*)", body) or [''])[0]))
+    for tool in LKST:
+        has = lkst_help(p, tool)
+        compare(wrong, f'zsh completion of {tool}', words.get(tool, ()), set(has) - {''})
+        for c in sorted(has):
+            compare(wrong, f'zsh completion of {tool} {c}', arms.get((tool, c), ()),
+                    {'-' + o for o in has[c]})
+    return wrong
+
+
 # ---- links ----------------------------------------------------------------------
 
 def anchors(path):
@@ -565,6 +671,9 @@ CHECKS = [
     ('bash completion of sessions', check_bash_sessions),
     ('zsh completion', check_zsh),
     ('formats', check_formats),
+    ("LKST's commands: help and pages agree", check_lkst_pages),
+    ("LKST's commands: bash completion", check_lkst_bash),
+    ("LKST's commands: zsh completion", check_lkst_zsh),
     ('links', check_links),
     ('the example in README.md', check_example),
     ('the example in tacho-stream(3)', check_page_example),
@@ -599,6 +708,12 @@ MUTATIONS = [
     (check_formats, 'completion/_tacho', 'dat7 kev lkst', 'dat7 kev'),
     (check_formats, 'completion/tacho.bash', 'lttfull text json', 'lttfull test json'),
     (check_formats, 'man/tacho-record.1', '.B dat7', '.B dat8'),
+    (check_lkst_pages, 'man/lkstm.8', '.BR config ", " conf', '.BR config'),
+    (check_lkst_pages, 'man/lkstbuf.8', '.B \\-V', '.B \\-W'),
+    (check_lkst_bash, 'completion/lkst.bash', '-C -S -V', '-C -V'),
+    (check_lkst_bash, 'completion/lkst.bash', 'lksteh:c ', 'lksteh:d '),
+    (check_lkst_zsh, 'completion/_lkst', "'-S[seconds]'", ''),
+    (check_lkst_zsh, 'completion/_lkst', 'stop destroy', 'destroy'),
     (check_links, 'docs/tour.md', 'ring.h)', 'ring.hh)'),
     (check_example, 'README.md', 'TP_ARGS(id, customer)', 'TP_ARGS(id)'),
     (check_example, 'README.md', 'order_done: id=2 customer=bob',

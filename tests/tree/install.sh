@@ -18,9 +18,14 @@ for f in bin/tacho include/tacho/tracepoint.h include/tacho/define_trace.h \
 	 include/tacho/stream.h include/tacho/events.h include/tacho/abi/shm.h \
 	 include/lkst/linux/lkst.h include/lkst/linux/lkst_hook.h \
 	 share/man/man1/tacho.1 share/man/man1/tacho-record.1 share/bash-completion/completions/tacho \
-	 share/zsh/site-functions/_tacho; do
+	 share/zsh/site-functions/_tacho share/zsh/site-functions/_lkst; do
 	[ -f "$root/$f" ]
 	ok $? "$f"
+done
+for f in lkst lkstbuf lksteh lkstlogd lkstlogger lkstm logformat; do
+	[ -x "$root/bin/$f" ] && [ -f "$root/share/bash-completion/completions/$f" ] &&
+		ls "$root"/share/man/man[18]/$f.[18] >"$work/log" 2>&1
+	ok $? "$f, with its page and completion"
 done
 for f in libtacho.so libtacho.so.0 libtacho.a libtacho-stream.so.0 \
 	 libtacho-events.so.0 pkgconfig/tacho.pc pkgconfig/tacho-stream.pc \
