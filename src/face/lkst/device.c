@@ -44,6 +44,14 @@ static int get_lkst(struct tacho_lkst_files *f, bool look)
 	return err == -EPERM || err == -ENOENT ? err : err ? -ENODEV : 0;
 }
 
+/* What programs have registered, a session or not; NULL: nobody has.  Under the lock. */
+static const struct lkst_state *state_of(struct tacho_lkst_files *f)
+{
+	if (!f->watch && lkst_state_map(&f->watch, NULL, false))
+		f->watch = NULL;
+	return f->watch;
+}
+
 struct tacho_lkst_files *tacho_lkst_files_new(uint32_t owner)
 {
 	struct tacho_lkst_files *f = calloc(1, sizeof(*f));
@@ -89,11 +97,10 @@ int32_t lkst_process_of(int32_t thread)
 /* Handlers that have files, by name; under the lock.  -1: there is none. */
 static int find_device(struct tacho_lkst_files *f, const char *name, size_t len)
 {
-	const struct lkst_state *s;
+	const struct lkst_state *s = state_of(f);
 
-	if (get_lkst(f, true) || !len || len >= LKST_EVHANDLER_NAME_LEN)
+	if (!s || !len || len >= LKST_EVHANDLER_NAME_LEN)
 		return -1;
-	s = f->l.state;
 	for (uint32_t id = LKST_EVHANDLER_ID_USER; id < LKST_NR_HANDLERS; id++) {
 		const struct lkst_handler *h = &s->handler[id];
 
@@ -175,12 +182,11 @@ int tacho_lkst_files_stat(struct tacho_lkst_files *f, const char *path, bool *di
 static int list_handlers(struct tacho_lkst_files *f,
 			 int (*fn)(const char *name, bool dir, void *arg), void *arg)
 {
-	const struct lkst_state *s;
+	const struct lkst_state *s = state_of(f);
 	int err = 0;
 
-	if (get_lkst(f, true))
+	if (!s)
 		return 0;
-	s = f->l.state;
 	for (uint32_t id = LKST_EVHANDLER_ID_USER; !err && id < LKST_NR_HANDLERS; id++) {
 		const struct lkst_handler *h = &s->handler[id];
 		char name[LKST_EVHANDLER_NAME_LEN];
