@@ -114,7 +114,8 @@ static void hand_out(struct tacho_kev_source *s)
 	uint32_t from = s->out, to = a->nr;
 
 	if (e[to - 1].time - e[from].time >= TIME_STEP_MAX)
-		for (to = from + 1; e[to].time - e[to - 1].time < TIME_STEP_MAX; )
+		for (to = from + 1; to < a->nr &&
+		     e[to].time - e[to - 1].time < TIME_STEP_MAX; )
 			to++;
 	s->part.pos = a->bytes + e[from].at;
 	s->part.end = a->bytes + e[to - 1].at + e[to - 1].size;
