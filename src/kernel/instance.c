@@ -259,7 +259,8 @@ static bool chosen(const char *text, const char *word)
 	return at && !strncmp(at + 1, word, len) && at[1 + len] == ']';
 }
 
-static int set_clock(struct tacho_kernel *k, struct tacho_diag *d)
+static int set_clock(struct tacho_kernel *k, const struct tacho_kernel_config *c,
+		     struct tacho_diag *d)
 {
 	const char *clock = "mono";
 	struct tacho_buf text;
@@ -267,7 +268,7 @@ static int set_clock(struct tacho_kernel *k, struct tacho_diag *d)
 
 	tacho_buf_init(&text, SMALL_FILE);
 	ret = tacho_tracefs_read(k->dirfd, "trace_clock", &text, d);
-	if (!ret && offers(tacho_buf_str(&text), "x86-tsc"))
+	if (!ret && !c->mono && offers(tacho_buf_str(&text), "x86-tsc"))
 		clock = "x86-tsc";
 	if (!ret && !chosen(tacho_buf_str(&text), clock))
 		ret = tacho_tracefs_write(k->dirfd, "trace_clock", clock, false, d);
@@ -370,7 +371,7 @@ static int prepare(struct tacho_kernel *k, const struct tacho_kernel_config *c,
 	int ret = tacho_kernel_stop(k, d);
 
 	if (!ret)
-		ret = set_clock(k, d);
+		ret = set_clock(k, c, d);
 	return ret ? ret : set_buffer(k, c, d);
 }
 
@@ -379,7 +380,7 @@ static int adopt(struct tacho_kernel *k, const struct tacho_kernel_config *c,
 		 struct tacho_diag *d)
 {
 	uint64_t kb = 0, on = 0;
-	int ret = set_clock(k, d);
+	int ret = set_clock(k, c, d);
 
 	if (ret)
 		return ret;

@@ -50,6 +50,7 @@ struct tacho_kernel_config {
 	uint32_t wake_percent;	/* poll() wakes at this fill level; 0: 25 */
 	bool overwrite;		/* full: the oldest go; else the newest are lost */
 	bool keep;		/* outlives this process; see above */
+	bool mono;		/* the monotonic clock, also where there is x86-tsc */
 };
 
 #define TACHO_KERNEL_INSTANCE_MAX	64

@@ -122,6 +122,7 @@ int lkst_kernel_open(const struct tacho_lkst *l, struct tacho_kernel **k, struct
 {
 	const struct tacho_kernel_config config = {
 		.name = l->session.name, .overwrite = true, .keep = true,
+		.mono = l->session.view.ctl->clock != TACHO_CLOCK_TSC,
 	};
 
 	return tacho_kernel_create(k, &config, d);
