@@ -3,8 +3,9 @@
  * pump.h - the kernel's events, from the kept instance of the session into LKST's buffers.
  *
  * The kernel records into its own ring whether anybody pumps or not.  Whoever reads LKST's
- * buffers pumps first (tacho_lkst_pump_once); daemons pump all the time.  One process at a
- * time does, by a lock on DIR/lkst.pump that a kill releases.
+ * buffers pumps first (tacho_lkst_pump_once); daemons pump all the time.  One thread of all
+ * processes at a time does: DIR/lkst.pump says which, and what it has in its hands, so that the
+ * next one goes on where it was killed.  pump_priv.h is the essay.
  *
  * A kernel event is written to the lane of its own CPU, by a thread on that CPU, with its own
  * time, thread, process and ids in the record, after the maskset that was selected at its
@@ -36,7 +37,12 @@ int tacho_lkst_pump_once(struct tacho_lkst *l);
 
 struct tacho_lkst_pump;
 
-/* Threads that pump until they are stopped.  0, -EBUSY, or why there are no kernel events. */
+/*
+ * Threads that pump until they are stopped, or the session ends.  l is not to be closed
+ * before.  A process that forks meanwhile: what it forks has the instance's files open until an
+ * exec, and as long it cannot be removed.
+ * 0, -EBUSY, or why there are no kernel events.
+ */
 int tacho_lkst_pump_start(struct tacho_lkst_pump **pump, struct tacho_lkst *l,
 			  struct tacho_diag *d);
 void tacho_lkst_pump_stop(struct tacho_lkst_pump *pump);
