@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """make bench: tacho beside its peers, in the same run on the same machine.
 
-    run.py BUILD [--events N] [--rounds N] [--only write,uprobe,kernel,pump,read,dat,kev,mount,lkst]
+    run.py BUILD [--events N] [--rounds N] [--only write,uprobe,kernel,pump,read,dat,ltt,kev,mount,lkst]
 
 Prints a table, writes it to docs/benchmarks.md and appends the figures as one JSON
 line to BUILD/bench.jsonl.  A peer that is not installed or refuses to run is named
@@ -466,6 +466,29 @@ class Bench(Live, Mount, Lkst):
         self.row('QNX: peak memory, MiB', f'{rss / 1024:.1f}', '-', '', '<= 64')
         self.figures['kev_rss_kib'] = rss
 
+    # ---- reading LTT's files ----
+
+    def ltt(self):
+        sys.path.insert(0, os.path.join(TOP, 'tests', 'stream'))
+        import lttfile
+        for order, wide, name in (('<', True, 'little-endian, 64'), ('<', False, 'little-endian, 32'),
+                                  ('>', True, 'big-endian, 64')):
+            path = os.path.join(self.dir, 'x.ltt')
+            n = lttfile.many_events(path, 5000, order, wide) / 1e6
+            count, rss1 = self.best(self.tacho, 'stat', path)
+            text, rss2 = self.best(self.tacho, 'report', '--no-pager', path, rounds=2)
+            self.row(f'LTT, {name} bit: counting, millions/s', f'{n / count:.0f}', '-', '', '>= 50')
+            self.row(f'LTT, {name} bit: text, millions/s', f'{n / text:.1f}', '-', '', '>= 5')
+            key = 'ltt_' + order.replace('<', 'le').replace('>', 'be') + ('64' if wide else '32')
+            self.figures.update({key + '_count_s': count, key + '_text_s': text,
+                                 key + '_events': n})
+        self.row('LTT: peak memory, MiB', f'{max(rss1, rss2) / 1024:.1f}', '-', '', '<= 64')
+        out = os.path.join(self.dir, 'made.ltt')
+        best = min(self.timed(self.tacho, 'convert', '-q', path, '--to', 'ltt', '-o',
+                              out + str(i))[0] for i in range(2))
+        self.row('LTT: written anew, millions/s', f'{n / best:.1f}', '-', '', '')
+        self.figures.update(ltt_write_s=best, ltt_rss_kib=max(rss1, rss2))
+
     def convert(self, trace):
         """A trace.dat of it; the peak memory, KiB."""
         peak = 0
@@ -527,7 +550,7 @@ def main():
     opts = dict(zip(args[::2], args[1::2]))
     b = Bench(build, int(opts.get('--events', 5000000)),
               int(opts.get('--rounds', 5)))
-    only = opts.get('--only', 'write,uprobe,kernel,pump,read,dat,kev,mount,lkst').split(',')
+    only = opts.get('--only', 'write,uprobe,kernel,pump,read,dat,ltt,kev,mount,lkst').split(',')
     try:
         for part in only:
             getattr(b, part)()

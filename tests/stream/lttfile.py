@@ -243,3 +243,30 @@ def every_event(f):
         f.add(CUSTOM, 0, ident, len(data), tail=data)
     f.add(CHANGE_MASK, 0, 0x7fffff)
     f.add(HEARTBEAT, 0)
+
+
+def many_events(path, copies, order='<', wide=True, size=65536):
+    """A big file: one buffer of common events, again and again at later times; how many."""
+    kinds = ((SYSCALL_ENTRY, 0, 3, 0x8048000), (SYSCALL_EXIT, 0), (SCHEDCHANGE, 0, 100, 101, 1),
+             (IRQ_ENTRY, 0, 14, 1), (IRQ_EXIT, 0), (FILE_SYSTEM, 6, 3, 4096), (MEMORY, 1, 0),
+             (SOFT_IRQ, 2, 3), (PROCESS, 6, 1000, 1))
+    f, n = File(order, wide, size=size), 0
+    f.ids = 1
+    f.begin()
+    while size - len(f.buf) > 100:
+        f.add(*kinds[n % len(kinds)])
+        n += 1
+    f.end()
+    buf = f.data
+    end = size - struct.unpack(order + 'I', buf[-4:])[0]
+    first = File(order, wide, size=size)
+    first.begin()
+    first.end()
+    with open(path, 'wb') as out:
+        out.write(first.data)
+        for i in range(copies):
+            begin = 10**9 + i * (n + 1)
+            stamps = [struct.pack(order + 'II', t // 10**6, t % 10**6) for t in (begin, begin + n)]
+            out.write(buf[:8] + stamps[0] + bytes(4) + struct.pack(order + 'I', i + 1) +
+                      buf[24:end + 8] + stamps[1] + buf[end + 16:])
+    return n * copies
