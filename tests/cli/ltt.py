@@ -96,6 +96,38 @@ for tool, name in ((VISUALIZER, 'tracevisualizer'), (DAEMON, 'tracedaemon')):
     rc, out, err = run(tool, '--help')
     ok(rc == 0 and out.startswith(f'usage: {name} ') and not err, f'{name} --help', rc, err)
 
+# ---- <ltt/trace.h> -------------------------------------------------------------------------
+
+trace = os.path.join(work, 'program.ltt')
+rc, out, err = run(TACHO, 'record', '-q', '-o', trace, '-e', 'ltt:*', '--', os.environ['PROGRAM'])
+said = dict(line.split() for line in out.splitlines())
+want = {'register': '0', 'std': '0', 'raw': '0', 'big': '0', 'called': '3', 'called_size': '8192',
+        'unregister': '0', 'twice': '1', 'unknown': '1', 'negative': '1', 'format': '1',
+        'detached': '-1', 'attach': '0', 'user': '0', 'disable': '0', 'traced': '0',
+        'hidden': '0', 'enable': '0', 'mask': '0', 'get': '0', 'forced': '1', 'bad': '1',
+        'detach': '0', 'owner_gone': '1', 'owner_here': '0', 'owner_left': '1',
+        'destroyed': '1'}
+ok(rc == 0 and {k: v for k, v in said.items() if k not in ('words', 'bytes')} == want,
+   'what the calls return', rc, err, {k: v for k, v in said.items() if want.get(k) != v})
+records = sorted((r for name in os.listdir(trace) if name.endswith('.ltt')
+                  for r in ltt.decode(open(os.path.join(trace, name), 'rb').read(),
+                                      '<' if sys.byteorder == 'little' else '>')),
+                 key=lambda r: r[0]) if os.path.isdir(trace) else []
+words, nbytes = int(said.get('words', 0)), int(said.get('bytes', 0))
+declared = {r[3][0]: [t.rstrip(b'\0') if isinstance(t, bytes) else t for t in r[3][1:]]
+            for r in records if r[1] == ltt.NEW_EVENT}
+ok(declared.get(words) == [b'words', b'%s is %d', 1, b'form'] and
+   declared.get(nbytes) == [b'a name that is far ', b'bytes', 2, b''],
+   'NEW_EVENT of each event, in LTT', declared)
+data = [(r[3][0], r[4][:r[3][1]]) for r in records if r[1] == ltt.CUSTOM]
+ok((words, b'seven is 7\0') in data and (nbytes, b'\xde\xad\xbe\xef') in data and
+   (nbytes, b'Z' * 8192) in data and (words, b'user') in data and
+   (words, b'hidden') not in data, 'CUSTOM with its data', data[:6])
+found = [r[3][0] for r in records if r[1] == ltt.CHANGE_MASK]
+ok(len(found) == 4 and 1 << ltt.CUSTOM in found, 'CHANGE_MASK', found)
+rc, out, err = run(VISUALIZER, trace)
+ok(rc == 0 and 'seven is 7' in out and 'DE AD BE EF' in out, 'in the historic lines', err)
+
 # ---- tracedaemon --------------------------------------------------------------------------
 
 for args, word in ((['-G5', 'x'], 'by process only'), (['-l', 'x'], 'no scheme with locks'),
