@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """make bench: tacho beside its peers, in the same run on the same machine.
 
-    run.py BUILD [--events N] [--rounds N] [--only write,uprobe,kernel,pump,read,dat,ltt,kev,mount,lkst]
+    run.py BUILD [--events N] [--rounds N]
+           [--only write,uprobe,kernel,pump,read,dat,ltt,kev,mount,lkst,lkst_hook]
 
 Prints a table, writes it to docs/benchmarks.md and appends the figures as one JSON
 line to BUILD/bench.jsonl.  A peer that is not installed or refuses to run is named
@@ -21,6 +22,7 @@ import time
 
 from live import Live
 from lkst import Lkst
+from lkst_hook import LkstHook
 from mount import Mount
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -68,7 +70,7 @@ def median(values):
     return statistics.median(values)
 
 
-class Bench(Live, Mount, Lkst):
+class Bench(Live, Mount, Lkst, LkstHook):
     def __init__(self, build, events, rounds):
         self.build = build
         self.tacho = os.path.join(build, 'tacho')
@@ -550,7 +552,8 @@ def main():
     opts = dict(zip(args[::2], args[1::2]))
     b = Bench(build, int(opts.get('--events', 5000000)),
               int(opts.get('--rounds', 5)))
-    only = opts.get('--only', 'write,uprobe,kernel,pump,read,dat,ltt,kev,mount,lkst').split(',')
+    only = opts.get('--only', 'write,uprobe,kernel,pump,read,dat,ltt,kev,mount,'
+                              'lkst,lkst_hook').split(',')
     try:
         for part in only:
             getattr(b, part)()
