@@ -13,7 +13,7 @@
 
 #ifdef __SANITIZE_THREAD__
 /* Children of a program with threads make some of their own. */
-const char *__tsan_default_options(void);
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
 	return "die_after_fork=0";

@@ -8,6 +8,7 @@
 
 #include "base/atomic.h"
 #include "face/lkst/lkst.h"
+#include "face/lkst/priv.h"
 #include "face/lkst/run.h"
 
 static pthread_mutex_t api_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -79,11 +80,18 @@ static int put(int saved, int ret)
 		ret_ = put(saved_, expression);				\
 	ret_; })
 
-/* The CPU that buffer functions are about. */
+/*
+ * The CPU that buffer functions are about: where there are no restartable sequences, the plain
+ * lane that this thread tries first.  Between get() and put().
+ */
 static int cpu_here(void)
 {
+	const struct tacho_ring *r = &handle.session.view.ring;
 	int cpu = sched_getcpu();
+	int plain = r->nr_plain ? (int)(r->nr_cpus + (uint32_t)gettid() % r->nr_plain) : 0;
 
+	if (!lkst_cpu_is(&handle, cpu) && lkst_cpu_is(&handle, plain))
+		return plain;
 	return cpu < 0 ? 0 : cpu;
 }
 
@@ -181,33 +189,47 @@ TACHO_EXPORT int lkst_buffer_read(struct lkst_log_buffer *lbuffer)
 	return lbuffer ? CALL(tacho_lkst_buffer_read(&handle, lbuffer)) : -EINVAL;
 }
 
+static int create(struct lkst_buffer_param *p)
+{
+	p->cpu = cpu_here();
+	return tacho_lkst_buffer_create(&handle, p);
+}
+
 TACHO_EXPORT int lkst_buffer_create(lkst_buffer_id id, size_t size, lkst_buffer_id next)
 {
-	struct lkst_buffer_param p = { .id = id, .next = next, .cpu = cpu_here(), .size = size };
-	int err = CALL(tacho_lkst_buffer_create(&handle, &p));
+	struct lkst_buffer_param p = { .id = id, .next = next, .size = size };
+	int err = CALL(create(&p));
 
 	return err || id != LKST_BUFFER_ID_VOID ? err : p.id;
 }
 
-TACHO_EXPORT int lkst_buffer_jump(lkst_buffer_id next)
+static int jump(lkst_buffer_id next)
 {
 	const struct lkst_buffer_jumpparam p = { .cpu = cpu_here(), .dest = next };
 
-	return CALL(tacho_lkst_buffer_jump(&handle, &p));
+	return tacho_lkst_buffer_jump(&handle, &p);
+}
+
+TACHO_EXPORT int lkst_buffer_jump(lkst_buffer_id next)
+{
+	return CALL(jump(next));
 }
 
 TACHO_EXPORT int lkst_buffer_shift(void)
 {
-	int cpu = cpu_here();
+	return CALL(tacho_lkst_buffer_shift(&handle, cpu_here()));
+}
 
-	return CALL(tacho_lkst_buffer_shift(&handle, cpu));
+static int delete(lkst_buffer_id id)
+{
+	const struct lkst_buffer_delparam p = { .cpu = cpu_here(), .id = id };
+
+	return tacho_lkst_buffer_delete(&handle, &p);
 }
 
 TACHO_EXPORT int lkst_buffer_delete(lkst_buffer_id id)
 {
-	const struct lkst_buffer_delparam p = { .cpu = cpu_here(), .id = id };
-
-	return CALL(tacho_lkst_buffer_delete(&handle, &p));
+	return CALL(delete(id));
 }
 
 /* ---- events ---- */
