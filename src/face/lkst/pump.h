@@ -31,7 +31,8 @@ void tacho_lkst_kernel_remove(struct tacho_lkst *l);
 
 /*
  * Moves what the kernel has into the buffers.  0; -EBUSY: somebody else pumps, and has
- * moved all that was there at the call when this returns; else no kernel events.
+ * moved all that was there at the call when this returns (or has not moved for 10 s); else no
+ * kernel events.
  */
 int tacho_lkst_pump_once(struct tacho_lkst *l);
 

@@ -171,7 +171,9 @@ static void stage_event(struct tacho_lkst_pump *p, struct lkst_pump_cpu *c,
 	struct lkst_record *r = &c->staged[c->nr].r;
 	const struct lkst_kplan *plan;
 
-	if (ev->len < sizeof(struct tacho_common))
+	/* an instance that was left by an earlier session still has its events */
+	if (ev->len < sizeof(struct tacho_common) ||
+	    ev->time < p->l->session.view.ctl->start.ticks)
 		return;
 	plan = plan_of(p, tacho_load_u16(ev->raw));
 	if (!plan || !lkst_kplan_args(plan, ev->raw, ev->len, r->arg))
