@@ -44,6 +44,11 @@ def save(name, data):
     return path
 
 
+def read(path):
+    with open(path, 'rb') as f:
+        return f.read()
+
+
 def golden(name):
     data = b''
     with open(os.path.join(GOLDEN, name + '.hex'), encoding='ascii') as f:
@@ -288,6 +293,18 @@ ok(any(e.get('comm') == 'eleven' for e in got), 'names of processes from the .pr
 rc, out, err = run(TACHO, 'stat', '--json', os.path.join(path, 'run.1.ltt'))
 ok(rc == 0 and json.loads(out)['events'] == 8, 'one of them alone', out[:200], err)
 
+save('mixed.ltt/a.0.ltt', read(os.path.join(path, 'run.0.ltt')))
+save('mixed.ltt/a.1.ltt', b'')
+save('mixed.ltt/a.2.ltt', b'no trace at all, but long enough to look like one' * 10)
+mixed = os.path.join(work, 'mixed.ltt')
+got, rc, err = events(mixed, '-e', 'schedchange')
+rc2, out, _ = run(TACHO, 'check', mixed)
+ok(rc == 0 and len(got) == 5 and rc2 == 1 and "a.1.ltt' is not an LTT trace" in out and
+   '2 places hold no records' in out, 'files that are none: the others are read', err, out)
+os.unlink(os.path.join(mixed, 'a.0.ltt'))
+rc, out, err = run(TACHO, 'report', '--no-pager', mixed)
+ok(rc == 1 and len(err.splitlines()) == 1, 'no file that is one', rc, err)
+
 # ---- version 2.2 -------------------------------------------------------------------------
 
 for order in '<>':
@@ -430,11 +447,6 @@ def convert(path, out, *args):
 def jsons(path):
     rc, out, err = run(TACHO, 'convert', '-q', path, '--to', 'json', '-o', '-')
     return sorted(out.splitlines()) if not rc else err
-
-
-def read(path):
-    with open(path, 'rb') as f:
-        return f.read()
 
 
 for order, flavour, to in (('le', '64', 'ltt'), ('le', '32', 'ltt32'), ('be', '64', 'lttswap'),
@@ -615,6 +627,22 @@ ok(rc == rc2 == 0 and [x for x in a.splitlines() if x.startswith('{')] ==
    [x for x in b.splitlines() if x.startswith('{')] != [], 'the same answer to a histogram', a, b)
 ok('have no room for all of their fields' in err and 'CUSTOM events, whole' in err,
    'what is not in it is said', err)
+
+# what was lost is told again, at its place
+m = datfile.Machine()
+f = datfile.File(m)
+f.systems = {'kmem': [fmt('mm_page_alloc', 301, [('unsigned int order', 4)])]}
+f.buffers.setdefault('', {})[0] = m.pages(
+    [(10**12 + 1000 * i, m.pack('HBBi', 301, 0, 0, 7) + m.pack('I4x', i)) for i in range(300)],
+    lost=((100, 7), (200, 5)))
+dat = save('lost.dat', f.v6())
+for to in ('ltt', 'lttswap'):
+    out, rc, err = convert(dat, 'lost.ltt', '--to', to)
+    a, b = (run(TACHO, 'report', '--no-pager', p)[1].splitlines() for p in (dat, out))
+    a, b = ([i for i, line in enumerate(t) if 'LOST' in line] for t in (a, b))
+    s = json.loads(run(TACHO, 'stat', '--json', out)[1])
+    ok(rc == 0 and len(a) == 2 and a == b and s['events'] == 300, f'{to}: losses at their places',
+       err, a, b, s)
 
 shutil.rmtree(work)
 print(f'1..{count}')

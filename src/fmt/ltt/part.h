@@ -46,6 +46,9 @@ struct tacho_ltt_source {
 	bool plain;		/* see read.h */
 	bool scanned;		/* all types are known */
 	bool begun;		/* somebody reads */
+	/* of a directory: files that are none of LTT's, told when reading begins */
+	struct tacho_diag bad_file;	/* the first one */
+	uint32_t nr_bad_files;
 	struct tacho_ltt_shape shape[TRACE_MAX + 1];
 	struct tacho_ltt_plan plan[LTT_PLANS];
 	size_t window_room;	/* for each part */

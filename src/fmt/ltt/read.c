@@ -86,6 +86,17 @@ static int make_batch(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	}
 }
 
+/* The others are read all the same. */
+static int tell_bad_files(struct tacho_ltt_source *s)
+{
+	int status = TACHO_STREAM_RECORD;
+
+	for (; s->nr_bad_files && status == TACHO_STREAM_RECORD; s->nr_bad_files--)
+		status = tacho_source_damage(&s->source, "a file of the directory",
+					     s->bad_file.offset, s->bad_file.text);
+	return status;
+}
+
 static int ltt_fill(struct tacho_source *source, struct tacho_part *part, bool bad)
 {
 	struct tacho_ltt_source *s = source_of(source);
@@ -94,6 +105,8 @@ static int ltt_fill(struct tacho_source *source, struct tacho_part *part, bool b
 	int status;
 
 	(void)bad;	/* what we make is whole */
+	if (!s->begun && tell_bad_files(s) == TACHO_STREAM_ERROR)
+		return TACHO_STREAM_ERROR;
 	s->begun = true;
 	if (!p->out)
 		p->out = malloc(LTT_OUT_ROOM + LTT_OUT_MORE);
@@ -346,6 +359,22 @@ static int add_file(struct tacho_ltt_source *s, const char *path, const void *da
 	return err ? tacho_diag(d, err, 0, "out of memory") : 0;
 }
 
+/* A file that is none is passed over, if others are good. */
+static int add_one(struct tacho_ltt_source *s, const char *path, struct tacho_diag *d)
+{
+	struct tacho_diag why = { 0 };
+	int err = add_file(s, path, NULL, 0, &why);
+
+	if (err != -EINVAL && err != -ENOTSUP) {
+		if (err)
+			*d = why;
+		return err;
+	}
+	if (!s->nr_bad_files++)
+		s->bad_file = why;
+	return 0;
+}
+
 static int is_ltt_name(const struct dirent *e)
 {
 	size_t len = strlen(e->d_name), n = strlen(EXTENSION);
@@ -365,9 +394,13 @@ static int add_dir(struct tacho_ltt_source *s, const char *dir, struct tacho_dia
 		(void)snprintf(path, sizeof(path), "%s/%s", dir, list[i]->d_name);
 		free(list[i]);
 		if (!err && i < FILES_MAX)
-			err = add_file(s, path, NULL, 0, d);
+			err = add_one(s, path, d);
 	}
 	free(list);
+	if (!err && !s->source.nr_parts && s->nr_bad_files) {
+		*d = s->bad_file;
+		err = d->err;
+	}
 	if (!err && !s->source.nr_parts)
 		err = tacho_diag(d, -ENOENT, 0, "'%s' has no file of LTT", dir);
 	return err;
