@@ -70,7 +70,8 @@ void lkst_local_handler_set(uint32_t id, lkst_evhandler_func fn);
 
 /*
  * module.c: loads a shared object that registers event handlers in a constructor, with
- * liblkst, so that they act on the events that this process pumps: it stays loaded.
+ * liblkst, so that they act on the events that this process pumps: it stays loaded, and is
+ * not loaded twice.
  * 0, or a negative errno with a sentence: -ENOENT (it cannot be loaded), -EINVAL (it registers
  * nothing).  Not for signal handlers.
  */

@@ -25,10 +25,15 @@ static int take_all(function_of get)
 
 int lkst_module_load(const char *path, struct tacho_diag *d)
 {
-	void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
 	function_of get;
 	void *symbol;
 
+	if (object) {		/* it is there already */
+		(void)dlclose(object);
+		return 0;
+	}
+	object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!object)
 		return tacho_diag(d, -ENOENT, 0, "cannot load '%s': %s", path, dlerror());
 	symbol = dlsym(object, "lkst_handler_function");
