@@ -350,6 +350,15 @@ for order in '<>':
             cpu = [g.split()[1] for g in got if 'schedchange' in g]
             ok(cpu == (['001'] if cpus else ['4294967295']) or not cpus, 'its CPUs', cpu)
 
+for cpu in range(2):
+    f = ltt.File22()
+    for i in range(4):
+        f.add(ltt.SCHEDCHANGE, 0, 20 + cpu, 0, after=7 + cpu)
+    save(f'v22.dir/trace{cpu:03}.trace', f.done())
+got, rc, err = events(os.path.join(work, 'v22.dir'), '-e', 'schedchange')
+ok(rc == 0 and len(got) == 8 and {e['cpu'] for e in got} == {0, 1},
+   '2.2: a directory, as its daemon left it', err, got[:2])
+
 # ---- what is damaged ---------------------------------------------------------------------
 
 

@@ -13,7 +13,6 @@
 #include "fmt/ltt/beside.h"
 #include "fmt/ltt/part.h"
 
-#define EXTENSION	".ltt"
 #define FILES_MAX	4096
 
 /* Windows of all parts together take about this much. */
@@ -375,12 +374,13 @@ static int add_one(struct tacho_ltt_source *s, const char *path, struct tacho_di
 	return 0;
 }
 
+/* x.0.ltt; version 2.2 had x000.trace. */
 static int is_ltt_name(const struct dirent *e)
 {
-	size_t len = strlen(e->d_name), n = strlen(EXTENSION);
+	const char *dot = strrchr(e->d_name, '.');
 
-	return e->d_name[0] != '.' && len > n &&
-	       !strcmp(e->d_name + len - n, EXTENSION);
+	return dot && dot > e->d_name && e->d_name[0] != '.' &&
+	       (!strcmp(dot, ".ltt") || !strcmp(dot, ".trace"));
 }
 
 static int add_dir(struct tacho_ltt_source *s, const char *dir, struct tacho_diag *d)

@@ -2,7 +2,8 @@
 /*
  * read.h - a trace of the Linux Trace Toolkit (layout.h) as a source of records.
  *
- * A trace is one file, or a directory with one `<base>.<cpu>.ltt` per CPU.  Each file
+ * A trace is one file, or a directory with one `<base>.<cpu>.ltt` per CPU (of version 2.2:
+ * `<base>000.trace`).  Each file
  * is a part.  Beside them may lie, of our writer or of tracedaemon:
  *
  *	<base>.proc		"PID: n; PPID: n; NAME: text" lines, then IRQs
@@ -23,7 +24,7 @@
 #include "fmt/fmt.h"
 #include "stream/source.h"
 
-/* Whether it is such a file, or a directory that has one whose name ends in .ltt. */
+/* Whether it is such a file, or a directory that has one with such a name. */
 bool tacho_ltt_probe(const struct tacho_probe *p);
 
 /*
