@@ -1,30 +1,76 @@
 // SPDX-License-Identifier: MIT
-/* A program for QNX: its headers, nothing else of this tree. */
+/*
+ * A program for QNX: its headers, nothing else of this tree.
+ *
+ *	program own	the trace is all its own; the buffers stay
+ *	program start	the buffers are there: START, events, STOP
+ *	program fork	the same; it also makes a child that ends, and says which: "PID CHILD"
+ *	program pid	the same; threads of this process only, and no state
+ */
 #include <stdio.h>
 #include <string.h>
 #include <sys/neutrino.h>
 #include <sys/trace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int make_own(void)
+{
+	return TraceEvent(_NTO_TRACE_ALLOCBUFFER, 16, NULL) == -1 ||
+	       TraceEvent(_NTO_TRACE_ADDCLASS, _NTO_TRACE_USER) == -1 ||
+	       TraceEvent(_NTO_TRACE_START) == -1;
+}
+
+static int select_self(void)
+{
+	return TraceEvent(_NTO_TRACE_DELALLCLASSES) == -1 ||
+	       TraceEvent(_NTO_TRACE_ADDCLASS, _NTO_TRACE_THREAD) == -1 ||
+	       TraceEvent(_NTO_TRACE_ADDCLASS, _NTO_TRACE_USER) == -1 ||
+	       TraceEvent(_NTO_TRACE_SETCLASSPID, _NTO_TRACE_THREAD, getpid()) == -1 ||
+	       TraceEvent(_NTO_TRACE_STARTNOSTATE) == -1;
+}
+
+static int child(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	printf("%d %d\n", (int)getpid(), (int)pid);
+	return pid < 0 || waitpid(pid, NULL, 0) != pid;
+}
+
+static int events(void)
+{
+	static const uint32_t words[] = { 0x01020304, 2, 3, 4 };
+
+	for (unsigned i = 0; i < 100; i++)
+		if (trace_logi(20, i % 4, i * i))
+			return 1;
+	return trace_logf(21, "%s of %d", "text", 21) == -1 ||
+	       TraceEvent(_NTO_TRACE_INSERTCUSEREVENT, 22, words, 4) == -1;
+}
 
 int main(int argc, char **argv)
 {
-	static const uint32_t words[] = { 0x01020304, 2, 3, 4 };
-	int own = argc > 1 && !strcmp(argv[1], "own");
+	const char *how = argc > 1 ? argv[1] : "";
+	int bad;
 
-	if (own && (TraceEvent(_NTO_TRACE_ALLOCBUFFER, 16, NULL) == -1 ||
-		    TraceEvent(_NTO_TRACE_ADDCLASS, _NTO_TRACE_USER) == -1 ||
-		    TraceEvent(_NTO_TRACE_START) == -1)) {
+	if (!strcmp(how, "own"))
+		bad = make_own();
+	else if (!strcmp(how, "pid"))
+		bad = select_self();
+	else
+		bad = TraceEvent(_NTO_TRACE_START) == -1;
+	if (bad) {
 		perror("TraceEvent");
 		return 1;
 	}
-	if (argc > 1 && !strcmp(argv[1], "start") && TraceEvent(_NTO_TRACE_START) == -1)
-		return 1;
-	for (unsigned i = 0; i < 100; i++)
-		if (trace_logi(20, i, i * i))
-			return 2;
-	if (trace_logf(21, "%s of %d", "text", 21) == -1 ||
-	    TraceEvent(_NTO_TRACE_INSERTCUSEREVENT, 22, words, 4) == -1)
-		return 3;
-	if (argc > 1 && TraceEvent(_NTO_TRACE_STOP) == -1)
-		return 4;
+	if (!strcmp(how, "fork") || !strcmp(how, "pid"))
+		bad = child();
+	if (bad || events() || TraceEvent(_NTO_TRACE_STOP) == -1) {
+		perror(how);
+		return 2;
+	}
 	return 0;
 }

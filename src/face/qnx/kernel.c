@@ -203,6 +203,22 @@ int tacho_qnx_kernel_follow(struct tacho_qnx *q, struct tacho_diag *d)
 	return err;
 }
 
+int tacho_qnx_kernel_open(struct tacho_qnx *q, struct tacho_kernel **k, struct tacho_diag *d)
+{
+	int err = open_instance(q, k, d);
+
+	for (size_t i = 0; !err && i < TACHO_ARRAY_SIZE(points); i++) {
+		const char *slash = strchr(points[i].point, '/');
+		char system[32];
+
+		(void)snprintf(system, sizeof(system), "%.*s",
+			       (int)(slash - points[i].point), points[i].point);
+		/* a kernel without it has no such events */
+		(void)tacho_kernel_expect(*k, system, slash + 1, NULL);
+	}
+	return err;
+}
+
 int tacho_qnx_kernel_stop(struct tacho_qnx *q, struct tacho_diag *d)
 {
 	struct tacho_kernel *k;

@@ -83,6 +83,12 @@ int tacho_qnx_clear_who(struct tacho_qnx *q, const struct qnx_set *set, bool who
 
 /* Which tracepoints are on, by the classes; the instance is made if one has to be. */
 int tacho_qnx_kernel_follow(struct tacho_qnx *q, struct tacho_diag *d);
+/*
+ * The instance, made if it is not there, with all tracepoints known that can ever be on: for
+ * who records it, to be given to tacho_kernel_leave().
+ */
+struct tacho_kernel;
+int tacho_qnx_kernel_open(struct tacho_qnx *q, struct tacho_kernel **k, struct tacho_diag *d);
 int tacho_qnx_kernel_stop(struct tacho_qnx *q, struct tacho_diag *d);
 void tacho_qnx_kernel_remove(struct tacho_qnx *q);
 

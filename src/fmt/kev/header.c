@@ -52,6 +52,18 @@ static void put_date(struct tacho_buf *b, const char *key, uint64_t seconds)
 	put(b, key, text);
 }
 
+static void put_attr(struct tacho_buf *b, const char *text)
+{
+	size_t n = strcspn(text, "=");
+	char key[32];
+
+	if (!text[n] || n >= sizeof(key))
+		return;
+	memcpy(key, text, n);
+	key[n] = '\0';
+	put(b, key, text + n + 1);
+}
+
 void tacho_kev_header_make(struct tacho_buf *b, const struct tacho_kev_about *a)
 {
 	char release[16];
@@ -78,6 +90,8 @@ void tacho_kev_header_make(struct tacho_buf *b, const struct tacho_kev_about *a)
 	put_number(b, "SYSPAGE_LEN", 0);
 	put_number(b, "TACHO_REALTIME", a->realtime);
 	put(b, "TACHO_THREADS", "tid");
+	for (uint32_t i = a->nr_attrs; i-- > 0; )
+		put_attr(b, a->attr[i]);
 	tacho_buf_puts(b, TACHO_KEV_END);
 }
 

@@ -15,6 +15,9 @@ struct tacho_kev_about {
 	uint64_t now;			/* seconds since 1970: DATE */
 	uint32_t cpus;
 	bool big;
+	/* further attributes, the last one first, as "KEY=VALUE" */
+	const char *const *attr;
+	uint32_t nr_attrs;
 };
 
 /*

@@ -125,6 +125,21 @@ struct tacho_kev_task *tacho_kev_map_task(struct tacho_kev_map *m, int32_t tid)
 
 /* ---- writing --------------------------------------------------------------------- */
 
+void tacho_kev_map_choose(struct tacho_kev_map *m, tacho_kev_choose fn, void *arg)
+{
+	m->choose = fn;
+	m->choose_arg = arg;
+}
+
+static int put_event(struct tacho_kev_map *m, const struct tacho_kev_args *a,
+		     const struct tacho_kev_out *ev, struct tacho_diag *d)
+{
+	/* the first events tell of processes, and are of no record */
+	if (m->choose && a->r && !m->choose(m->choose_arg, ev, a->r, a->pid, a->tid))
+		return 0;
+	return tacho_kev_writer_event(m->w, ev, d);
+}
+
 int tacho_kev_map_put(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 		      uint32_t code, const uint32_t *words, uint32_t nr,
 		      struct tacho_diag *d)
@@ -136,7 +151,7 @@ int tacho_kev_map_put(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 	/* which words are one number of 64 bits */
 	if (plan)
 		ev.form = tacho_kev_form_of(plan, ev.words, (nr + 1) & ~1u, false);
-	return tacho_kev_writer_event(m->w, &ev, d);
+	return put_event(m, a, &ev, d);
 }
 
 static int put_text(struct tacho_kev_map *m, const struct tacho_kev_args *a,
@@ -154,7 +169,7 @@ static int put_text(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 		return tacho_diag(d, -ENOMEM, 0, "out of memory");
 	ev.words = m->words.data;
 	ev.nr = (uint32_t)(m->words.len / 4);
-	return tacho_kev_writer_event(m->w, &ev, d);
+	return put_event(m, a, &ev, d);
 }
 
 int tacho_kev_map_name(struct tacho_kev_map *m, const struct tacho_kev_args *a,
@@ -236,7 +251,7 @@ static int put_own(struct tacho_kev_map *m, const struct kind *k,
 		return tacho_diag(d, -EINVAL, 0, "a record is too short for its type");
 	ev.words = m->words.data;
 	ev.nr = (uint32_t)(m->words.len / 4);
-	return tacho_kev_writer_event(m->w, &ev, d);
+	return put_event(m, a, &ev, d);
 }
 
 int tacho_kev_map_text(struct tacho_kev_map *m, const struct tacho_kev_args *a,
@@ -270,6 +285,8 @@ int tacho_kev_map_record(struct tacho_kev_map *m, const struct tacho_record *r,
 		a.cpu = TACHO_KEV_CPUS - 1;
 		m->counts.cpus++;
 	}
+	if (m->choose)
+		a.pid = tacho_kev_map_task(m, r->pid)->pid;
 	if (k->code >= 0)
 		return put_own(m, k, r, &a, d);
 	if (!k->mapping)

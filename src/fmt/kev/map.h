@@ -41,6 +41,15 @@ struct tacho_kev_map *tacho_kev_map_new(struct tacho_kev_writer *w,
 void tacho_kev_map_free(struct tacho_kev_map *m);
 
 /*
+ * Asks fn about each event before it is written: false leaves it out.  ev is as it would be
+ * written, of the record r, by thread tid of process pid.
+ */
+typedef bool (*tacho_kev_choose)(void *arg, const struct tacho_kev_out *ev,
+				 const struct tacho_record *r, int32_t pid, int32_t tid);
+
+void tacho_kev_map_choose(struct tacho_kev_map *m, tacho_kev_choose fn, void *arg);
+
+/*
  * Which processes and threads there are, by name, as the kernel tells it when a trace
  * begins.  tasks: all that are known.  0 or -errno with d filled in.
  */

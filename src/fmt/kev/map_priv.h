@@ -28,6 +28,8 @@ struct tacho_kev_map {
 	struct tacho_kev_task *task;	/* by tid: a cache */
 	uint32_t idle[TACHO_KEV_CPUS];	/* mode that the CPU idles in */
 	struct tacho_kev_counts counts;
+	tacho_kev_choose choose;	/* NULL: all */
+	void *choose_arg;
 };
 
 struct tacho_kev_mapping;

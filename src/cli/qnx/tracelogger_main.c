@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+/* tracelogger: its options. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/qnx/tracelogger.h"
+
+#define OUTPUT		"/dev/shm/tracebuffer.kev"
+#define BUFFERS		32
+#define NUMBER_MAX	(UINT64_C(1) << 40)
+
+static const char usage[] =
+"usage: tracelogger [OPTIONS]\n"
+"\n"
+"Logs events of programs with TraceEvent() and of the running kernel as a .kev file\n"
+"of QNX.\n"
+"\n"
+"How long\n"
+"  -n NUM          so many buffers of 16 KiB (default: 32; 0: no limit)\n"
+"  -c              no limit: until Ctrl-C, or TraceEvent(_NTO_TRACE_STOP)\n"
+"  -s SEC          so many seconds\n"
+"  -S SIZE[k|M]    so large a file\n"
+"                  -n's default holds without -c, -s, -S, -r and -d1\n"
+"  -r              ring: keep the newest; written at Ctrl-C or at STOP\n"
+"  -d1             daemon: buffers are made; wait for START, log until STOP\n"
+"\n"
+"What\n"
+"  -F NUM          not: 1 kernel calls, 2 interrupts, 3 processes, 4 threads,\n"
+"                  5 virtual threads, 6 communication, 7 system; may be repeated\n"
+"  -a              security events, too\n"
+"  -E              with -d1: all classes on; else it is the program's to say\n"
+"  -w              wide events\n"
+"\n"
+"Where to\n"
+"  -f FILE         the file (default: " OUTPUT "); '-': stdout; a FIFO\n"
+"  -A KEY=VALUE    an attribute of the header; may be repeated\n"
+"\n"
+"How\n"
+"  -k NUM          buffers, for each CPU (default: 32)\n"
+"  -D SEC          flush every so many seconds\n"
+"  -P              leave the buffers when done\n"
+"  -R              take over buffers that are there\n"
+"  -b NUM          the logger's own buffers: accepted, it needs none\n"
+"  -M              map the output (needs -S): accepted, no difference\n"
+"  -p ADDR         where the buffers lie: accepted, Linux decides\n"
+"  -v              say more\n"
+"  -h, --help      this text\n";
+
+static int wrong(const char *what, const char *text)
+{
+	(void)logger_fail("'%s' is not %s", text, what);
+	(void)fputs("see: tracelogger --help\n", stderr);
+	return 2;
+}
+
+static int number(char opt, const char *text, uint64_t min, uint64_t *v)
+{
+	char what[48];
+
+	if (!tacho_parse_u64(text, min, NUMBER_MAX, v))
+		return 0;
+	(void)snprintf(what, sizeof(what), "a number for -%c", opt);
+	return wrong(what, text);
+}
+
+static int parse_attr(struct logger_options *o, char *text)
+{
+	const char *value = strchr(text, '=');
+
+	if (!value || value == text || strstr(text, "TRACE_") || strstr(text, "::") ||
+	    strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.") !=
+	    (size_t)(value - text) || value - text > 30)
+		return wrong("KEY=VALUE, without '::' and 'TRACE_'", text);
+	if (o->nr_attrs == LOGGER_ATTRS_MAX)
+		return wrong("one of the first 32 of -A", text);
+	o->attr[o->nr_attrs++] = text;
+	return 0;
+}
+
+static int parse_disable(struct logger_options *o, const char *text)
+{
+	uint64_t v;
+
+	if (number('F', text, 1, &v))
+		return 2;
+	if (v == 11)
+		(void)logger_fail("-F 11: Linux has no events of ring 0");
+	else if (v > 7)
+		return wrong("a class that can be left out: 1 to 7", text);
+	o->disable |= 1u << v;
+	return 0;
+}
+
+static int parse_size(struct logger_options *o, const char *text)
+{
+	if (tacho_parse_size(text, &o->max_bytes) || !o->max_bytes)
+		return wrong("a size for -S (512k, 8M)", text);
+	return 0;
+}
+
+/* What is said once, and then goes on. */
+static int remark(char opt, const char *why)
+{
+	(void)logger_fail("-%c: %s", opt, why);
+	return 0;
+}
+
+static int parse_other(struct logger_options *o, int opt, char *arg)
+{
+	uint64_t v;
+
+	switch (opt) {
+	case 'A': return parse_attr(o, arg);
+	case 'F': return parse_disable(o, arg);
+	case 'S': return parse_size(o, arg);
+	case 's': return number('s', arg, 1, &o->seconds);
+	case 'D': return number('D', arg, 1, &o->flush_seconds);
+	case 'b': return number('b', arg, 1, &v);
+	case 'p': return remark('p', "where buffers lie is Linux's to decide");
+	case 'd':
+		if (strcmp(arg, "0") && strcmp(arg, "1"))
+			return wrong("0 or 1 for -d", arg);
+		o->daemon = *arg == '1';
+		return 0;
+	case 'k':
+		if (number('k', arg, 1, &v))
+			return 2;
+		o->kernel_buffers = v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+		return 0;
+	default:
+		(void)fputs("see: tracelogger --help\n", stderr);
+		return 2;
+	}
+}
+
+struct seen {
+	bool limit, map;
+};
+
+static int parse_one(struct logger_options *o, int opt, char *arg, struct seen *seen)
+{
+	switch (opt) {
+	case 'n': seen->limit = true; return number('n', arg, 0, &o->iterations);
+	case 'c': seen->limit = true; o->iterations = 0; return 0;
+	case 'f': o->output = arg; return 0;
+	case 'a': o->security = true; return 0;
+	case 'E': o->enable = true; return 0;
+	case 'M': seen->map = true; return 0;
+	case 'P': o->persist = true; return 0;
+	case 'R': o->reuse = true; return 0;
+	case 'r': o->ring = true; return 0;
+	case 'v': o->verbose = true; return 0;
+	case 'w': o->wide = true; return 0;
+	default: return parse_other(o, opt, arg);
+	}
+}
+
+/* The command line, as an attribute. */
+static const char *command_line(int argc, char **argv)
+{
+	static char text[1024] = "TRACELOGGER_ARGS=tracelogger";
+	size_t n = strlen(text);
+
+	for (int i = 1; i < argc && n < sizeof(text); i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, " %s", argv[i]);
+	return text;
+}
+
+static int parse(struct logger_options *o, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 },
+	};
+	struct seen seen = { .limit = false };
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, "A:aD:b:cd:EF:f:hk:Mn:Pp:RrS:s:vw", options,
+				  NULL)) != -1) {
+		if (opt == 'h') {
+			(void)fputs(usage, stdout);
+			return 0;
+		}
+		ret = parse_one(o, opt, optarg, &seen);
+		if (ret)
+			return ret;
+	}
+	if (optind < argc)
+		return wrong("an option", argv[optind]);
+	if (seen.map && !o->max_bytes) {
+		(void)logger_fail("-M needs -S: how large the file is to be");
+		return 2;
+	}
+	if (!seen.limit && (o->seconds || o->max_bytes || o->ring || o->daemon))
+		o->iterations = 0;
+	o->attr[o->nr_attrs++] = command_line(argc, argv);
+	o->args = o->attr[o->nr_attrs - 1] + strlen("TRACELOGGER_ARGS=");
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct logger_options o = {
+		.output = OUTPUT, .kernel_buffers = BUFFERS, .iterations = BUFFERS,
+	};
+	int ret = parse(&o, argc, argv);
+
+	return ret >= 0 ? ret : logger_run(&o);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include "face/qnx/log.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "fmt/kev/header.h"
+#include "fmt/kev/map.h"
+#include "stream/source.h"
+#include "stream/stream.h"
+
+#define HEADER_MAX	((size_t)64 << 10)
+#define BUFFER_SLOTS	714u		/* of the writer's buffers */
+
+struct writing {
+	struct tacho_qnx_log *log;
+	struct tacho_stream *stream;
+	const struct tacho_source *source;
+	struct tacho_kev_writer *w;
+	struct tacho_kev_map *map;
+	struct tacho_buf header;
+	uint32_t cpus;
+	uint64_t slots;
+	bool begun;
+};
+
+/* ---- which events ---- */
+
+static bool is_skipped(const struct qnx_state *s, uint64_t ticks)
+{
+	uint32_t n = tacho_load_acquire(&s->nr_skips);
+
+	for (uint32_t i = 0; i < n && i < QNX_SKIPS; i++)
+		if (ticks >= s->skip[i].from && ticks < s->skip[i].to)
+			return true;
+	return false;
+}
+
+/* Whether the file has room: the writer puts a CONTROL event for each CPU into each buffer. */
+static bool has_room(struct writing *w, uint32_t nr)
+{
+	uint64_t slots = w->slots + (nr <= 2 ? 1 : (nr + 1) / 2);
+	uint64_t all = slots + (slots / (BUFFER_SLOTS / 2) + 1) * (1 + w->cpus);
+
+	if (w->log->max_bytes && w->header.len + 16 * all > w->log->max_bytes) {
+		w->log->full = true;
+		return false;
+	}
+	w->slots = slots;
+	return true;
+}
+
+static bool choose(void *arg, const struct tacho_kev_out *ev, const struct tacho_record *r,
+		   int32_t pid, int32_t tid)
+{
+	struct writing *w = arg;
+	uint32_t words[2] = { 0, 0 }, class_, event;
+
+	memcpy(words, ev->words, ev->nr < 2 ? 4 * (size_t)ev->nr : sizeof(words));
+	if (!qnx_number_of(ev->code, words, 2, &class_, &event) ||
+	    is_skipped(w->log->state, r->ticks))
+		return false;
+	/* an event of the kernel that is none of QNX's was on for another's sake */
+	if (class_ == QNX_USER && r->source == TACHO_STREAM_KERNEL)
+		return false;
+	/* these are of the thread that they are about */
+	if (class_ == QNX_THREAD || class_ == QNX_VTHREAD) {
+		pid = (int32_t)words[0];
+		tid = (int32_t)words[1];
+	}
+	if (!qnx_state_wants(w->log->state, class_, event, pid, tid) || !has_room(w, ev->nr))
+		return false;
+	w->log->events++;
+	return true;
+}
+
+/* ---- the file ---- */
+
+static uint32_t count_cpus(const struct tacho_source *s)
+{
+	uint32_t n = 1;
+
+	for (uint32_t i = 0; i < s->nr_parts; i++)
+		if (s->part[i]->cpu != UINT32_MAX && s->part[i]->cpu >= n)
+			n = s->part[i]->cpu + 1;
+	return n < TACHO_KEV_CPUS ? n : TACHO_KEV_CPUS;
+}
+
+static int begin(struct writing *w, struct tacho_diag *d)
+{
+	const struct tacho_kev_about about = {
+		.file_name = w->log->name, .release = TACHO_KEV_710,
+		.sysname = tacho_stream_env(w->stream, "sysname"),
+		.nodename = tacho_stream_env(w->stream, "hostname"),
+		.version = tacho_stream_env(w->stream, "release"),
+		.machine = tacho_stream_env(w->stream, "machine"),
+		.freq = w->source->clock.freq, .realtime = w->source->clock.base,
+		.now = (uint64_t)time(NULL), .cpus = w->cpus, .big = htobe32(1) == 1,
+		.attr = w->log->attr, .nr_attrs = w->log->nr_attrs,
+	};
+	struct tacho_kev_config config = { .big = about.big };
+	int err;
+
+	tacho_kev_header_make(&w->header, &about);
+	if (tacho_buf_error(&w->header))
+		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+	config.header = w->header.data;
+	config.header_len = w->header.len;
+	err = tacho_kev_writer_new(&w->w, w->log->out, &config, d);
+	if (err)
+		return err;
+	w->map = tacho_kev_map_new(w->w, w->stream, about.release, false);
+	if (!w->map)
+		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+	tacho_kev_map_choose(w->map, choose, w);
+	return 0;
+}
+
+/* Processes and threads that there were: not after STARTNOSTATE. */
+static int put_tasks(struct writing *w, uint64_t ticks, struct tacho_diag *d)
+{
+	const struct tacho_facts *f = &w->source->facts;
+	struct tacho_facts all;
+	int err = 0;
+
+	w->begun = true;
+	if (w->log->state->no_state)
+		return 0;
+	tacho_facts_init(&all);
+	for (size_t i = 0; i < f->nr_tasks && !err; i++)
+		err = tacho_facts_add_task(&all, f->task[i].pid, f->task[i].tgid,
+					   f->task[i].comm, sizeof(f->task[i].comm));
+	/* a look-up brings them in order and drops what is outdated */
+	(void)tacho_facts_comm(&all, 0, NULL);
+	for (size_t i = 0; i < all.nr_tasks; i++)
+		if (!has_room(w, 12) || !has_room(w, 12))
+			all.nr_tasks = i;
+	err = err ? tacho_diag(d, err, 0, "out of memory") :
+		    tacho_kev_map_tasks(w->map, &all, ticks, d);
+	tacho_facts_release(&all);
+	return err;
+}
+
+static int put_records(struct writing *w, struct tacho_diag *d)
+{
+	struct tacho_record r;
+	int status, err = 0;
+
+	while (!w->log->full &&
+	       (status = tacho_stream_next(w->stream, &r)) != TACHO_STREAM_END) {
+		if (status == TACHO_STREAM_ERROR)
+			return tacho_diag(d, -EIO, 0, "%s",
+					  tacho_stream_error(w->stream)->text);
+		if (!w->begun)
+			err = put_tasks(w, r.ticks, d);
+		if (!err && r.lost) {
+			w->log->lost += r.lost;
+			err = tacho_kev_writer_lost(w->w, r.lost, d);
+		}
+		if (!err)
+			err = tacho_kev_map_record(w->map, &r, r.ticks, d);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int write_all(struct writing *w, struct tacho_diag *d)
+{
+	struct tacho_diag close_d = { 0 };
+	int err = begin(w, d), end = 0;
+
+	if (!err)
+		err = put_records(w, d);
+	if (w->w)
+		end = tacho_kev_writer_close(w->w, !err, &w->log->bytes, &close_d);
+	tacho_kev_map_free(w->map);
+	if (!err && end)
+		*d = close_d;
+	return err ? err : end;
+}
+
+int tacho_qnx_log_write(struct tacho_qnx_log *log, struct tacho_diag *d)
+{
+	struct writing w = { .log = log };
+	struct tacho_error e = { 0 };
+	int err = tacho_stream_open(&w.stream, log->trace, 0, &e);
+
+	if (err)
+		return tacho_diag(d, err, 0, "%s", e.text);
+	w.source = tacho_stream_source(w.stream, 0);
+	w.cpus = count_cpus(w.source);
+	tacho_buf_init(&w.header, HEADER_MAX);
+	err = write_all(&w, d);
+	tacho_buf_release(&w.header);
+	tacho_stream_close(w.stream);
+	return err;
+}
