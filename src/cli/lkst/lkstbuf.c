@@ -266,8 +266,13 @@ static int write_log(struct tacho_lkst *l, const char *path, const struct print_
 	tacho_buf_release(&text);
 	if (err)
 		return tool_fail(TOOL_FAILED, "%s", d.text);
-	for (size_t i = 0; !err && i < all->nr; i++)
-		err = lkst_log_write(w, all->r[i].cpu, fixed ? -1 : 0, &all->r[i], 1, 0, &d);
+	for (size_t i = 0, n; !err && i < all->nr; i += n) {
+		const struct lkst_record *r = &all->r[i];
+
+		for (n = 1; i + n < all->nr && r[n].cpu == r->cpu; n++)
+			;
+		err = lkst_log_write(w, r->cpu, fixed ? -1 : 0, r, n, 0, &d);
+	}
 	if (lkst_log_close(w, &d) || err)
 		return tool_fail(TOOL_FAILED, "%s", d.text);
 	return TOOL_OK;

@@ -15,7 +15,7 @@
 #include "fmt/lkst/line.h"
 #include "stream/clock.h"
 
-#define AT_ONCE	4096
+#define AT_ONCE	65536
 
 struct printer {
 	const struct print_options *o;
@@ -197,18 +197,22 @@ static bool is_shown(const struct printer *p, const struct lkst_record *r)
 
 /* ---- what is printed ---- */
 
+static int more_room(struct print_records *all)
+{
+	size_t room = all->room ? all->room * 2 : AT_ONCE;
+	struct lkst_record *more = reallocarray(all->r, room, sizeof(*more));
+
+	if (!more)
+		return tool_fail(TOOL_FAILED, "no memory for more than %zu events", all->nr);
+	all->r = more;
+	all->room = room;
+	return TOOL_OK;
+}
+
 static int add(struct print_records *all, const struct lkst_record *r)
 {
-	struct lkst_record *more;
-
-	if (all->nr == all->room) {
-		all->room = all->room ? all->room * 2 : AT_ONCE;
-		more = realloc(all->r, all->room * sizeof(*more));
-		if (!more)
-			return tool_fail(TOOL_FAILED, "no memory for more than %zu events; '-n' asks "
-					 "for less, '-r' needs none", all->nr);
-		all->r = more;
-	}
+	if (all->nr == all->room && more_room(all))
+		return TOOL_FAILED;
 	all->r[all->nr++] = *r;
 	return TOOL_OK;
 }
@@ -323,24 +327,30 @@ struct collect {
 	struct print_records *all;
 };
 
+/* In few calls: each looks for its first record from the buffer's begin on. */
 static int collect_buffer(struct tacho_lkst *l, int cpu, int32_t id, struct collect *c)
 {
-	struct lkst_record *some = malloc(AT_ONCE * sizeof(*some));
-	int err = some ? 0 : -ENOMEM, ret = TOOL_OK;
+	struct print_records *all = c->all;
 	uint64_t from = 0, left = c->o->max;
 	size_t n = 1;
 
-	while (!err && !ret && n && left) {
-		err = tacho_lkst_records(l, cpu, id, from, some, left < AT_ONCE ? left : AT_ONCE,
-					 &n);
-		for (size_t i = 0; !err && !ret && i < n; i++)
-			ret = add(c->all, &some[i]);
-		if (!err && n)
-			from = (uint64_t)some[n - 1].recid + 1;
-		left -= err ? 0 : n;
+	while (n && left) {
+		size_t room;
+		int err;
+
+		if (all->nr == all->room && more_room(all))
+			return TOOL_FAILED;
+		room = all->room - all->nr;
+		err = tacho_lkst_records(l, cpu, id, from, all->r + all->nr,
+					 left < room ? left : room, &n);
+		if (err)
+			return tool_failed(err, "read buffer %d of CPU %d", id, cpu);
+		all->nr += n;
+		left -= n;
+		if (n)
+			from = (uint64_t)all->r[all->nr - 1].recid + 1;
 	}
-	free(some);
-	return err ? tool_failed(err, "read buffer %d of CPU %d", id, cpu) : ret;
+	return TOOL_OK;
 }
 
 static int collect_cpu(struct tacho_lkst *l, int cpu, void *arg)
@@ -373,6 +383,14 @@ static int by_time(const void *a, const void *b)
 	return x->recid < y->recid ? -1 : x->recid > y->recid;
 }
 
+static bool is_sorted(const struct print_records *all)
+{
+	for (size_t i = 1; i < all->nr; i++)
+		if (by_time(&all->r[i - 1], &all->r[i]) > 0)
+			return false;
+	return true;
+}
+
 int print_collect(struct tacho_lkst *l, const struct print_options *o,
 		  struct print_records *all)
 {
@@ -383,7 +401,7 @@ int print_collect(struct tacho_lkst *l, const struct print_options *o,
 	ret = o->fixed ? collect_buffer(l, -1, LKST_BUFFER_ID_VOID, &c) :
 			     each_cpu(l, collect_cpu, &c);
 
-	if (!ret && all->nr)
+	if (!ret && !is_sorted(all))
 		qsort(all->r, all->nr, sizeof(all->r[0]), by_time);
 	return ret;
 }
