@@ -315,7 +315,7 @@ def test_disk_full():
         out = lkstbuf("print", "-r", "-V", "-f", d.file(cpu, 0), "-e", "0x100", ok=None)
         have = [int(a, 16) for a in re.findall(r" arg1=(0x[0-9a-f]+)", out.out)]
         first = next((n for n, a in enumerate(have) if a != n + 1), len(have))
-        assert first > 1000, (first, len(have))
+        assert first > 400, (first, len(have))     # a buffer at least
         assert have[-100:] == list(range(1, 101)), have[-100:]
         assert "events were lost when it was recorded" in out.err, out.err
     finally:
