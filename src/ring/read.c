@@ -164,6 +164,9 @@ static bool begin(struct tacho_ring_reader *rd, const struct tacho_ring_buf *b,
 		return false;
 	rd->seq = oldest(seq, tacho_ring_subs(rd->r, b), over);
 	consumed = consumed_of(rd);
+	/* all that it holds is given up: what is written next is the first */
+	if (consumed == seq + 1)
+		return false;
 	if (consumed > rd->seq && consumed <= seq)
 		rd->seq = consumed;
 	rd->given = rd->seq;

@@ -16,9 +16,12 @@
 /* All type texts of a session fit twice. */
 #define TYPES_MAX	((size_t)256 << 20)
 
+/* A lane, or (own >= 0) one buffer of a lane whose buffers are linked. */
 struct lane {
 	struct tacho_part part;
 	struct tacho_ring_reader rd;
+	uint32_t nr;
+	int32_t own;		/* -1: the buffer that is written, whichever it is */
 	bool open;
 	uint64_t discarded;	/* by writers, reported so far */
 };
@@ -29,6 +32,7 @@ struct live {
 	struct tacho_dir dir;
 	struct tacho_session session;
 	struct lane *lane;
+	uint32_t nr_lanes;
 	bool frozen;		/* read the snapshot's buffers */
 	uint64_t task_seq[TACHO_TASKS_MAX];	/* of the names known already */
 };
@@ -46,10 +50,8 @@ static struct lane *lane_of(struct tacho_part *part)
 static void live_close(struct tacho_source *source)
 {
 	struct live *live = live_of(source);
-	uint32_t n = live->lane ? tacho_ring_nr_lanes(&live->session.view.ring)
-				: 0;
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < live->nr_lanes; i++)
 		tacho_ring_reader_release(&live->lane[i].rd);
 	tacho_source_release(source);
 	free(live->lane);
@@ -114,14 +116,14 @@ static void live_load_types(struct tacho_source *source)
 }
 
 /* The lane's buffer to read; false: there is none (yet). */
-static bool find_buffer(const struct live *live, struct tacho_lane *lane,
-			uint32_t *id)
+static bool find_buffer(struct live *live, const struct lane *l, uint32_t *id)
 {
+	struct tacho_lane *lane = tacho_ring_lane(&live->session.view.ring, l->nr);
 	uint64_t c = tacho_load_acquire(&lane->cursor);
 
 	if (!c || c == TACHO_CURSOR_DEAD)
 		return false;
-	*id = tacho_cursor_id(c);
+	*id = l->own >= 0 ? (uint32_t)l->own : tacho_cursor_id(c);
 	if (!live->frozen)
 		return true;
 	for (*id = 0; *id < TACHO_BUFFERS_MAX; (*id)++)
@@ -135,13 +137,13 @@ static bool find_buffer(const struct live *live, struct tacho_lane *lane,
 static bool lane_ready(struct live *live, struct lane *l)
 {
 	struct tacho_ring *r = &live->session.view.ring;
-	uint32_t nr = (uint32_t)(l - live->lane), id;
+	uint32_t id;
 
 	if (l->open)
 		return true;
-	if (!find_buffer(live, tacho_ring_lane(r, nr), &id))
+	if (!find_buffer(live, l, &id))
 		return false;
-	l->open = !tacho_ring_reader_init(&l->rd, r, nr, id,
+	l->open = !tacho_ring_reader_init(&l->rd, r, l->nr, id,
 					  live->source.flags &
 					  TACHO_STREAM_CONSUME,
 					  TACHO_READ_OLDEST);
@@ -151,15 +153,13 @@ static bool lane_ready(struct live *live, struct lane *l)
 /* The lane's next records; it goes on in the buffer that was shifted to. */
 static bool lane_read(struct live *live, struct lane *l, struct tacho_chunk *chunk)
 {
-	uint32_t nr = (uint32_t)(l - live->lane), id;
+	uint32_t id;
 
 	if (!lane_ready(live, l))
 		return false;
 	if (tacho_ring_read(&l->rd, chunk) == 1)
 		return true;
-	if (live->frozen ||
-	    !find_buffer(live, tacho_ring_lane(&live->session.view.ring, nr), &id) ||
-	    id == l->rd.id)
+	if (live->frozen || !find_buffer(live, l, &id) || id == l->rd.id)
 		return false;
 	/* what was written before the shift is whole by now */
 	if (tacho_ring_read(&l->rd, chunk) == 1)
@@ -197,7 +197,7 @@ static int live_fill(struct tacho_source *source, struct tacho_part *p, bool bad
 		p->lost += chunk.lost;
 		return TACHO_STREAM_RECORD;
 	}
-	discarded = tacho_ring_lost(r, (uint32_t)(l - live->lane));
+	discarded = l->own > 0 ? l->discarded : tacho_ring_lost(r, l->nr);
 	p->lost += chunk.lost + (discarded - l->discarded);
 	l->discarded = discarded;
 	return TACHO_STREAM_RECORD;
@@ -260,25 +260,51 @@ static const struct tacho_source_ops live_ops = {
 	.text = live_text,
 };
 
-static int add_lanes(struct live *live)
+static int add_lane(struct live *live, uint32_t nr, int32_t own)
 {
 	const struct tacho_ring *r = &live->session.view.ring;
-	uint32_t n = tacho_ring_nr_lanes(r);
+	struct lane *l = &live->lane[live->nr_lanes++];
+	struct tacho_part *p = &l->part;
 
-	live->lane = calloc(n, sizeof(*live->lane));
+	l->nr = nr;
+	l->own = own;
+	p->cpu = nr < r->nr_cpus ? nr : UINT32_MAX;
+	p->stream_id = TACHO_STREAM_PROGRAM;
+	p->source = &live->source;
+	p->limit = UINT64_MAX;
+	return tacho_source_add_part(&live->source, p);
+}
+
+/*
+ * Buffers that are linked hold records each of its own time, those that were left as well:
+ * each is a part.  Others are read as the lane goes from one to the next.
+ */
+static bool is_part(const struct live *live, uint32_t nr, uint32_t id)
+{
+	struct tacho_lane *lane = tacho_ring_lane(&live->session.view.ring, nr);
+
+	return live->session.view.ctl->flags & TACHO_SESSION_LINKED ?
+	       tacho_load_acquire(&tacho_lane_buffer(lane, id)->flags) & TACHO_BUFFER_MADE :
+	       id == 0;
+}
+
+static int add_lanes(struct live *live)
+{
+	uint32_t n = tacho_ring_nr_lanes(&live->session.view.ring), parts = 0;
+	bool linked = live->session.view.ctl->flags & TACHO_SESSION_LINKED;
+	int err = 0;
+
+	for (uint32_t i = 0; i < n * TACHO_BUFFERS_MAX; i++)
+		parts += is_part(live, i / TACHO_BUFFERS_MAX, i % TACHO_BUFFERS_MAX);
+	live->lane = calloc(parts, sizeof(*live->lane));
 	if (!live->lane)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		struct tacho_part *p = &live->lane[i].part;
-
-		p->cpu = i < r->nr_cpus ? i : UINT32_MAX;
-		p->stream_id = TACHO_STREAM_PROGRAM;
-		p->source = &live->source;
-		p->limit = UINT64_MAX;
-		if (tacho_source_add_part(&live->source, p))
-			return -ENOMEM;
-	}
-	return 0;
+	/* a buffer that was made meanwhile finds no place */
+	for (uint32_t i = 0; !err && i < n * TACHO_BUFFERS_MAX && live->nr_lanes < parts; i++)
+		if (is_part(live, i / TACHO_BUFFERS_MAX, i % TACHO_BUFFERS_MAX))
+			err = add_lane(live, i / TACHO_BUFFERS_MAX,
+				       linked ? (int32_t)(i % TACHO_BUFFERS_MAX) : -1);
+	return err;
 }
 
 static int open_live(struct tacho_source **out, const char *name, bool frozen,

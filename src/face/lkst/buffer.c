@@ -248,12 +248,25 @@ static void give_back(struct tacho_lkst *l, uint32_t cpu, uint32_t ring)
 	close(fd);
 }
 
+/* Readers that begin with what was not consumed begin behind it. */
+static void forget(struct tacho_lkst *l, uint32_t cpu, uint32_t ring)
+{
+	struct tacho_buffer *b = ring_buffer(l, cpu, ring);
+	uint64_t saved = tacho_load_relaxed(&b->saved);
+	struct tacho_ring_buf *map = tacho_ring_map(&l->session.view.ring, cpu, ring);
+
+	if (saved && map)
+		tacho_store_release(&b->consumed, tacho_ring_sub(&l->session.view.ring, map, saved)
+						  ->packet_seq_num + 1);
+}
+
 static void remove_one(struct tacho_lkst *l, uint32_t cpu, int32_t id)
 {
 	struct lkst_cpu *c = &l->state->cpu[cpu];
 	struct lkst_buffer *b = &c->buffer[id];
 
 	tacho_store_relaxed(&c->of_ring[b->ring % TACHO_BUFFERS_MAX], 0);
+	forget(l, cpu, b->ring);
 	give_back(l, cpu, b->ring);
 	tacho_store_release(&b->state, LKST_BUFFER_NONE);
 }
