@@ -3,7 +3,8 @@
 """make bench: tacho beside its peers, in the same run on the same machine.
 
     run.py BUILD [--events N] [--rounds N]
-           [--only write,uprobe,kernel,pump,read,dat,ltt,kev,mount,lkst,lkst_hook,lkst_tools]
+           [--only write,uprobe,kernel,pump,read,dat,ltt,kev,mount,lkst,lkst_hook,lkst_tools,
+                   qnx_logi]
 
 Prints a table, writes it to docs/benchmarks.md and appends the figures as one JSON
 line to BUILD/bench.jsonl.  A peer that is not installed or refuses to run is named
@@ -25,6 +26,7 @@ from lkst import Lkst
 from lkst_hook import LkstHook
 from lkst_tools import LkstTools
 from mount import Mount
+from qnx_logi import QnxLogi
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -71,7 +73,7 @@ def median(values):
     return statistics.median(values)
 
 
-class Bench(Live, Mount, Lkst, LkstHook, LkstTools):
+class Bench(Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
     def __init__(self, build, events, rounds):
         self.build = build
         self.tacho = os.path.join(build, 'tacho')
@@ -554,7 +556,7 @@ def main():
     b = Bench(build, int(opts.get('--events', 5000000)),
               int(opts.get('--rounds', 5)))
     only = opts.get('--only', 'write,uprobe,kernel,pump,read,dat,ltt,kev,mount,'
-                              'lkst,lkst_hook,lkst_tools').split(',')
+                              'lkst,lkst_hook,lkst_tools,qnx_logi').split(',')
     try:
         for part in only:
             getattr(b, part)()

@@ -95,7 +95,7 @@ def test_no_classes():
 
 def hist(trace):
     # a live session is followed for a while: what is there is counted at once
-    live = ['--duration', '1s'] if trace.startswith('session:') else []
+    live = ['--duration', '3s'] if trace.startswith('session:') else []
     p = sh(TACHO, 'hist', *live, trace, '-e', 'user:event_20', 'keys=d0:vals=d1:sort=d0')
     return re.findall(r'\{ d0:\s*(\d+) \} hitcount:\s*(\d+)\s+d1:\s*(\d+)', p.stdout)
 

@@ -346,13 +346,18 @@ TACHO_EXPORT int trace_logi(int code, unsigned data1, unsigned data2)
 	uint32_t event = (unsigned int)code & EVENT_MASK;
 	struct qnx_event *e = &qnx_user[QNX_USER_WORDS][event];
 	const uint32_t words[2] = { data1, data2 };
+	const struct qnx_state *s;
+	uint64_t wanted;
 
 	if (tacho_unlikely(!tacho_load_acquire(&e->ready)))
 		return logi_slow(event, data1, data2);
-	if (tacho_likely(!tacho_load_relaxed(e->event.state)))
+	wanted = tacho_load_relaxed(e->event.state);
+	if (tacho_likely(!wanted))
 		return 0;
-	/* nobody has a say in which events of class USER there are */
-	if (tacho_unlikely(!tacho_load_relaxed(&qnx_run.state->all_user) ||
+	/* judged only if QNX's trace wants some events of class USER, and not all */
+	s = tacho_load_relaxed(&qnx_run.state);
+	if (tacho_unlikely((!tacho_load_relaxed(&s->all_user) &&
+			    wanted & tacho_load_relaxed(&s->own)) ||
 			   tacho_load_relaxed(&qnx_run.hooks)))
 		return logi_slow(event, data1, data2);
 	e->event.ops->write1(&e->event, tacho_load_u64(words));
