@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "cli/lkst/show.h"
+#include "base/digits.h"
 #include "cli/out.h"
 #include "face/lkst/pump.h"
 #include "fmt/lkst/line.h"
@@ -24,6 +25,8 @@ struct printer {
 	uint64_t freq, tsc, realtime;
 	int32_t utc_offset;
 	int64_t offset_hour;	/* that utc_offset is of; it changes on the hour */
+	int64_t second;		/* that date and year are of, for CSV */
+	char date[64], year[16];
 	struct cli_out out;
 };
 
@@ -124,35 +127,70 @@ static void put_cell(struct tacho_buf *b, const char *text)
 	tacho_buf_putc(b, '"');
 }
 
-static void put_csv_time(struct printer *p, uint64_t ns)
+/* "...,Wed,Dec,24,00:00:00." and ",2003": of a second, as most events are of the last one's. */
+static void set_date(struct printer *p, int64_t second)
 {
 	static const char *const days[] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
 	static const char *const months[] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul",
 					      "Aug", "Sep", "Oct", "Nov", "Dec" };
-	time_t s = (time_t)(ns / 1000000000);
-	unsigned int part = (unsigned int)(ns % 1000000000);
+	time_t s = (time_t)second;
 	struct tm tm = { 0 };
 
+	(void)localtime_r(&s, &tm);
+	(void)snprintf(p->date, sizeof(p->date), ",%s,%s,%d,%02d:%02d:%02d.", days[tm.tm_wday % 7],
+		       months[tm.tm_mon % 12], tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+	(void)snprintf(p->year, sizeof(p->year), ",%d", tm.tm_year + 1900);
+	p->second = second;
+}
+
+static void put_csv_time(struct printer *p, uint64_t ns)
+{
+	int64_t second = (int64_t)(ns / 1000000000);
+	uint32_t part = (uint32_t)(ns % 1000000000);
+	char text[64], *o = text;
+
 	if (p->o->seconds) {
-		tacho_buf_printf(&p->out.buf, ",%lld,%u", (long long)s, part / 1000);
+		*o++ = ',';
+		o = tacho_digits(o, (uint64_t)second);
+		*o++ = ',';
+		o = tacho_digits(o, part / 1000);
+		tacho_buf_put(&p->out.buf, text, (size_t)(o - text));
 		return;
 	}
-	(void)localtime_r(&s, &tm);
-	tacho_buf_printf(&p->out.buf, ",%s,%s,%d,%02d:%02d:%02d.%09u,%d", days[tm.tm_wday % 7],
-			 months[tm.tm_mon % 12], tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
-			 part, tm.tm_year + 1900);
+	if (second != p->second)
+		set_date(p, second);
+	o = tacho_digits_nine(o, part);
+	tacho_buf_puts(&p->out.buf, p->date);
+	tacho_buf_put(&p->out.buf, text, (size_t)(o - text));
+	tacho_buf_puts(&p->out.buf, p->year);
+}
+
+/* ",0x0000002a" */
+static char *put_half(char *o, uint32_t v)
+{
+	o = tacho_chars(o, ",0x", 3);
+	for (int shift = 28; shift >= 0; shift -= 4)
+		*o++ = "0123456789abcdef"[v >> shift & 15];
+	return o;
 }
 
 static void put_csv(struct printer *p, const struct lkst_record *r,
 		    const struct lkst_type_text *t)
 {
 	struct tacho_buf *b = &p->out.buf;
+	char text[64], *o = text;
 
 	if (t)
 		put_cell(b, t->name);
 	else
 		tacho_buf_printf(b, "0x%03x", r->etype);
-	tacho_buf_printf(b, ",%u,%d", r->cpu, r->pid);
+	*o++ = ',';
+	o = tacho_digits(o, r->cpu);
+	*o++ = ',';
+	if (r->pid < 0)
+		*o++ = '-';
+	o = tacho_digits(o, r->pid < 0 ? -(uint64_t)r->pid : (uint64_t)r->pid);
+	tacho_buf_put(b, text, (size_t)(o - text));
 	put_csv_time(p, realtime_of(p, r->ticks));
 	for (int i = 0; i < 4; i++) {
 		const char *name = t ? t->arg[i] : "";
@@ -161,8 +199,9 @@ static void put_csv(struct printer *p, const struct lkst_record *r,
 			continue;
 		tacho_buf_putc(b, ',');
 		put_cell(b, name);
-		tacho_buf_printf(b, ",0x%08" PRIx32 ",0x%08" PRIx32, (uint32_t)r->arg[i],
-				 (uint32_t)(r->arg[i] >> 32));
+		o = put_half(text, (uint32_t)r->arg[i]);
+		o = put_half(o, (uint32_t)(r->arg[i] >> 32));
+		tacho_buf_put(b, text, (size_t)(o - text));
 	}
 	tacho_buf_putc(b, '\n');
 }
@@ -443,6 +482,7 @@ int print_events(const struct print_options *o)
 		return tool_failed(-ENOMEM, "print");
 	p->o = o;
 	p->offset_hour = INT64_MIN;
+	p->second = INT64_MIN;
 	lkst_types_init(&p->types);
 	cli_out_init(&p->out, 1, "standard output");
 	if (o->input) {
