@@ -377,6 +377,9 @@ def test_lkstbuf_read():
     assert " first=0x1" in lkstbuf("read", "-n", 1, "-b", 2, "-E", "types").out
     lkstbuf("read", "-f", "log", "-E", "types")
     assert lkstbuf("print", "-f", "log").out.count("my event") == 15
+    hist = tacho("hist", "-e", "lkst:MINE", "keys=buffer", "log").out
+    assert re.search(r"buffer: +1 } hitcount: +10\n", hist) and \
+        re.search(r"buffer: +2 } hitcount: +5\n", hist), hist
     # the static buffer has LKST's own events
     fixed = lkstbuf("read", "-S").out
     assert fixed.count("\n") >= 1, fixed

@@ -52,6 +52,7 @@ def cleanup():
 
 
 atexit.register(cleanup)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))     # whoever has waited too long
 
 
 def afresh():

@@ -240,15 +240,17 @@ static int run_list(int argc, char **argv)
 
 /* ---- read ---- */
 
-/* One file holds all of it: buffer by buffer in the order of time. */
-static int write_log(struct tacho_lkst *l, const char *path, const struct print_records *all,
-		     const struct lkst_types *types, bool fixed)
+struct log {
+	struct lkst_log_writer *w;
+	struct tacho_diag d;
+};
+
+static int create_log(struct tacho_lkst *l, const char *path, const struct lkst_types *types,
+		      struct log *log)
 {
 	const struct tacho_control *ctl = l->session.view.ctl;
 	struct lkst_log_config cfg = { .freq = ctl->clock_freq, .tsc = ctl->start.ticks,
 				       .realtime = ctl->start.realtime, .uuid = ctl->uuid };
-	struct lkst_log_writer *w;
-	struct tacho_diag d = { 0 };
 	struct tacho_buf text;
 	struct timeval tv;
 	char arch[LKST_ARCH_NAME_LEN];
@@ -262,25 +264,42 @@ static int write_log(struct tacho_lkst *l, const char *path, const struct print_
 	lkst_types_text(types, &text);
 	cfg.types = text.data;
 	cfg.types_len = text.len;
-	err = lkst_log_create(&w, path, &cfg, &d);
+	err = lkst_log_create(&log->w, path, &cfg, &log->d);
 	tacho_buf_release(&text);
-	if (err)
-		return tool_fail(TOOL_FAILED, "%s", d.text);
-	for (size_t i = 0, n; !err && i < all->nr; i += n) {
-		const struct lkst_record *r = &all->r[i];
+	return err ? tool_fail(TOOL_FAILED, "%s", log->d.text) : TOOL_OK;
+}
 
-		for (n = 1; i + n < all->nr && r[n].cpu == r->cpu; n++)
+/* A block is of one CPU; the static buffer has records of all. */
+static int write_buffer(void *arg, const struct lkst_record *r, size_t n, int cpu, int32_t id)
+{
+	struct log *log = arg;
+	int err = 0;
+
+	(void)cpu;
+	for (size_t i = 0, run; !err && i < n; i += run) {
+		for (run = 1; i + run < n && r[i + run].cpu == r[i].cpu; run++)
 			;
-		err = lkst_log_write(w, r->cpu, fixed ? -1 : 0, r, n, 0, &d);
+		err = lkst_log_write(log->w, r[i].cpu, id, &r[i], run, 0, &log->d);
 	}
-	if (lkst_log_close(w, &d) || err)
-		return tool_fail(TOOL_FAILED, "%s", d.text);
-	return TOOL_OK;
+	return err ? tool_fail(TOOL_FAILED, "%s", log->d.text) : TOOL_OK;
+}
+
+static int write_log(struct tacho_lkst *l, const struct print_options *o, const char *path,
+		     const struct lkst_types *types)
+{
+	struct log log = { 0 };
+	int ret = create_log(l, path, types, &log);
+
+	if (ret)
+		return ret;
+	ret = print_each_buffer(l, o, write_buffer, &log);
+	if (lkst_log_close(log.w, &log.d) && !ret)
+		ret = tool_fail(TOOL_FAILED, "%s", log.d.text);
+	return ret;
 }
 
 static int read_to_file(const struct print_options *o, const char *path)
 {
-	struct print_records all = { 0 };
 	struct lkst_types types;
 	struct tacho_lkst l;
 	int ret = tool_open(&l);
@@ -290,10 +309,7 @@ static int read_to_file(const struct print_options *o, const char *path)
 	lkst_types_init(&types);
 	ret = tool_types(&l, o->etypes, &types);
 	if (!ret)
-		ret = print_collect(&l, o, &all);
-	if (!ret)
-		ret = write_log(&l, path, &all, &types, o->fixed);
-	free(all.r);
+		ret = write_log(&l, o, path, &types);
 	lkst_types_release(&types);
 	tacho_lkst_close(&l);
 	return ret;

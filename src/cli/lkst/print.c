@@ -236,6 +236,12 @@ static bool is_shown(const struct printer *p, const struct lkst_record *r)
 
 /* ---- what is printed ---- */
 
+/* Records, in the order of time. */
+struct print_records {
+	struct lkst_record *r;
+	size_t nr, room;
+};
+
 static int more_room(struct print_records *all)
 {
 	size_t room = all->room ? all->room * 2 : AT_ONCE;
@@ -364,6 +370,8 @@ static int print_file(struct printer *p)
 struct collect {
 	const struct print_options *o;
 	struct print_records *all;
+	print_buffer_fn fn;	/* NULL: all are kept */
+	void *arg;
 };
 
 /* In few calls: each looks for its first record from the buffer's begin on. */
@@ -389,7 +397,11 @@ static int collect_buffer(struct tacho_lkst *l, int cpu, int32_t id, struct coll
 		if (n)
 			from = (uint64_t)all->r[all->nr - 1].recid + 1;
 	}
-	return TOOL_OK;
+	if (!c->fn)
+		return TOOL_OK;
+	n = all->nr;
+	all->nr = 0;
+	return c->fn(c->arg, all->r, n, cpu, id);
 }
 
 static int collect_cpu(struct tacho_lkst *l, int cpu, void *arg)
@@ -430,15 +442,30 @@ static bool is_sorted(const struct print_records *all)
 	return true;
 }
 
-int print_collect(struct tacho_lkst *l, const struct print_options *o,
-		  struct print_records *all)
+static int collect(struct tacho_lkst *l, struct collect *c)
 {
-	struct collect c = { o, all };
-	int ret;
-
 	(void)tacho_lkst_pump_once(l);
-	ret = o->fixed ? collect_buffer(l, -1, LKST_BUFFER_ID_VOID, &c) :
-			     each_cpu(l, collect_cpu, &c);
+	return c->o->fixed ? collect_buffer(l, -1, LKST_BUFFER_ID_VOID, c) :
+	       each_cpu(l, collect_cpu, c);
+}
+
+int print_each_buffer(struct tacho_lkst *l, const struct print_options *o, print_buffer_fn fn,
+		      void *arg)
+{
+	struct print_records one = { 0 };
+	struct collect c = { o, &one, fn, arg };
+	int ret = collect(l, &c);
+
+	free(one.r);
+	return ret;
+}
+
+/* All, in the order of time. */
+static int collect_sorted(struct tacho_lkst *l, const struct print_options *o,
+			  struct print_records *all)
+{
+	struct collect c = { .o = o, .all = all };
+	int ret = collect(l, &c);
 
 	if (!ret && !is_sorted(all))
 		qsort(all->r, all->nr, sizeof(all->r[0]), by_time);
@@ -463,7 +490,7 @@ static int print_live(struct printer *p, struct tacho_lkst *l)
 	if (!ret)
 		ret = select_events(p);
 	if (!ret)
-		ret = print_collect(l, &every, &all);
+		ret = collect_sorted(l, &every, &all);
 	if (!ret)
 		ret = p->o->ascending ? put_forwards(p, &all) : put_backwards(p, &all);
 	if (!ret)

@@ -36,17 +36,15 @@ int print_names(const char *etypes);
 
 /* ---- of the buffers of LKST ---- */
 
-/* Records, in the order of time. */
-struct print_records {
-	struct lkst_record *r;
-	size_t nr, room;
-};
+/* The n records of a buffer of a CPU, in the order in which they are there; -1, -1: the static one. */
+typedef int (*print_buffer_fn)(void *arg, const struct lkst_record *r, size_t n, int cpu,
+			       int32_t id);
 
 /*
- * All records of the buffers that o names, of each buffer the oldest o->max.
+ * fn for each of the buffers that o names, with its oldest o->max, until it returns not 0.
  * TOOL_OK or TOOL_FAILED.
  */
-int print_collect(struct tacho_lkst *l, const struct print_options *o,
-		  struct print_records *all);
+int print_each_buffer(struct tacho_lkst *l, const struct print_options *o, print_buffer_fn fn,
+		      void *arg);
 
 #endif
