@@ -150,13 +150,18 @@ def test_kernel():
        'it ran')
     ok(len(lines(path('kernel.kev'), '-e', 'user:*')) == 102, 'and the program\'s own events')
     ok(not lines(path('kernel.kev'), '-e', 'system:*'), '-F: no class SYSTEM')
+    said, l = logged('wide.kev', 'fork', '-E', '-F', '1', '-F', '7', '-w', '-k', '256')
+    running = lines(path('wide.kev'), '-e', 'thread:running*')
+    ok(running and all(re.match(r'running_wide: pid=\d+ tid=\d+ priority=\d+ policy=0', r)
+                       for r in running), '-w: states of threads with their priority',
+       '\n'.join(running))
     said, l = logged('pid.kev', 'pid', '-k', '256')
     if 'were lost' in l.said:
         print('# the machine is too busy: ' + l.said)
         return
     pid = said.split()[0]
     threads = lines(path('pid.kev'), '-e', 'thread:*')
-    ok(threads and all(f'pid={pid} ' in t for t in threads),
+    ok(threads and all(f'pid={pid} ' in t and '_wide' not in t for t in threads),
        'threads of one process, and no state', '\n'.join(threads))
     ok(not lines(path('pid.kev'), '-e', 'process:*'), 'and no other class')
     ok(len(lines(path('pid.kev'), '-e', 'user:*')) == 102, 'but USER')

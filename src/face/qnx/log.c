@@ -76,6 +76,15 @@ static bool choose(void *arg, const struct tacho_kev_out *ev, const struct tacho
 	return true;
 }
 
+static bool choose_wide(void *arg, uint32_t code)
+{
+	const struct writing *w = arg;
+	uint32_t class_, event;
+
+	return qnx_number_of(code, NULL, 0, &class_, &event) && event < QNX_EVENTS &&
+	       qnx_bit(w->log->state->class_[class_].wide, event);
+}
+
 /* ---- the file ---- */
 
 static uint32_t count_cpus(const struct tacho_source *s)
@@ -115,6 +124,7 @@ static int begin(struct writing *w, struct tacho_diag *d)
 	if (!w->map)
 		return tacho_diag(d, -ENOMEM, 0, "out of memory");
 	tacho_kev_map_choose(w->map, choose, w);
+	tacho_kev_map_wide(w->map, choose_wide);
 	return 0;
 }
 

@@ -131,6 +131,11 @@ void tacho_kev_map_choose(struct tacho_kev_map *m, tacho_kev_choose fn, void *ar
 	m->choose_arg = arg;
 }
 
+void tacho_kev_map_wide(struct tacho_kev_map *m, bool (*fn)(void *arg, uint32_t code))
+{
+	m->wide = fn;
+}
+
 static int put_event(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 		     const struct tacho_kev_out *ev, struct tacho_diag *d)
 {

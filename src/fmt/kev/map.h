@@ -50,6 +50,13 @@ typedef bool (*tacho_kev_choose)(void *arg, const struct tacho_kev_out *ev,
 void tacho_kev_map_choose(struct tacho_kev_map *m, tacho_kev_choose fn, void *arg);
 
 /*
+ * Asks fn, with tacho_kev_map_choose()'s arg, whether an event of Linux is to have its wide
+ * form where it has one: states of threads, with Linux's prio and policy 0, which it does not
+ * tell.
+ */
+void tacho_kev_map_wide(struct tacho_kev_map *m, bool (*fn)(void *arg, uint32_t code));
+
+/*
  * Which processes and threads there are, by name, as the kernel tells it when a trace
  * begins.  tasks: all that are known.  0 or -errno with d filled in.
  */

@@ -42,6 +42,23 @@ static int put_state(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 		       (uint32_t)tid, d);
 }
 
+/* Wide, if that is wanted and the record tells the thread's priority, in the field `prio`. */
+static int put_state_prio(struct tacho_kev_map *m, const struct tacho_kev_args *a,
+			  uint32_t state, int32_t tid, const char *prio,
+			  struct tacho_diag *d)
+{
+	uint32_t words[4] = { (uint32_t)tacho_kev_map_task(m, tid)->pid, (uint32_t)tid, 0, 0 };
+	const struct tacho_field *f = NULL;
+	uint64_t value;
+
+	if (m->wide && m->wide(m->choose_arg, PR_TH(state)))
+		f = tacho_type_field(a->r->type, prio);
+	if (!f || !tacho_field_int(f, a->r->raw, a->r->len, &value))
+		return put_state(m, a, state, tid, d);
+	words[2] = (uint32_t)value;
+	return tacho_kev_map_put(m, a, PR_TH(state), words, 4, d);
+}
+
 static uint32_t state_of(const struct tacho_kev_task *t, uint64_t linux_state)
 {
 	uint32_t state = (uint32_t)linux_state & LINUX_REPORT;
@@ -60,17 +77,17 @@ static int put_switch(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 {
 	int32_t prev = (int32_t)a->value[0], next = (int32_t)a->value[2];
 	uint32_t state = state_of(tacho_kev_map_task(m, prev), a->value[1]);
-	int err = put_state(m, a, state, prev, d);
+	int err = put_state_prio(m, a, state, prev, "prev_prio", d);
 
 	m->counts.mapped++;
-	return err ? err : put_state(m, a, TACHO_KEV_TH_RUNNING, next, d);
+	return err ? err : put_state_prio(m, a, TACHO_KEV_TH_RUNNING, next, "next_prio", d);
 }
 
 static int put_wakeup(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 		      struct tacho_diag *d)
 {
 	m->counts.mapped++;
-	return put_state(m, a, TACHO_KEV_TH_READY, (int32_t)a->value[0], d);
+	return put_state_prio(m, a, TACHO_KEV_TH_READY, (int32_t)a->value[0], "prio", d);
 }
 
 static int put_fork(struct tacho_kev_map *m, const struct tacho_kev_args *a,

@@ -30,6 +30,7 @@ struct tacho_kev_map {
 	struct tacho_kev_counts counts;
 	tacho_kev_choose choose;	/* NULL: all */
 	void *choose_arg;
+	bool (*wide)(void *arg, uint32_t code);	/* NULL: none */
 };
 
 struct tacho_kev_mapping;
