@@ -109,7 +109,7 @@ static void test_not_ours(void)
 static void test_permission(void)
 {
 	pid_t child;
-	int status;
+	int status = -1;
 
 	if (geteuid())
 		return;

@@ -363,7 +363,7 @@ static void test_anywhere(void)
 static void test_fork(void)
 {
 	pid_t child;
-	int status;
+	int status = -1;
 
 	test_anew(8);
 	CHECK_EQ(TraceEvent(_NTO_TRACE_ADDCLASS, USER), 0);
