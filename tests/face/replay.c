@@ -494,7 +494,8 @@ static struct tacho_output_config config_of(struct capture *c, char *options)
 {
 	struct tacho_output_config config = {
 		.options = TACHO_OUTPUT_DEFAULTS,
-		.names = { c, comm_of, tgid_of, object_of, probed_by },
+		.names = { .arg = c, .comm = comm_of, .tgid = tgid_of, .object = object_of,
+			   .probed = probed_by },
 		.env = { .arg = c, .symbol = symbol_of, .symbol_size = symbol_size,
 			 .string = string_at },
 		.in_ns = in_ns(c),

@@ -16,8 +16,8 @@
 #include "face/lkst/priv.h"
 #include "unit/test.h"
 
-#define OWN		100	/* of LKST's in RDEFAULT, and more: room for all entries */
 #define RECORD		LKST_SIZEOF_LKST_EVENT_RECORD
+#define LKST_ARRAY	2000	/* more than any buffer here holds */
 
 static struct tacho_lkst l;
 static int here;		/* the CPU this runs on */
@@ -397,6 +397,8 @@ static void test_buffer_table(void)
 /* A ring's buffer that is used again, and all of them. */
 static void test_buffer_many(void)
 {
+	static struct lkst_log_record r[LKST_ARRAY];
+	struct lkst_log_buffer b = { .cpu = here, .id = 0, .buffer = r };
 	struct lkst_buffer_listent e[LKST_BUFFER_MAX];
 	struct lkst_buffer_listparam p;
 	int n = 0, id;
@@ -414,11 +416,16 @@ static void test_buffer_many(void)
 	CHECK_EQ(delete(5, here), 0);
 	while ((id = create(LKST_BUFFER_ID_VOID, -1, 4096, LKST_BUFFER_ID_VOID)) >= 0)
 		n++;
+	log_events(LKST_ETYPE_LKST_ERROR, 500, 3);
 	CHECK_EQ(id, -ENOSPC);
 	CHECK_EQ(n, LKST_BUFFER_MAX - 1);
 	for (int i = 1; i < LKST_BUFFER_MAX; i++)
 		CHECK_EQ(delete(i, -1), 0);
 	CHECK_EQ(delete(1, -1), -EINVAL);
+	/* which costs the buffer that is written nothing */
+	b.read_size = LKST_ARRAY;
+	CHECK_EQ(tacho_lkst_buffer_read(&l, &b), 0);
+	CHECK(b.result_read_size >= 3 && r[b.result_read_size - 3].log_arg1 == 500);
 }
 
 /* ---- records ---- */

@@ -20,7 +20,7 @@
 #include "fmt/kev/kev.h"
 #include "fmt/kev/rows.h"
 
-#define INPUT		"/dev/shmem/tracebuffer.kev"
+#define INPUT		"/dev/shm/tracebuffer.kev"
 #define LABEL_COLUMN	26
 #define VERSION		"1.02"
 
@@ -376,7 +376,10 @@ static void put_prefix(const struct printer *p, const struct line *l)
 
 		(void)fprintf(p->out, "%.*s", (int)n, at);
 		at += n;
-		if (*at == '%' && (at++, !conversion(p, &at, l)))
+		if (!*at)
+			return;
+		at++;
+		if (!conversion(p, &at, l))
 			return;
 	}
 }

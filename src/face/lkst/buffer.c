@@ -271,6 +271,14 @@ static void remove_one(struct tacho_lkst *l, uint32_t cpu, int32_t id)
 	tacho_store_release(&b->state, LKST_BUFFER_NONE);
 }
 
+/* Whether writers may be on their way from the buffer that is written to buffer id. */
+static bool is_next(const struct tacho_lkst *l, uint32_t cpu, int32_t id)
+{
+	const struct lkst_buffer *b = lkst_buffer_at(l, (int)cpu, lkst_write_buf(l, cpu));
+
+	return b && tacho_load_relaxed(&b->next) == id;
+}
+
 static int delete_one(struct tacho_lkst *l, uint32_t cpu, int32_t id)
 {
 	struct lkst_cpu *c = &l->state->cpu[cpu];
@@ -282,7 +290,8 @@ static int delete_one(struct tacho_lkst *l, uint32_t cpu, int32_t id)
 	    (c->read_buf == id && lkst_owner_lives(&c->reader)))
 		return -EBUSY;
 	tacho_store_release(&b->state, LKST_BUFFER_GOING);		/* D1 */
-	if (tacho_ring_renew(&l->session.view.ring, cpu) ||		/* D2 */
+	if ((is_next(l, cpu, id) &&
+	     tacho_ring_renew(&l->session.view.ring, cpu)) ||		/* D2 */
 	    lkst_write_buf(l, cpu) == id) {				/* D3 */
 		tacho_store_release(&b->state, LKST_BUFFER_THERE);
 		return -EBUSY;
@@ -322,6 +331,17 @@ int tacho_lkst_buffer_delete(struct tacho_lkst *l, const struct lkst_buffer_delp
 
 /* ---- link, shift, jump ---- */
 
+/* Another link: whoever knows the old one begins anew, as with D2. */
+static void set_next(struct tacho_lkst *l, uint32_t cpu, struct lkst_buffer *b, int32_t next)
+{
+	int32_t old = tacho_load_relaxed(&b->next);
+
+	tacho_store_release(&b->next, next);
+	if (old != next && old != LKST_BUFFER_ID_VOID &&
+	    b == lkst_buffer_at(l, (int)cpu, lkst_write_buf(l, cpu)))
+		(void)tacho_ring_renew(&l->session.view.ring, cpu);
+}
+
 int tacho_lkst_buffer_link(struct tacho_lkst *l, const struct lkst_buffer_linkparam *p)
 {
 	struct lkst_buffer *b;
@@ -335,7 +355,7 @@ int tacho_lkst_buffer_link(struct tacho_lkst *l, const struct lkst_buffer_linkpa
 		return err;
 	b = lkst_buffer_at(l, p->cpu, p->id);
 	if (b)
-		tacho_store_release(&b->next, p->next);
+		set_next(l, (uint32_t)p->cpu, b, p->next);
 	tacho_lkst_unlock(l);
 	return b ? 0 : -EINVAL;
 }

@@ -74,8 +74,10 @@
  *	Deleting (tools, under LKST's lock):
  *
  *	D1  the entry is marked as going: H1 finds no buffer there
- *	D2  the lane is made to begin a new sub-buffer: whoever was between H1 and H2 with
- *	    the old table starts again
+ *	D2  is it the next of the one that is written, the lane is made to begin a new
+ *	    sub-buffer: whoever was between H1 and H2 with the old table starts again.
+ *	    So does a link that is taken from the one that is written; others are on nobody's
+ *	    way, as a hook that has left it finds the cursor moved
  *	D3  is it being written by now?  Then the mark is taken back: EBUSY
  *	D4  memory is given back, but for the sub-buffer that it goes on from; the ring's
  *	    buffer waits for one of the same size
