@@ -588,13 +588,16 @@ int tacho_ring_shift_from(struct tacho_ring *r, uint32_t lane, uint64_t c, uint3
 	ref.lane = tacho_ring_lane(r, lane);
 	if (plain && !plain_trylock(ref.lane, my_lock_word()))
 		return -EAGAIN;
-#ifdef TACHO_HAVE_RSEQ
 	if (!plain) {
+		/* without sequences nobody is a writer there */
+#ifdef TACHO_HAVE_RSEQ
 		ref.rs = tacho_rseq_self();
-		if (!ref.rs || tacho_rseq_cpu(ref.rs) != lane)
+		if (ref.rs && tacho_rseq_cpu(ref.rs) != lane)
+			return -EAGAIN;
+#endif
+		if (!ref.rs)
 			return -EAGAIN;
 	}
-#endif
 	if (tacho_load_relaxed(&ref.lane->cursor) == c)
 		err = advance(&ref, c, id);
 	if (plain)

@@ -260,11 +260,8 @@ int tacho_lkst_file_open(struct tacho_lkst_files *files, const char *path, int f
 	pthread_mutex_lock(&files->lock);
 	f->kind = look_up(files, path, &f->handler);
 	err = check_open(files, f->kind, flags, caller);
-	if (!err)
+	if (!err && f->kind >= LKST_FILE_ID)
 		err = get_lkst(files, false);
-	/* -EBUSY: a daemon pumps; no kernel events: those of programs are there */
-	if (!err && f->kind == LKST_FILE_DEVICE && !files->pump)
-		(void)tacho_lkst_pump_start(&files->pump, &files->l, NULL);
 	pthread_mutex_unlock(&files->lock);
 	if (err) {
 		tacho_buf_release(&f->text);
@@ -314,6 +311,20 @@ static int make_text(struct tacho_lkst_file *f)
 	return -EINVAL;
 }
 
+/* LKST's own and the programs' types are known before there is a session. */
+static int types_without_session(struct tacho_lkst_file *f)
+{
+	struct tacho_lkst l = { .has_session = false };
+	int err = lkst_state_map(&l.state, NULL, true);
+
+	tacho_buf_reset(&f->text);
+	if (err)
+		return -ENODEV;
+	err = tacho_lkst_etypes(&l, &f->text);
+	lkst_state_unmap(l.state);
+	return err;
+}
+
 /*
  * What the functions of a handler show or store: they are asked for in another process, so
  * nothing is locked meanwhile.
@@ -356,8 +367,12 @@ static ssize_t try_device(struct tacho_lkst_file *f, void *to, size_t size, int3
 	struct tacho_lkst_files *files = f->files;
 	ssize_t n;
 
+	if (size < sizeof(struct lkst_log_record))
+		return -EINVAL;
 	pthread_mutex_lock(&files->lock);
 	n = get_lkst(files, true);
+	if (n == -ENOENT)	/* nobody has asked it anything: so who reads is not bound */
+		n = -EBUSY;
 	if (!n) {
 		*seen = tacho_load_acquire(&files->watch->wake);
 		n = tacho_lkst_read(&files->l, to, size, owner);
@@ -394,7 +409,9 @@ ssize_t tacho_lkst_file_read(struct tacho_lkst_file *f, void *to, size_t size, u
 	} else {
 		pthread_mutex_lock(&f->files->lock);
 		n = get_lkst(f->files, true);
-		if (!n && !offset)
+		if (n == -ENOENT && f->kind == LKST_FILE_ETYPES)
+			n = offset ? 0 : types_without_session(f);
+		else if (!n && !offset)
 			n = make_text(f);
 		pthread_mutex_unlock(&f->files->lock);
 	}
@@ -407,6 +424,14 @@ ssize_t tacho_lkst_file_write(struct tacho_lkst_file *f, const void *from, size_
 	(void)caller;
 	return f->kind == LKST_FILE_CTRL ?
 	       ask_handler(f, from, size < PAGE ? size : PAGE - 1) : -EINVAL;
+}
+
+/* Once for each file: -EBUSY, a daemon pumps; no kernel events: those of programs are there. */
+static void pump_for(struct tacho_lkst_file *f)
+{
+	if (!f->files->pump && !f->asked)
+		(void)tacho_lkst_pump_start(&f->files->pump, &f->files->l, NULL);
+	f->asked = true;
 }
 
 int tacho_lkst_file_ioctl(struct tacho_lkst_file *f, uint32_t request, uint64_t arg, void *data,
@@ -422,6 +447,8 @@ int tacho_lkst_file_ioctl(struct tacho_lkst_file *f, uint32_t request, uint64_t 
 		return lkst_ioctl_ctrl(data, caller->pid);
 	pthread_mutex_lock(&f->files->lock);
 	err = get_lkst(f->files, false);
+	if (!err)
+		pump_for(f);
 	if (!err)
 		err = lkst_ioctl(f, request, arg, data, caller);
 	pthread_mutex_unlock(&f->files->lock);

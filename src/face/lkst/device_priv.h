@@ -38,6 +38,7 @@ struct tacho_lkst_file {
 	enum lkst_file_kind kind;
 	uint32_t handler;
 	int32_t owner;			/* process that setrmod bound by this file; 0: none */
+	bool asked;			/* for the kernel's events to be pumped */
 	struct tacho_buf text;		/* made when read from 0 */
 	/* ENTRY_LOG: the thread that used it last, and its process */
 	int32_t thread, process;

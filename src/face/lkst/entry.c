@@ -161,7 +161,7 @@ int tacho_lkst_entry(struct tacho_lkst *l, const struct lkst_record *given)
 		return 0;
 	if (!r.pid)
 		fill_in_self(&r);
-	r.cpu = (uint16_t)lane_here(l);
+	r.cpu = (uint16_t)(sched_getcpu() < 0 ? 0 : sched_getcpu());
 	tacho_lkst_handle(l, handler, &r, false);
 	return 0;
 }
