@@ -116,6 +116,13 @@ static int find_synth(const struct tacho_command_info *c, void *arg)
 	return 1;
 }
 
+static bool is_synth(struct tree_inst *inst, const char *name)
+{
+	struct found_synth s = { .name = name, .len = strlen(name) };
+
+	return tacho_commands_each(&inst->session, find_synth, &s) == 1;
+}
+
 /* "!name": one that programs' histograms still use stays in both. */
 static int remove_synth(struct tree_inst *inst, const char *text, struct tacho_cmd_error *e)
 {
@@ -296,14 +303,6 @@ static bool removal(const char *line, char *text, size_t size)
 	return len && len + 2 <= size && at[len] != '/';
 }
 
-static int is_named(const struct tacho_command_info *c, void *arg)
-{
-	size_t len = strcspn(c->text, " ;\t");
-
-	return c->kind == TACHO_COMMAND_SYNTH && strlen(arg) == len &&
-	       !memcmp(c->text, arg, len);
-}
-
 static int dynamic_one(struct tacho_tree_file *f, const char *line)
 {
 	bool gone = *line == '-' || *line == '!';
@@ -314,8 +313,7 @@ static int dynamic_one(struct tacho_tree_file *f, const char *line)
 		return 0;
 	if (!strncmp(line, "s:", 2))
 		return define(f->inst, line);
-	if (gone && removal(line, text, sizeof(text)) &&
-	    tacho_commands_each(&f->inst->session, is_named, text + 1) == 1)
+	if (gone && removal(line, text, sizeof(text)) && is_synth(f->inst, text + 1))
 		return synth_one(f->inst, text);
 	if (!kernel_has(f->inst, f->node->name))
 		return -EINVAL;
