@@ -2,7 +2,9 @@
 /* What is recorded: classes, events, forms, processes, handlers, modes. */
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 
+#include "face/qnx/state.h"
 #include "qnx/api.h"
 
 #define USER	_NTO_TRACE_USER
@@ -385,6 +387,27 @@ static const struct sigevent *hook(int info)
 	return NULL;
 }
 
+/* The state as it is for a moment while somebody frees the buffers. */
+static void test_hook_while_freed(void)
+{
+	int calls = hook_calls, dirfd = open(test_dir, O_PATH | O_DIRECTORY);
+	int fd = openat(dirfd, "qnx", O_RDWR);
+	struct qnx_state *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	uint32_t was;
+
+	CHECK(s != MAP_FAILED);
+	was = s->nr_buffers;
+	s->nr_buffers = 0;
+	CHECK_EQ(TraceEvent(_NTO_TRACE_FLUSHBUFFER), 0);
+	CHECK_EQ(hook_calls, calls);
+	s->nr_buffers = was;
+	CHECK_EQ(TraceEvent(_NTO_TRACE_FLUSHBUFFER), 0);
+	CHECK_EQ(hook_calls, calls + 1);
+	munmap(s, sizeof(*s));
+	close(fd);
+	close(dirfd);
+}
+
 static void test_hook(void)
 {
 	test_anew(8);
@@ -397,9 +420,10 @@ static void test_hook(void)
 		(void)trace_logi(1, 0, 0);
 	CHECK_EQ(hook_calls, 2);
 	CHECK_EQ(_TRACE_GET_BUFFSEQ(hook_info), 1);
+	test_hook_while_freed();
 	CHECK_EQ(InterruptHookTrace(NULL, 0), 0);
 	CHECK_EQ(TraceEvent(_NTO_TRACE_FLUSHBUFFER), 0);
-	CHECK_EQ(hook_calls, 2);
+	CHECK_EQ(hook_calls, 3);
 }
 
 int main(int argc, char **argv)

@@ -65,16 +65,20 @@ static void deliver(const struct sigevent *ev)
 static hook_fn is_due(bool flush, int *info)
 {
 	hook_fn fn = hook.fn;
+	uint32_t nr_buffers;
 	uint64_t now;
 
 	if (!fn || !attach())
+		return NULL;
+	/* somebody may be freeing them just now */
+	nr_buffers = tacho_load_relaxed(&hook.qnx.state->nr_buffers);
+	if (!nr_buffers)
 		return NULL;
 	now = nr_full();
 	if (now == hook.seen && !flush)
 		return NULL;
 	hook.seen = now;
-	*info = (int)((now % hook.qnx.state->nr_buffers) << INFO_BUFFER |
-		      (now & INFO_SEQUENCE));
+	*info = (int)((now % nr_buffers) << INFO_BUFFER | (now & INFO_SEQUENCE));
 	return fn;
 }
 
