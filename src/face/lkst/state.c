@@ -2,18 +2,15 @@
 /* The file that all who use LKST share: its life. */
 #include "face/lkst/state.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/lkst_hook.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
 #include "fmt/lkst/kmap.h"
-#include "session/dir.h"
 #include "session/proc.h"
+#include "session/shared.h"
 #include "sys/clock.h"
 #include "sys/cpu.h"
 #include "sys/mapping.h"
@@ -131,101 +128,42 @@ void lkst_state_reset(struct lkst_state *s)
 	}
 }
 
-static void fill(struct lkst_state *s, uint32_t nr_cpus)
+/* ---- the file ---- */
+
+static void fill(void *file, uint64_t size)
 {
-	s->layout = LAYOUT(nr_cpus);
-	s->nr_cpus = nr_cpus;
+	struct lkst_state *s = file;
+
+	s->nr_cpus = (uint32_t)((size - sizeof(*s)) / sizeof(s->cpu[0]));
+	s->layout = LAYOUT(s->nr_cpus);
 	set_handler(s, LKST_EVHANDLER_ID_LOG, "LOG");
 	set_handler(s, LKST_EVHANDLER_ID_BUFFER_SHIFT, "BUFFER_SHIFT");
 	set_handler(s, LKST_EVHANDLER_ID_BUFFER_SHIFT_DW, "BUFFER_SHIFT_DW");
 	set_etypes(s);
 	lkst_state_reset(s);
-	s->head.magic = LKST_MAGIC_STATE;
-	s->head.signature = tacho_abi_signature();
-	tacho_store_release(&s->head.ready, 1);
 }
 
-/* ---- the file ---- */
-
-/* Makes it under a name of its own; whoever links it first wins. */
-static int make(int dirfd)
+static bool fits(const void *file, uint64_t size)
 {
-	uint32_t nr_cpus = nr_cpus_here();
-	uint64_t size = LKST_STATE_SIZE(nr_cpus);
-	char name[48];
-	void *map;
-	int fd, err;
+	const struct lkst_state *s = file;
 
-	(void)snprintf(name, sizeof(name), ".lkst.%d.%d", (int)getpid(), (int)gettid());
-	(void)unlinkat(dirfd, name, 0);
-	fd = tacho_shm_create(dirfd, name, size);
-	if (fd < 0)
-		return fd;
-	err = tacho_shm_allocate(fd, 0, size);
+	return s->nr_cpus <= TACHO_LANES_MAX && size == LKST_STATE_SIZE(s->nr_cpus) &&
+	       s->layout == LAYOUT(s->nr_cpus);
+}
+
+static const struct tacho_shared shared = {
+	.name = "lkst", .magic = LKST_MAGIC_STATE, .min_size = sizeof(struct lkst_state),
+	.fill = fill, .fits = fits,
+};
+
+int lkst_state_map(struct lkst_state **state, int *fd, bool create)
+{
+	void *file;
+	int err = tacho_shared_map(&shared, create ? LKST_STATE_SIZE(nr_cpus_here()) : 0, &file,
+				   fd);
+
 	if (!err)
-		err = tacho_shm_map(fd, size, true, false, &map);
-	if (!err) {
-		fill(map, nr_cpus);
-		tacho_shm_unmap(map, size);
-		if (linkat(dirfd, name, dirfd, "lkst", 0) && errno != EEXIST)
-			err = -errno;
-	}
-	(void)unlinkat(dirfd, name, 0);
-	close(fd);
-	return err;
-}
-
-static int map_file(struct lkst_state **state, int fd)
-{
-	struct lkst_state *s;
-	uint64_t size;
-	struct stat st;
-	void *map;
-	int err;
-
-	if (fstat(fd, &st))
-		return -errno;
-	size = (uint64_t)st.st_size;
-	if (size < sizeof(*s))
-		return -EPROTO;
-	err = tacho_shm_map(fd, size, true, false, &map);
-	if (err)
-		return err;
-	s = map;
-	if (s->head.magic != LKST_MAGIC_STATE || !tacho_load_acquire(&s->head.ready) ||
-	    s->head.signature != tacho_abi_signature() || s->nr_cpus > TACHO_LANES_MAX ||
-	    size != LKST_STATE_SIZE(s->nr_cpus) || s->layout != LAYOUT(s->nr_cpus)) {
-		tacho_shm_unmap(map, size);
-		return -EPROTO;
-	}
-	*state = s;
-	return 0;
-}
-
-int lkst_state_map(struct lkst_state **state, int *keep, bool create)
-{
-	char path[TACHO_PATH_MAX];
-	int err = tacho_dir_path(path, sizeof(path));
-	int dirfd, fd;
-
-	if (err)
-		return err;
-	dirfd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dirfd < 0)
-		return -errno;
-	fd = tacho_shm_open(dirfd, "lkst");
-	if (fd == -ENOENT && create) {
-		err = make(dirfd);
-		fd = err ? err : tacho_shm_open(dirfd, "lkst");
-	}
-	close(dirfd);
-	if (fd < 0)
-		return fd;
-	err = map_file(state, fd);
-	if (keep && !err)
-		*keep = fd;
-	else
-		close(fd);
+		*state = file;
 	return err;
 }
 

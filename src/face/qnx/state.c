@@ -2,16 +2,10 @@
 /* The file that all who trace in QNX's way share: its life, and what it is asked. */
 #include "face/qnx/state.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/digits.h"
-#include "base/text.h"
 #include "fmt/kev/layout.h"
-#include "session/dir.h"
+#include "session/shared.h"
 #include "sys/mapping.h"
 
 #define VERSION		1u
@@ -29,94 +23,36 @@ void qnx_state_reset(struct qnx_state *s)
 	tacho_store_relaxed(&s->written, 0);
 }
 
-static void fill(struct qnx_state *s)
-{
-	s->layout = LAYOUT;
-	qnx_state_reset(s);
-	s->head.magic = QNX_MAGIC_STATE;
-	s->head.signature = tacho_abi_signature();
-	tacho_store_release(&s->head.ready, 1);
-}
-
 /* ---- the file ---- */
 
-/* Makes it under a name of its own; whoever links it first wins. */
-static int make(int dirfd)
+static void fill(void *file, uint64_t size)
 {
-	char name[48] = ".qnx.", *p = name + 5;
-	void *map;
-	int fd, err;
+	struct qnx_state *s = file;
 
-	p = tacho_put_decimal(p, (uint64_t)getpid());
-	*p++ = '.';
-	p = tacho_put_decimal(p, (uint64_t)gettid());
-	*p = '\0';
-	(void)unlinkat(dirfd, name, 0);
-	fd = tacho_shm_create(dirfd, name, sizeof(struct qnx_state));
-	if (fd < 0)
-		return fd;
-	err = tacho_shm_allocate(fd, 0, sizeof(struct qnx_state));
+	(void)size;
+	s->layout = LAYOUT;
+	qnx_state_reset(s);
+}
+
+static bool fits(const void *file, uint64_t size)
+{
+	const struct qnx_state *s = file;
+
+	return size == sizeof(*s) && s->layout == LAYOUT;
+}
+
+static const struct tacho_shared shared = {
+	.name = "qnx", .magic = QNX_MAGIC_STATE, .min_size = sizeof(struct qnx_state),
+	.fill = fill, .fits = fits,
+};
+
+int qnx_state_map(struct qnx_state **state, int *fd)
+{
+	void *file;
+	int err = tacho_shared_map(&shared, sizeof(**state), &file, fd);
+
 	if (!err)
-		err = tacho_shm_map(fd, sizeof(struct qnx_state), true, false, &map);
-	if (!err) {
-		fill(map);
-		tacho_shm_unmap(map, sizeof(struct qnx_state));
-		if (linkat(dirfd, name, dirfd, "qnx", 0) && errno != EEXIST)
-			err = -errno;
-	}
-	(void)unlinkat(dirfd, name, 0);
-	close(fd);
-	return err;
-}
-
-static int map_file(struct qnx_state **state, int fd)
-{
-	struct qnx_state *s;
-	struct stat st;
-	void *map;
-	int err;
-
-	if (fstat(fd, &st))
-		return -errno;
-	if (st.st_size != (off_t)sizeof(*s))
-		return -EPROTO;
-	err = tacho_shm_map(fd, sizeof(*s), true, false, &map);
-	if (err)
-		return err;
-	s = map;
-	if (s->head.magic != QNX_MAGIC_STATE || !tacho_load_acquire(&s->head.ready) ||
-	    s->head.signature != tacho_abi_signature() || s->layout != LAYOUT) {
-		tacho_shm_unmap(map, sizeof(*s));
-		return -EPROTO;
-	}
-	*state = s;
-	return 0;
-}
-
-int qnx_state_map(struct qnx_state **state, int *keep)
-{
-	char path[TACHO_PATH_MAX];
-	int err = tacho_dir_path(path, sizeof(path));
-	int dirfd, fd;
-
-	if (err)
-		return err;
-	dirfd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dirfd < 0)
-		return -errno;
-	fd = tacho_shm_open(dirfd, "qnx");
-	if (fd == -ENOENT) {
-		err = make(dirfd);
-		fd = err ? err : tacho_shm_open(dirfd, "qnx");
-	}
-	close(dirfd);
-	if (fd < 0)
-		return fd;
-	err = map_file(state, fd);
-	if (keep && !err)
-		*keep = fd;
-	else
-		close(fd);
+		*state = file;
 	return err;
 }
 
