@@ -3,7 +3,7 @@
 """Builds each variant, runs its tests, and sums up.
 
 The last line is "N passed, N failed, N skipped"; before it stands each failure
-with its output's end and each skip with its reason.
+with what its output says of it, and each skip with its reason.
 """
 import json
 import os
@@ -44,6 +44,27 @@ def skip_reason(test):
     return 'no reason was given'
 
 
+def what_failed(test):
+    """The sub-tests of TAP that are not ok, each with what is said of it; else the end."""
+    lines = ((test.get('stdout') or '') + (test.get('stderr') or '')).splitlines()
+    said, room = [], 0
+    for line in lines:
+        if line.startswith('not ok'):
+            room = 12
+        elif not line.startswith('#'):
+            room = 0
+        if room:
+            said.append(line)
+            room -= 1
+    # a sanitizer's report, a Python exception: after the last sub-test
+    after = []
+    for line in reversed(lines):
+        if line.startswith(('ok ', 'not ok ', '1..')):
+            break
+        after.insert(0, line)
+    return (said + after[-30:])[:60] or lines[-30:]
+
+
 def run(name, env, options, suites):
     """Returns (passed, failed, skipped) as lists of texts."""
     start = time.time()
@@ -82,10 +103,7 @@ def run(name, env, options, suites):
             elif t['result'] == 'SKIP':
                 skipped.append(f'{label}: {skip_reason(t)}')
             else:
-                failed.append(label)
-                tail = ((t.get('stdout') or '') + (t.get('stderr') or ''))
-                print(f'--- {label} ({t["result"]})')
-                print('\n'.join(tail.splitlines()[-30:]))
+                failed.append('\n    '.join([f'{label} ({t["result"]})'] + what_failed(t)))
     print(f'{name}: {len(passed)} passed, {len(failed)} failed, '
           f'{len(skipped)} skipped in {time.time() - start:.0f} s', flush=True)
     return passed, failed, skipped
