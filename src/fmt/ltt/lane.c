@@ -148,16 +148,24 @@ static int make_room(struct tacho_ltt_lane *l, uint64_t t, size_t size)
 {
 	int err = 0;
 
+	if (size > LTT_RECORD_MAX)
+		return -EMSGSIZE;
 	if (!l->len)
 		err = tacho_ltt_lane_begin(l, t);
 	if (err || l->start.buffer_size - l->len >= LTT_TAIL + size)
 		return err;
 	/* a buffer of its own would not be enough */
-	if (size > LTT_RECORD_MAX || l->start.buffer_size < LTT_TAIL + size +
+	if (l->start.buffer_size < LTT_TAIL + size +
 	    LTT_ALIGN(LTT_HEAD + l->form->shape[TRACE_BUFFER_START].size))
 		return -EMSGSIZE;
 	err = tacho_ltt_lane_end(l, t, false);
 	return err ? err : tacho_ltt_lane_begin(l, t);
+}
+
+/* A leap: so many HEARTBEATs take more room than a new buffer, whose BUFFER_START has all bits. */
+static bool is_leap(const struct tacho_ltt_lane *l, uint64_t t)
+{
+	return (t - l->t) / STEP_MAX >= l->start.buffer_size / LTT_HEAD;
 }
 
 /* The time of the next record, with HEARTBEATs before it where it takes some. */
@@ -171,6 +179,8 @@ static int reach(struct tacho_ltt_lane *l, uint64_t *t)
 		l->late++;
 		*t = l->t;
 	}
+	if (l->len && is_leap(l, *t))
+		return tacho_ltt_lane_end(l, l->t, false);
 	while (!err && l->len && *t - l->t > STEP_MAX) {
 		uint64_t beat = l->t + STEP_MAX;
 

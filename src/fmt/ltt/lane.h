@@ -4,7 +4,8 @@
  *
  * One buffer is filled in memory and written when the next record does not fit, so
  * what was written of a trace whose writer died is whole buffers.  Where two
- * records are further apart than 32 bits can tell, HEARTBEATs are put between them.
+ * records are further apart than 32 bits can tell, HEARTBEATs are put between them, or,
+ * where that would fill a buffer, another buffer begins.
  */
 #ifndef TACHO_FMT_LTT_LANE_H
 #define TACHO_FMT_LTT_LANE_H
@@ -42,7 +43,7 @@ struct tacho_ltt_lane {
 	uint64_t late;		/* records that were before the one before them */
 	uint64_t *declared;	/* the writer's: bit for each custom event */
 	size_t nr_declared;
-	uint32_t vector;	/* the writer's: the soft IRQ that runs */
+	uint32_t vector;	/* the writer's: the soft IRQ that runs, + 1; 0: not told */
 };
 
 /* The values of a struct: of its elements that are no holes, in order. */
