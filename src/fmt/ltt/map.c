@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fmt/ltt/map.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -294,10 +295,10 @@ static bool apply(struct tacho_ltt_memory *mem, struct tacho_ltt_lane *l,
 			o->sub = TRACE_PROCESS_KTHREAD;
 		return true;
 	case SOFTIRQ:
-		l->vector = (uint32_t)v[0];
+		l->vector = (uint32_t)v[0] + 1;
 		return true;
 	case TASKLET:
-		if (!l->vector)
+		if (l->vector == 1)
 			o->sub = TRACE_SOFT_IRQ_TASKLET_HI_ACTION;
 		return true;
 	case EXEC:
@@ -313,7 +314,7 @@ static bool apply(struct tacho_ltt_memory *mem, struct tacho_ltt_lane *l,
 		v[2] = itimer_ticks(r, "value_sec", "value_nsec");
 		return v[0] <= 255 && v[1] <= UINT32_MAX && v[2] <= UINT32_MAX;
 	case PROTOCOL:
-		v[0] = __builtin_bswap16((uint16_t)v[0]);
+		v[0] = htobe16((uint16_t)v[0]);
 		return true;
 	case TRANSFER:
 		v[0] = socket_type(v[0]);
