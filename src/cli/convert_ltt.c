@@ -198,7 +198,7 @@ static int end(void *writer, bool good)
 	if (good && copy_tables(o))
 		ret = cli_fail_diag(&o->d);
 	o->d = (struct tacho_diag){ 0 };
-	if (tacho_ltt_writer_close(o->w, good, &written, &o->d) && ret == CLI_OK)
+	if (tacho_ltt_writer_close(o->w, ret == CLI_OK, &written, &o->d) && ret == CLI_OK)
 		ret = cli_fail_diag(&o->d);
 	o->c->bytes = written.bytes;
 	if (ret == CLI_OK)

@@ -67,6 +67,12 @@ static void lane_path(const struct tacho_ltt_writer *w, uint32_t cpu, char *path
 	(void)snprintf(path, size, "%s/%s.%u.ltt", w->dir, w->base, cpu);
 }
 
+static void beside_path(const struct tacho_ltt_writer *w, const char *name, char *path,
+			size_t size)
+{
+	(void)snprintf(path, size, "%s/%s.%s", w->dir, w->base, name);
+}
+
 static struct tacho_ltt_lane *add_lane(struct tacho_ltt_writer *w, uint32_t cpu,
 				       struct tacho_diag *d)
 {
@@ -277,7 +283,10 @@ int tacho_ltt_writer_text(struct tacho_ltt_writer *w, const char *name,
 	size_t done = 0;
 	int fd, err = 0;
 
-	(void)snprintf(path, sizeof(path), "%s/%s.%s", w->dir, w->base, name);
+	tacho_buf_put(&w->beside, name, strlen(name) + 1);
+	if (tacho_buf_error(&w->beside))
+		return no_memory(d);
+	beside_path(w, name, path, sizeof(path));
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return cannot_write(d, -errno, path);
@@ -324,6 +333,7 @@ static void writer_free(struct tacho_ltt_writer *w)
 	tacho_hashmap_release(&w->taken);
 	tacho_ltt_memory_release(&w->memory);
 	tacho_buf_release(&w->text);
+	tacho_buf_release(&w->beside);
 	free(w->lane);
 	free(w->dir);
 	free(w->base);
@@ -342,6 +352,7 @@ int tacho_ltt_writer_new(struct tacho_ltt_writer **out, const char *dir,
 	w->dir = strdup(dir);
 	w->base = base_of(dir);
 	tacho_buf_init(&w->text, TEXT_MAX);
+	tacho_buf_init(&w->beside, TEXT_MAX);
 	w->next_id = FIRST_ID;
 	w->memory.symbol = config->symbol;
 	w->memory.symbol_arg = config->symbol_arg;
@@ -374,6 +385,10 @@ static void remove_files(struct tacho_ltt_writer *w)
 
 	for (uint32_t i = 0; i < w->nr_lanes; i++) {
 		lane_path(w, w->lane[i]->cpu, path, sizeof(path));
+		(void)unlink(path);
+	}
+	for (size_t at = 0; at < w->beside.len; at += strlen(w->beside.data + at) + 1) {
+		beside_path(w, w->beside.data + at, path, sizeof(path));
 		(void)unlink(path);
 	}
 	(void)rmdir(w->dir);

@@ -41,6 +41,7 @@ struct tacho_ltt_writer {
 	uint32_t next_id, nr_carried;
 	uint32_t types_id, lost_id, made_id;	/* our own custom events; 0: none yet */
 	struct tacho_buf text;
+	struct tacho_buf beside;	/* names of files beside the lanes', each with its NUL */
 	struct tacho_ltt_written written;
 };
 
