@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -256,6 +257,13 @@ static int list_events(const struct daemon *d, struct tacho_buf *list)
 
 static __attribute__((noreturn)) void exec_tacho(struct daemon *d, const char *const *args)
 {
+	sigset_t none;
+
+	/* those that were blocked since fork() come with their own effect */
+	(void)signal(SIGTERM, SIG_DFL);
+	(void)signal(SIGINT, SIG_DFL);
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	execvp(d->tacho, (char *const *)(uintptr_t)args);
 	_exit(fail("cannot start '%s': %s", d->tacho, strerror(errno)));
 }
@@ -498,9 +506,25 @@ static int is_free(const char *path)
 	       fail("'%s' exists; remove it or choose another name", path);
 }
 
-static int record(struct daemon *d)
+/* A signal that comes while the recorder is being started is for it, too. */
+static int start_and_wait(struct daemon *d, const char *list)
 {
 	struct sigaction sa = { .sa_handler = pass_on };
+	sigset_t ends, was;
+
+	(void)sigaction(SIGTERM, &sa, NULL);
+	(void)sigaction(SIGINT, &sa, NULL);
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	(void)sigprocmask(SIG_BLOCK, &ends, &was);
+	child = start(d, list, false);
+	(void)sigprocmask(SIG_SETMASK, &was, NULL);
+	return child < 0 ? fail("cannot fork: %s", strerror(errno)) : wait_for(child);
+}
+
+static int record(struct daemon *d)
+{
 	struct tacho_buf list;
 	int ret = is_free(d->trace);
 
@@ -511,13 +535,8 @@ static int record(struct daemon *d)
 	tacho_buf_init(&list, 65536);
 	if (!ret)
 		ret = list_events(d, &list);
-	if (!ret) {
-		(void)sigaction(SIGTERM, &sa, NULL);
-		(void)sigaction(SIGINT, &sa, NULL);
-		child = start(d, tacho_buf_str(&list), false);
-		ret = child < 0 ? fail("cannot fork: %s", strerror(errno)) :
-				  wait_for(child);
-	}
+	if (!ret)
+		ret = start_and_wait(d, tacho_buf_str(&list));
 	if (!ret)
 		ret = convert(d, d->native, false);
 	if (!ret)
@@ -535,16 +554,35 @@ static void flight_names(struct daemon *d, char *pid_file)
 	(void)snprintf(pid_file, NAME_ROOM, "%s.flight.pid", d->trace);
 }
 
+/*
+ * The recorder has inherited the lock on the file: one without it was left by a recorder that is
+ * no more, and its number may be anybody's.
+ */
 static pid_t flight_pid(const char *pid_file)
 {
 	FILE *f = fopen(pid_file, "re");
 	int pid = 0;
 
-	if (f && fscanf(f, "%d", &pid) != 1)
+	if (f && flock(fileno(f), LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK &&
+	    fscanf(f, "%d", &pid) != 1)
 		pid = 0;
 	if (f)
 		(void)fclose(f);
-	return pid > 0 && !kill(pid, 0) ? pid : -1;
+	return pid > 0 ? pid : -1;
+}
+
+/* Opens it for the recorder, locked; -1: that was told. */
+static int flight_lock(const char *pid_file)
+{
+	int fd = open(pid_file, O_RDWR | O_CREAT, 0644);
+
+	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
+		return fd;
+	(void)fail(errno == EWOULDBLOCK ? "'%s': a flight recorder runs" :
+		   "cannot make '%s': %s", pid_file, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 /* The highest number of a directory in it; 0: none. */
@@ -591,16 +629,16 @@ static bool is_gone(const char *pid_file)
 	return flight_pid(pid_file) < 0;
 }
 
-/* Whether it would live through a SIGUSR1, which asks for a snapshot; or is dead. */
-static bool is_ready(const char *pid_file)
+/* Whether the child would live through a SIGUSR1, which asks for a snapshot; or is dead. */
+static bool is_ready(const char *path)
 {
-	pid_t pid = flight_pid(pid_file);
-	char path[64], line[256];
+	char line[256];
 	uint64_t mask = 0;
 	FILE *f;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
+	if (waitpid(child, NULL, WNOHANG) == child)
+		child = 0;
+	f = child ? fopen(path, "re") : NULL;
 	if (!f)
 		return true;
 	while (fgets(line, sizeof(line), f))
@@ -610,32 +648,47 @@ static bool is_ready(const char *pid_file)
 	return mask >> (SIGUSR1 - 1) & 1;
 }
 
+/* Notes the recorder's pid, and waits until it records. */
+static int flight_wait(int fd)
+{
+	char path[64];
+
+	if (ftruncate(fd, 0) || dprintf(fd, "%d\n", (int)child) < 0)
+		return fail("cannot note the flight recorder's process: %s", strerror(errno));
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)child);
+	if (!comes_true(is_ready, path) || !child)
+		return fail("the flight recorder does not start; 'tacho record --flight' says "
+			    "why");
+	return 0;
+}
+
 static int flight_start(struct daemon *d)
 {
 	char pid_file[NAME_ROOM];
-	struct tacho_buf list, text;
-	pid_t pid = -1;
-	int ret;
+	struct tacho_buf list;
+	int fd, ret;
 
 	flight_names(d, pid_file);
 	ret = is_free(d->native);
+	if (ret)
+		return ret;
+	fd = flight_lock(pid_file);
+	if (fd < 0)
+		return 1;
 	tacho_buf_init(&list, 65536);
-	tacho_buf_init(&text, 64);
+	ret = list_events(d, &list);
 	if (!ret)
-		ret = list_events(d, &list);
-	if (!ret)
-		pid = start(d, tacho_buf_str(&list), true);
-	if (!ret && pid < 0)
+		child = start(d, tacho_buf_str(&list), true);
+	if (!ret && child < 0)
 		ret = fail("cannot fork: %s", strerror(errno));
-	tacho_buf_printf(&text, "%d\n", (int)pid);
 	if (!ret)
-		ret = write_file(pid_file, &text);
-	if (!ret && (!comes_true(is_ready, pid_file) || waitpid(pid, NULL, WNOHANG)))
-		ret = fail("the flight recorder does not start");
+		ret = flight_wait(fd);
+	if (ret && child > 0)
+		(void)kill(child, SIGTERM);
 	if (ret)
 		(void)unlink(pid_file);
+	close(fd);
 	tacho_buf_release(&list);
-	tacho_buf_release(&text);
 	return ret;
 }
 
