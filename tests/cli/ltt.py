@@ -5,45 +5,19 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'stream'))
 import lttfile as ltt  # noqa: E402
+from lttcase import GOLDEN, done, ok, run, save, skip, work  # noqa: E402
 
 TACHO, DAEMON, VISUALIZER = os.environ['TACHO'], os.environ['DAEMON'], os.environ['VISUALIZER']
 TRACEFS = '/sys/kernel/tracing'
-count = 0
-work = tempfile.mkdtemp(prefix='tacho-ltt-cli.')
-os.environ['TACHO_DIR'] = os.path.join(work, 'tacho')
-
-
-def ok(good, name, *why):
-    global count
-    count += 1
-    print(f"{'ok' if good else 'not ok'} {count} - {name}")
-    if not good:
-        for w in why:
-            print('#', str(w)[:3000].replace('\n', '\n# '))
-    return good
-
-
-def run(*cmd):
-    p = subprocess.run(cmd, capture_output=True)
-    return p.returncode, p.stdout.decode(errors='replace'), p.stderr.decode(errors='replace')
-
-
-def save(name, data):
-    path = os.path.join(work, name)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, 'wb') as f:
-        f.write(data)
-    return path
 
 
 def golden(name):
-    with open(os.path.join(HERE, '..', 'golden', 'ltt', name), encoding='utf-8') as f:
+    with open(os.path.join(GOLDEN, name), encoding='utf-8') as f:
         return f.read()
 
 
@@ -140,9 +114,18 @@ for args, word in ((['-G5', 'x'], 'by process only'), (['-l', 'x'], 'no scheme w
 rc, out, err = run(DAEMON, i386)
 ok(rc == 1 and 'exists' in err, 'an output that exists stays', rc, err)
 
+# the pid of a recorder that is no more may be another process's by now
+sleeper = subprocess.Popen(['sleep', '600'])
+stale = save('gone.ltt.flight.pid', b'%d\n' % sleeper.pid)
+for option in ('-q', '-j'):
+    rc, out, err = run(DAEMON, option, stale[:-len('.flight.pid')])
+    ok(rc == 1 and 'no flight recorder' in err and sleeper.poll() is None,
+       f'{option}: a process that is no recorder is left alone', rc, err, sleeper.poll())
+sleeper.kill()
+sleeper.wait()
+
 if os.geteuid() or not os.path.exists(TRACEFS + '/events/sched/sched_switch'):
-    count += 1
-    print(f'ok {count} - recording the kernel # SKIP no tracefs, or not root')
+    skip('recording the kernel', 'no tracefs, or not root')
 else:
     trace = os.path.join(work, 'run.ltt')
     p = subprocess.Popen([DAEMON, '-DSCHED', '-eSYS_ENTRY', trace, trace + '.proc'],
@@ -191,8 +174,12 @@ else:
                                   '<' if sys.byteorder == 'little' else '>')
               if r[1] == ltt.START]
     ok(starts and all(s[9] == 1 for s in starts), 'START says what it is', starts)
+    dead = os.path.join(work, 'dead.ltt')
+    alone = shutil.copy(DAEMON, os.path.join(work, 'alone'))
+    rc, out, err = run(alone, '-k', '-DSCHED', dead, env={**os.environ, 'PATH': '/nowhere'})
+    ok(rc == 1 and 'does not start' in err and not os.path.exists(dead + '.flight.pid'),
+       'a flight recorder that cannot start', rc, err)
     rc, out, err = run(DAEMON, '-j', os.path.join(work, 'other.ltt'))
     ok(rc == 1 and 'no flight recorder' in err, 'no snapshot without one', err)
 
-shutil.rmtree(work)
-print(f'1..{count}')
+done()
