@@ -5,11 +5,13 @@
  *	program own	the trace is all its own; the buffers stay
  *	program start	the buffers are there: START, events, STOP
  *	program fork	the same; it also makes a child that ends, and says which: "PID CHILD"
- *	program pid	the same; threads of this process only, and no state
+ *	program pid	the same; threads of this process only, and no state.  Its thread waits
+ *	program insert	events all the time, until it is killed; the trace is others'
  */
 #include <stdio.h>
 #include <string.h>
 #include <sys/neutrino.h>
+#include <sys/resource.h>
 #include <sys/trace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,6 +42,23 @@ static int child(void)
 	return pid < 0 || waitpid(pid, NULL, 0) != pid;
 }
 
+static long nr_waits(void)
+{
+	struct rusage u;
+
+	(void)getrusage(RUSAGE_SELF, &u);
+	return u.ru_nvcsw;
+}
+
+/* Until the kernel says that this thread has waited: a child may be gone before waitpid(). */
+static void wait_surely(void)
+{
+	long before = nr_waits();
+
+	while (nr_waits() == before)
+		(void)usleep(1000);
+}
+
 static int events(void)
 {
 	static const uint32_t words[] = { 0x01020304, 2, 3, 4 };
@@ -51,11 +70,21 @@ static int events(void)
 	       TraceEvent(_NTO_TRACE_INSERTCUSEREVENT, 22, words, 4) == -1;
 }
 
+static int insert(void)
+{
+	while (!events())
+		(void)usleep(1000);
+	perror("insert");
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
 	int bad;
 
+	if (!strcmp(how, "insert"))
+		return insert();
 	if (!strcmp(how, "own"))
 		bad = make_own();
 	else if (!strcmp(how, "pid"))
@@ -68,6 +97,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(how, "fork") || !strcmp(how, "pid"))
 		bad = child();
+	if (!strcmp(how, "pid"))
+		wait_surely();
 	if (bad || events() || TraceEvent(_NTO_TRACE_STOP) == -1) {
 		perror(how);
 		return 2;
