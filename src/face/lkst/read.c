@@ -14,7 +14,6 @@
 #include "sys/futex.h"
 
 #define AT_ONCE	256	/* records that are converted at a time */
-#define SPARE	16	/* records beyond a full buffer: what is written while it is left */
 
 /* ---- extents ---- */
 
@@ -57,10 +56,10 @@ static bool bounds(struct tacho_lkst *l, uint32_t cpu, const struct lkst_buffer 
 void lkst_extent(struct tacho_lkst *l, uint32_t cpu, const struct lkst_buffer *b,
 		 struct lkst_extent *e)
 {
-	uint64_t room = b->size / LKST_SIZEOF_LKST_EVENT_RECORD;
 	const struct tacho_packet *p;
+	struct lkst_shown shown;
 	uint64_t end, begins;
-	bool open;
+	bool open, gone;
 
 	memset(e, 0, sizeof(*e));
 	if (!bounds(l, cpu, b, &end, &begins, &open))
@@ -71,10 +70,10 @@ void lkst_extent(struct tacho_lkst *l, uint32_t cpu, const struct lkst_buffer *b
 	e->begins = begins;
 	e->end = p->event_first + tacho_cursor_events(end);
 	e->left = open ? 0 : p->timestamp_end;
-	if (!first_of(l, cpu, b, begins, &e->since))
-		/* laps ago: what is left of it is all of this turn */
-		e->since = e->end > room + SPARE ? e->end - room - SPARE - 1 : 0;
-	e->first = e->end - e->since > room + SPARE ? e->end - room : e->since;
+	gone = !first_of(l, cpu, b, begins, &e->since);
+	shown = lkst_layout_shown(b->size, e->since, gone, e->end);
+	e->since = shown.since;
+	e->first = shown.first;
 }
 
 /* ---- records ---- */
@@ -140,18 +139,6 @@ static int copy_records(struct tacho_lkst *l, uint32_t cpu, uint32_t ring, uint6
 	return 0;
 }
 
-static int static_records(const struct tacho_lkst *l, uint64_t from, struct lkst_record *to,
-			  size_t max, size_t *nr)
-{
-	const struct lkst_state *s = l->state;
-	uint32_t end = tacho_load_acquire(&s->nr_static);
-	uint32_t at = end > LKST_STATIC_RECORDS ? end - LKST_STATIC_RECORDS : 0;
-
-	for (at = from > at ? (uint32_t)from : at, *nr = 0; at < end && *nr < max; at++)
-		to[(*nr)++] = s->fixed[at % LKST_STATIC_RECORDS];
-	return 0;
-}
-
 int tacho_lkst_records(struct tacho_lkst *l, int cpu, lkst_buffer_id id, uint64_t from,
 		       struct lkst_record *to, size_t max, size_t *nr)
 {
@@ -159,8 +146,10 @@ int tacho_lkst_records(struct tacho_lkst *l, int cpu, lkst_buffer_id id, uint64_
 	struct lkst_extent e;
 	uint64_t next;
 
-	if (id == LKST_BUFFER_ID_VOID && cpu == -1)
-		return static_records(l, from, to, max, nr);
+	if (id == LKST_BUFFER_ID_VOID && cpu == -1) {
+		*nr = lkst_layout_static(l->state, from, to, max);
+		return 0;
+	}
 	b = lkst_buffer_at(l, cpu, id);
 	if (!b)
 		return -EINVAL;

@@ -3,6 +3,7 @@
 #include "face/lkst/state.h"
 
 #include <linux/lkst_hook.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,8 +15,6 @@
 #include "sys/clock.h"
 #include "sys/cpu.h"
 #include "sys/mapping.h"
-
-#define LAYOUT(nr_cpus)	((uint32_t)LKST_STATE_SIZE(nr_cpus) * 31 + LKST_BUF_VER)
 
 static uint32_t nr_cpus_here(void)
 {
@@ -135,7 +134,7 @@ static void fill(void *file, uint64_t size)
 	struct lkst_state *s = file;
 
 	s->nr_cpus = (uint32_t)((size - sizeof(*s)) / sizeof(s->cpu[0]));
-	s->layout = LAYOUT(s->nr_cpus);
+	s->layout = LKST_STATE_LAYOUT(s->nr_cpus);
 	set_handler(s, LKST_EVHANDLER_ID_LOG, "LOG");
 	set_handler(s, LKST_EVHANDLER_ID_BUFFER_SHIFT, "BUFFER_SHIFT");
 	set_handler(s, LKST_EVHANDLER_ID_BUFFER_SHIFT_DW, "BUFFER_SHIFT_DW");
@@ -147,8 +146,7 @@ static bool fits(const void *file, uint64_t size)
 {
 	const struct lkst_state *s = file;
 
-	return s->nr_cpus <= TACHO_LANES_MAX && size == LKST_STATE_SIZE(s->nr_cpus) &&
-	       s->layout == LAYOUT(s->nr_cpus);
+	return lkst_layout_fits(s, size) && size == LKST_STATE_SIZE(s->nr_cpus);
 }
 
 static const struct tacho_shared shared = {
@@ -214,11 +212,12 @@ void lkst_state_note(struct lkst_state *s, uint32_t etype, uint64_t a, uint64_t 
 {
 	uint32_t n = tacho_add_relaxed(&s->nr_static, 1);
 	struct lkst_record *r = &s->fixed[n % LKST_STATIC_RECORDS];
+	int cpu = sched_getcpu();
 
 	*r = (struct lkst_record){
 		.ticks = tacho_clock_read(tacho_clock_default()),
 		.arg = { a, b, c, d }, .recid = n, .thread = gettid(),
 		.uid = geteuid(), .gid = getegid(), .pid = getpid(), .pgrp = getpgrp(),
-		.etype = (uint16_t)etype,
+		.etype = (uint16_t)etype, .cpu = (uint16_t)(cpu < 0 ? 0 : cpu),
 	};
 }

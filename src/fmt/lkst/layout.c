@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "fmt/lkst/layout.h"
+
+#include <string.h>
+
+#include "base/atomic.h"
+#include "fmt/lkst/types.h"
+
+#define SPARE	16	/* records beyond a full buffer: what is written while it is left */
+
+bool lkst_layout_fits(const struct lkst_state *s, uint64_t size)
+{
+	return s->nr_cpus <= TACHO_LANES_MAX && size >= LKST_STATE_SIZE(s->nr_cpus) &&
+	       s->layout == LKST_STATE_LAYOUT(s->nr_cpus);
+}
+
+size_t lkst_layout_static(const struct lkst_state *s, uint64_t from, struct lkst_record *to,
+			  size_t max)
+{
+	uint32_t end = tacho_load_acquire(&s->nr_static);
+	uint32_t at = end > LKST_STATIC_RECORDS ? end - LKST_STATIC_RECORDS : 0;
+	size_t n = 0;
+
+	for (at = from > at ? (uint32_t)from : at; at < end && n < max; at++) {
+		to[n] = s->fixed[at % LKST_STATIC_RECORDS];
+		/* another's, whose place it is to be: not written yet */
+		n += to[n].recid == at && to[n].ticks;
+	}
+	return n;
+}
+
+int lkst_layout_etypes(const struct lkst_state *s, struct tacho_buf *out)
+{
+	for (uint32_t i = 0; i < LKST_NR_ETYPES; i++) {
+		const struct lkst_etype_entry *e = &s->etype[i];
+		struct lkst_etype_entry c;
+
+		if (!tacho_load_acquire(&e->ready))
+			continue;
+		memcpy(&c, e, sizeof(c));
+		c.mnemonic[sizeof(c.mnemonic) - 1] = '\0';
+		c.name[sizeof(c.name) - 1] = '\0';
+		for (int a = 0; a < 4; a++)
+			c.arg[a][sizeof(c.arg[a]) - 1] = '\0';
+		lkst_types_put(out, &(struct lkst_type_text){
+			(uint16_t)lkst_etype_at(i), c.mnemonic, c.name,
+			{ c.arg[0], c.arg[1], c.arg[2], c.arg[3] } });
+	}
+	return out->err;
+}
+
+struct lkst_shown lkst_layout_shown(uint64_t size, uint64_t since, bool gone, uint64_t end)
+{
+	uint64_t room = size / LKST_SIZEOF_LKST_EVENT_RECORD;
+	struct lkst_shown s = { .since = since };
+
+	if (gone)	/* what is left of it is all of this turn */
+		s.since = end > room + SPARE ? end - room - SPARE - 1 : 0;
+	s.first = end - s.since > room + SPARE ? end - room : s.since;
+	return s;
+}
