@@ -30,7 +30,7 @@ lkstbuf:del -b -c
 lkstbuf:list -c -v
 lkstbuf:ls -c -v
 lkstbuf:read -c -b -S -f -n -E
-lkstbuf:print -f -c -e -h -n -r -C -S -V -E
+lkstbuf:print -f -c -b -e -h -n -r -C -S -V -E
 lksteh:control -e -f
 lksteh:ctrl -e -f
 lksteh:c -e -f

@@ -426,6 +426,89 @@ static const struct tacho_source_ops crash_ops = {
 	.text = crash_text,
 };
 
+/* ---- what else lies there ---- */
+
+/* NULL: another kind of source. */
+static const struct crash_source *crash_if(const struct tacho_source *source)
+{
+	return source->ops == &crash_ops ? (const struct crash_source *)(const void *)source :
+					   NULL;
+}
+
+const struct tacho_control *tacho_crash_control(const struct tacho_source *source)
+{
+	const struct crash_source *s = crash_if(source);
+
+	return s ? s->session->ctl : NULL;
+}
+
+ssize_t tacho_crash_file(const struct tacho_source *source, const char *name, uint64_t magic,
+			 void *to, size_t size)
+{
+	const struct crash_source *s = crash_if(source);
+	uint64_t addr, len;
+
+	if (!s || !tacho_crash_find_file(&s->crash->image, s->session, name, magic, &addr, &len))
+		return -ENOENT;
+	return tacho_image_read(&s->crash->image, addr, to, len < size ? (size_t)len : size);
+}
+
+void tacho_crash_place(const struct tacho_part *part, uint32_t *lane, int32_t *buffer)
+{
+	const struct lane_part *p = (const struct lane_part *)(const void *)part;
+	const struct tacho_crash_packet *k = &p->packet[p->next ? p->next - 1 : 0];
+
+	*lane = (uint32_t)k->head.stream_instance_id;
+	*buffer = k->buffer;
+}
+
+/* Where a buffer's last turn ends, and the sub-buffer that it begins with.  0: never written. */
+static int read_turn(const struct crash_source *s, uint32_t lane, uint32_t buffer, uint64_t *end,
+		     uint64_t *begins)
+{
+	const struct tacho_image *m = &s->crash->image;
+	uint64_t at = s->session->control + TACHO_CONTROL_LANES_OFF +
+		      (uint64_t)lane * TACHO_LANE_STRIDE;
+	struct tacho_lane l;
+	struct tacho_buffer b;
+	bool open;
+
+	if (tacho_image_read(m, at, &l, sizeof(l)) != sizeof(l) ||
+	    tacho_image_read(m, at + sizeof(l) + buffer * sizeof(b), &b, sizeof(b)) != sizeof(b))
+		return -ENOENT;
+	open = tacho_cursor_id(l.cursor) == buffer;
+	*end = open ? l.cursor : b.saved;
+	*begins = open ? b.begins : b.began;
+	return *end ? 0 : -ENOENT;
+}
+
+int tacho_crash_turn(const struct tacho_source *source, uint32_t lane, uint32_t buffer,
+		     struct tacho_crash_turn *turn)
+{
+	const struct crash_source *s = crash_if(source);
+	uint64_t end, begins;
+	int err = s && buffer < TACHO_BUFFERS_MAX ? read_turn(s, lane, buffer, &end, &begins) :
+						    -ENOENT;
+
+	*turn = (struct tacho_crash_turn){ .gone = true };
+	for (uint32_t i = 0; !err && i < s->session->nr_packets; i++) {
+		const struct tacho_crash_packet *k = &s->session->packet[i];
+		uint64_t seq = k->head.packet_seq_num;
+
+		if (k->head.stream_instance_id != lane || k->buffer != (int32_t)buffer)
+			continue;
+		if (seq == begins) {
+			turn->since = k->head.event_first;
+			turn->gone = false;
+		}
+		if ((seq & TACHO_CURSOR_SEQ_MASK) == tacho_cursor_seq(end)) {
+			turn->end = k->head.event_first + tacho_cursor_events(end);
+			turn->last_sub = seq;
+		}
+	}
+	return err ? err : turn->end ? 0 : -ENOENT;
+}
+
 /* ---- opening ---- */
 
 static int set_fact(struct crash_source *s, const char *name, const char *value)

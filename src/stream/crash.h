@@ -35,7 +35,10 @@
 #ifndef TACHO_STREAM_CRASH_H
 #define TACHO_STREAM_CRASH_H
 
+#include <sys/types.h>
+
 #include "stream/stream.h"
+#include "tacho/abi/shm.h"
 
 /*
  * tacho_crash_open - add what lies in the file at path to a stream: a source for each session.
@@ -46,5 +49,32 @@
  */
 int tacho_crash_open(struct tacho_stream *stream, const char *path, unsigned int flags,
 		     struct tacho_diag *d);
+
+/* ---- for who knows what else a program has mapped ---- */
+
+/* The control block's fixed part, of a source that comes from there; NULL: it does not.  Borrowed. */
+const struct tacho_control *tacho_crash_control(const struct tacho_source *source);
+
+/*
+ * Copies the file called `name` in the run-time directory of such a source, if it begins with a
+ * struct tacho_file_head of this magic and of this version.  Bytes of size that are there;
+ * -ENOENT: none of that kind, -EIO ...
+ */
+ssize_t tacho_crash_file(const struct tacho_source *source, const char *name, uint64_t magic,
+			 void *to, size_t size);
+
+/* Whose records fill() handed out last: lane, and its buffer; -1: not known. */
+void tacho_crash_place(const struct tacho_part *part, uint32_t *lane, int32_t *buffer);
+
+/* The last time that a buffer of a lane was shifted in, in numbers of its records. */
+struct tacho_crash_turn {
+	uint64_t since, end;	/* the first one, and behind the last */
+	bool gone;		/* the first one was overwritten: since is 0 */
+	uint64_t last_sub;	/* number of the sub-buffer that is the last */
+};
+
+/* 0, -ENOENT (nothing was written, or its last packet is not there), or what reading said. */
+int tacho_crash_turn(const struct tacho_source *source, uint32_t lane, uint32_t buffer,
+		     struct tacho_crash_turn *turn);
 
 #endif

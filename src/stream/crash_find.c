@@ -220,12 +220,12 @@ static int packets_of_map(struct find *s, struct tacho_crash_session *session,
 }
 
 /* A mapping may be listed, and not be in the file: a program can leave it out. */
-static bool types_there(const struct find *s, uint64_t addr)
+static bool file_there(const struct tacho_image *m, uint64_t addr, uint64_t magic)
 {
 	struct tacho_file_head head;
 
-	return tacho_image_read(s->m, addr, &head, sizeof(head)) == sizeof(head) &&
-	       head_is(&head, TACHO_MAGIC_TYPES) == 1;
+	return tacho_image_read(m, addr, &head, sizeof(head)) == sizeof(head) &&
+	       head_is(&head, magic) == 1;
 }
 
 static int files_of_session(struct find *s, struct tacho_crash_session *session)
@@ -241,7 +241,8 @@ static int files_of_session(struct find *s, struct tacho_crash_session *session)
 		if (dir_len != strlen(session->dir) || memcmp(map->path, session->dir, dir_len))
 			continue;
 		if (!map->offset && session->types == TACHO_CRASH_NONE &&
-		    name_is(name, len, "types") && types_there(s, map->addr))
+		    name_is(name, len, "types") &&
+		    file_there(s->m, map->addr, TACHO_MAGIC_TYPES))
 			session->types = map->addr;
 		else if (sscanf(name, "buf.%u.%u", &lane, &id) == 2 && id < TACHO_BUFFERS_MAX)
 			err = packets_of_map(s, session, map, (int32_t)id);
@@ -302,6 +303,58 @@ static int by_pages(struct find *s)
 	for (uint32_t i = 0; i < s->f->nr; i++)
 		s->f->session[i].types = nearest(&s->types, s->f->session[i].control);
 	return err;
+}
+
+/* ---- files beside the sessions ---- */
+
+/* How much of "DIR/sessions/NAME/" is "DIR/". */
+static size_t run_dir_len(const char *dir)
+{
+	size_t n = strlen(dir);
+
+	for (int i = 0; i < 2 && n; i++)
+		for (n--; n && dir[n - 1] != '/'; n--)
+			;
+	return n;
+}
+
+struct look {
+	uint64_t magic, addr;
+};
+
+static int look_for_file(uint64_t addr, const unsigned char *page, void *arg)
+{
+	struct look *l = arg;
+
+	if (head_is(page, l->magic) != 1)
+		return 0;
+	l->addr = addr;
+	return 1;
+}
+
+bool tacho_crash_find_file(const struct tacho_image *m, const struct tacho_crash_session *session,
+			   const char *name, uint64_t magic, uint64_t *addr, uint64_t *len)
+{
+	size_t want_len = run_dir_len(session->dir), dir_len, n;
+	struct look l = { .magic = magic };
+
+	for (uint32_t i = 0; want_len && i < m->nr_maps; i++) {
+		const struct tacho_image_map *map = &m->map[i];
+		const char *found = split(map->path, &dir_len, &n);
+
+		if (map->offset || dir_len != want_len ||
+		    memcmp(map->path, session->dir, dir_len) || !name_is(found, n, name) ||
+		    !file_there(m, map->addr, magic))
+			continue;
+		*addr = map->addr;
+		*len = map->len;
+		return true;
+	}
+	if (want_len || tacho_image_scan(m, sizeof(struct tacho_file_head), look_for_file, &l) != 1)
+		return false;
+	*addr = l.addr;
+	*len = UINT64_MAX;
+	return true;
 }
 
 /* ---- all ---- */

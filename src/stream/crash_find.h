@@ -32,4 +32,11 @@ struct tacho_crash_found {
 int tacho_crash_find(struct tacho_crash_found *f, const struct tacho_image *m);
 void tacho_crash_found_release(struct tacho_crash_found *f);
 
+/*
+ * Where a file of the run-time directory was mapped that a session is of: C1, by its name; C2, the
+ * first page with that magic.  False: nowhere.  *len: bytes that may be of it.
+ */
+bool tacho_crash_find_file(const struct tacho_image *m, const struct tacho_crash_session *session,
+			   const char *name, uint64_t magic, uint64_t *addr, uint64_t *len);
+
 #endif

@@ -140,8 +140,9 @@ def entries(etype, count, cpu, *more):
 
 
 def start(path, *argv, **kw):
-    p = subprocess.Popen([path] + [str(a) for a in argv], stdin=subprocess.DEVNULL,
-                         stdout=open("out", "a"), stderr=open("err", "a"), **kw)
+    kw = dict({"stdin": subprocess.DEVNULL, "stdout": open("out", "a"),
+               "stderr": open("err", "a")}, **kw)
+    p = subprocess.Popen([path] + [str(a) for a in argv], **kw)
     children.append(p)
     return p
 

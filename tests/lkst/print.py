@@ -107,6 +107,23 @@ def test_order_and_number():
     logformat("-n", "x", log, ok=2, says="'x' is no number of entries")
 
 
+def test_buffer():
+    """print -b: of one buffer, of LKST's and of a log file"""
+    only("0x100", overrun=False)
+    entries(0x100, 2, 0)
+    for b, n in ((5, 3), (9, 4)):
+        lkstbuf("create", "-s", "64K", "-b", b)
+        lkstbuf("jump", "-b", b)
+        entries(0x100, n, 0)
+    lkstbuf("read", "-f", "log")
+    for how in ((), ("-f", "log"), ("-r",), ("-f", "log", "-r")):
+        for b, n in ((0, 2), (5, 3), (9, 4), (1, 0)):
+            have = shown("-e", "0x100", "-b", b, *how)
+            assert len(have) == n, (how, b, have)
+        assert len(shown("-e", "0x100", *how)) == 9
+    lkstbuf("print", "-b", 60, ok=2, says="buffer id 60 is too large: 59")
+
+
 def test_cpu():
     """print -c: of one CPU"""
     log = record()

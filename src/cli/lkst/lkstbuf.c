@@ -363,7 +363,7 @@ static int parse_print(int argc, char **argv, struct print_options *o, bool *hel
 	int c, ret = TOOL_OK;
 	uint64_t n;
 
-	while (!ret && (c = tool_option(argc, argv, "f:c:e:hn:rCSVE:")) != -1) {
+	while (!ret && (c = tool_option(argc, argv, "f:c:b:e:hn:rCSVE:")) != -1) {
 		switch (c) {
 		case 'f':
 			o->input = optarg;
@@ -371,6 +371,10 @@ static int parse_print(int argc, char **argv, struct print_options *o, bool *hel
 		case 'c':
 			ret = tool_number(optarg, "CPU", INT32_MAX, &n);
 			o->cpu = (int64_t)n;
+			break;
+		case 'b':
+			ret = tool_number(optarg, "buffer id", LKST_BUFFER_MAX - 1, &n);
+			o->buffer = (int32_t)n;
 			break;
 		case 'e':
 			o->events = optarg;
@@ -404,8 +408,8 @@ static int run_print(int argc, char **argv)
 	if (parse_print(argc, argv, &o, &help) || tool_no_more(argc, argv))
 		return TOOL_USAGE;
 	if (help) {
-		printf("usage: lkstbuf print [-f FILE] [-c CPU] [-e EVENT,..] [-n ENTRIES] [-r] "
-		       "[-C [-S]] [-V] [-E FILE]\n\nevents for -e, by number, mnemonic or name:\n");
+		printf("usage: lkstbuf print [-f FILE] [-c CPU] [-b BUFFER] [-e EVENT,..] "
+		       "[-n ENTRIES] [-r] [-C [-S]] [-V] [-E FILE]\n\nevents for -e, by number, mnemonic or name:\n");
 		return print_names(o.etypes);
 	}
 	if (o.seconds && !o.csv)
@@ -428,7 +432,8 @@ int main(int argc, char **argv)
 		  "[-c CPU] [-b BUFFER | -S] [-f FILE] [-n ENTRIES] [-E FILE]",
 		  "write what buffers hold to a log file, or show it; -S: the static buffer" },
 		{ "print", NULL, run_print,
-		  "[-f FILE] [-c CPU] [-e EVENT,..] [-n ENTRIES] [-r] [-C [-S]] [-V] [-E FILE]",
+		  "[-f FILE] [-c CPU] [-b BUFFER] [-e EVENT,..] [-n ENTRIES] [-r] [-C [-S]] [-V] "
+		  "[-E FILE]",
 		  "show the events of a log file or core dump, or of the buffers, the newest first;\n"
 		  "        -h: which events there are for -e, -r: the oldest first, -C: as CSV "
 		  "(-S: seconds, microseconds),\n        -V: all arguments" },

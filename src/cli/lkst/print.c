@@ -289,16 +289,22 @@ static int put_forwards(struct printer *p, const struct print_records *all)
 	return ret;
 }
 
+static bool is_shown_of(const struct printer *p, const struct lkst_record *r, int32_t buffer)
+{
+	return (p->o->buffer == LKST_BUFFER_ID_VOID || p->o->buffer == buffer) && is_shown(p, r);
+}
+
 /* A file, the oldest first: as it is read. */
 static int stream_log(struct printer *p, struct lkst_log *log)
 {
 	struct lkst_record r;
+	int32_t buffer;
 	uint64_t n = 0;
 	int got = 0, ret = TOOL_OK;
 
 	while (!ret && n < p->o->max && !p->out.closed &&
-	       (got = lkst_log_next(log, &r, NULL)) == 1)
-		if (is_shown(p, &r)) {
+	       (got = lkst_log_next(log, &r, &buffer)) == 1)
+		if (is_shown_of(p, &r, buffer)) {
 			ret = put_record(p, &r);
 			n++;
 		}
@@ -310,9 +316,10 @@ static int collect_log(struct printer *p, struct lkst_log *log, struct print_rec
 {
 	struct lkst_record r;
 	int got = 0, ret = TOOL_OK;
+	int32_t buffer;
 
-	while (!ret && (got = lkst_log_next(log, &r, NULL)) == 1)
-		if (is_shown(p, &r))
+	while (!ret && (got = lkst_log_next(log, &r, &buffer)) == 1)
+		if (is_shown_of(p, &r, buffer))
 			ret = add(all, &r);
 	return ret ? ret : got < 0 ? tool_fail(TOOL_FAILED, "%s", lkst_log_why(log)->text) : ret;
 }

@@ -21,7 +21,7 @@ struct print_options {
 	int64_t cpu;		/* -c; -1: all */
 	uint64_t max;		/* -n; UINT64_MAX: all */
 	bool each;		/* max is of each buffer, not of what is printed */
-	int32_t buffer;		/* VOID: all; of the buffers of LKST */
+	int32_t buffer;		/* -b; VOID: all */
 	bool fixed;		/* the static buffer alone */
 	bool ascending;		/* -r: the oldest first, the default being the newest */
 	bool csv, seconds;	/* -C, -S */

@@ -149,8 +149,8 @@ struct lkst_log;
 
 /*
  * Opens a log file; or whatever else tacho reads, of which LKST's events are handed out: a
- * core dump or memory image that holds a session with them, a trace, "session:NAME" as far
- * as it is recorded.  0, or a negative errno with a sentence.
+ * core dump or memory image that holds a session with them (core.h), a trace, "session:NAME"
+ * as far as it is recorded.  0, or a negative errno with a sentence.
  */
 int lkst_log_open(struct lkst_log **log, const char *path, struct tacho_diag *d);
 void lkst_log_free(struct lkst_log *log);
@@ -168,7 +168,8 @@ void lkst_log_info(const struct lkst_log *log, struct lkst_log_info *info);
 
 /*
  * The next record by time, all CPUs merged: 1; 0 at the end; or a negative errno
- * (lkst_log_why).  *buffer: LKST's id of the buffer, -1: the static one; may be NULL.
+ * (lkst_log_why).  *buffer: LKST's id of the buffer, -1: the static one; the ring's where LKST's
+ * is not known.  May be NULL.
  */
 int lkst_log_next(struct lkst_log *log, struct lkst_record *r, int32_t *buffer);
 

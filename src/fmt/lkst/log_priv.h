@@ -4,12 +4,14 @@
  *
  * A cursor goes over records that ascend in time, a batch at a time.  What makes them is
  * a log file (log.c: a run of blocks each), or a source of tacho's (log_source.c: each part
- * twice, once for the kernel's events and once for the others).
+ * twice, once for the kernel's events and once for the others; and, of a core dump that has
+ * it, the static buffer).
  */
 #ifndef TACHO_FMT_LKST_LOG_PRIV_H
 #define TACHO_FMT_LKST_LOG_PRIV_H
 
 #include "fmt/lkst/blocks.h"
+#include "fmt/lkst/core.h"
 #include "stream/stream.h"
 
 /* A record with its buffer, where that differs from record to record. */
@@ -30,7 +32,7 @@ struct lkst_cursor {
 	/* the maker's */
 	struct lkst_record *room;
 	uint32_t next, run;		/* log file: block, and run */
-	struct tacho_part *part;	/* source */
+	struct tacho_part *part;	/* source; NULL: the static buffer of a core */
 	bool kernel;
 	uint32_t entries;		/* room for so many */
 	uint64_t counted;		/* number of the part's next record, plus 1 */
@@ -51,6 +53,8 @@ struct lkst_log {
 	bool is_file;
 	struct lkst_blocks blocks;
 	struct tacho_stream *stream[2];	/* of a source: for others, for the kernel's events */
+	struct lkst_core *core;		/* what else a core has of LKST; or NULL */
+	uint32_t core_source;		/* of that source alone are the records then */
 	struct lkst_log_info info;	/* likewise; its counts are above */
 	struct tacho_buf types;
 };

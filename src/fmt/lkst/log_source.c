@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/text.h"
 #include "event/type.h"
 #include "fmt/lkst/record.h"
 #include "fmt/lkst/types.h"
+#include "stream/crash.h"
 
 /* A record is brought before at most so many others. */
 #define FAR	4096u
@@ -64,11 +66,16 @@ static bool is_lkst(const struct look *l, struct memory *last)
 
 /* ---- batches ---- */
 
-/* Sources have clocks of their own; what is handed out is by the first one's. */
+/* The source whose clock all records are handed out by: LKST's own, or the first. */
+static const struct tacho_source *main_source(const struct lkst_log *log)
+{
+	return tacho_stream_source(log->stream[0], log->core_source);
+}
+
 static uint64_t common_ticks(const struct lkst_log *log, const struct tacho_source *s,
 			     uint64_t ticks)
 {
-	const struct tacho_clock_map *first = &tacho_stream_source(log->stream[0], 0)->clock;
+	const struct tacho_clock_map *first = &main_source(log)->clock;
 
 	if (s->clock.freq == first->freq && s->clock.base == first->base)
 		return ticks;
@@ -88,6 +95,21 @@ static void put_in_order(struct lkst_entry *e, uint32_t n)
 	}
 }
 
+/* The buffer that a record was in.  False: LKST has it in none any more. */
+static bool buffer_of(const struct lkst_log *log, const struct lkst_cursor *c,
+		      const struct look *l, int32_t *buffer)
+{
+	const char *name = c->part->buffer;
+	uint64_t v;
+
+	if (log->core)
+		return lkst_core_has(log->core, c->part, c->counted - 1, buffer);
+	*buffer = lkst_record_buffer(l->raw, l->len);
+	if (l->len < 8 * LKST_RAW_LOG && name && *name && !tacho_parse_u64(name, 0, INT16_MAX, &v))
+		*buffer = (int32_t)v;
+	return true;
+}
+
 /*
  * Where records have no number of their own it is that in their buffer, of all records there;
  * if the source does not say it, counted from the first that is there.
@@ -97,8 +119,10 @@ static int add_entry(struct lkst_log *log, struct lkst_cursor *c, const struct l
 {
 	struct lkst_entry *e = (struct lkst_entry *)(void *)c->room;
 	struct lkst_record r;
+	int32_t buffer;
 
-	if (!lkst_record_unpack(&r, l->raw, l->len, l->ticks))
+	if (!lkst_record_unpack(&r, l->raw, l->len, l->ticks) ||
+	    !buffer_of(log, c, l, &buffer))
 		return 0;
 	if (l->len < 8 * LKST_RAW_LOG)
 		r.recid = (uint32_t)(c->counted - 1) & INT32_MAX;
@@ -112,7 +136,7 @@ static int add_entry(struct lkst_log *log, struct lkst_cursor *c, const struct l
 		c->room = (struct lkst_record *)(void *)e;
 	}
 	r.ticks = common_ticks(log, c->part->source, r.ticks);
-	e[(*nr)++] = (struct lkst_entry){ r, lkst_record_buffer(l->raw, l->len) };
+	e[(*nr)++] = (struct lkst_entry){ r, buffer };
 	return 0;
 }
 
@@ -122,16 +146,39 @@ static int failed(struct lkst_log *log, const struct tacho_source *s)
 	return s->diag.err ? s->diag.err : -EIO;
 }
 
+/* The static buffer, once. */
+static int static_load(struct lkst_log *log, struct lkst_cursor *c)
+{
+	struct lkst_record r[LKST_STATIC_RECORDS];
+	size_t n = c->room ? 0 : lkst_layout_static(lkst_core_state(log->core), 0, r,
+						    LKST_STATIC_RECORDS);
+	struct lkst_entry *e = n ? calloc(n, sizeof(*e)) : NULL;
+
+	if (n && !e)
+		return tacho_diag(&log->why, -ENOMEM, 0, "out of memory");
+	for (size_t i = 0; i < n; i++)
+		e[i] = (struct lkst_entry){ r[i], LKST_BUFFER_ID_VOID };
+	put_in_order(e, (uint32_t)n);
+	free(c->room);
+	c->room = (struct lkst_record *)(void *)e;
+	c->at = (unsigned char *)e;
+	c->left = (uint32_t)n;
+	return n > 0;
+}
+
 static int source_load(struct lkst_log *log, struct lkst_cursor *c)
 {
 	struct tacho_part *p = c->part;
-	struct tacho_source *s = p->source;
 	struct memory last = { NULL, false };
+	struct tacho_source *s;
 	uint32_t nr = 0;
 	struct look l;
 	int status;
 	bool bad;
 
+	if (!p)
+		return static_load(log, c);
+	s = p->source;
 	do {
 		for (; take(p, &l, &bad); c->counted++) {
 			int err = is_lkst(&l, &last) ? add_entry(log, c, &l, &nr) : 0;
@@ -212,14 +259,15 @@ static int scan(const char *path, struct lkst_types *types)
 static int find_types(struct lkst_log *log, const char *path)
 {
 	struct lkst_types *types = malloc(sizeof(*types));
-	int err = 0;
+	int err, got;
 
 	if (!types)
 		return -ENOMEM;
 	lkst_types_init(types);
 	tacho_buf_init(&log->types, LKST_TYPES_TEXT_MAX);
-	if (!tacho_stream_text(log->stream[0], LKST_ETYPES_TEXT, &log->types) &&
-	    log->types.len)
+	got = log->core ? lkst_layout_etypes(lkst_core_state(log->core), &log->types) :
+			  tacho_stream_text(log->stream[0], LKST_ETYPES_TEXT, &log->types);
+	if (!got && log->types.len)
 		err = lkst_types_parse(types, log->types.data, log->types.len, false, NULL);
 	else
 		err = scan(path, types);
@@ -232,15 +280,30 @@ static int find_types(struct lkst_log *log, const char *path)
 
 /* ---- opening ---- */
 
+static int find_core(struct lkst_log *log)
+{
+	const struct tacho_source *s;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && !log->core && (s = tacho_stream_source(log->stream[0], i));
+	     i++) {
+		err = lkst_core_find(&log->core, s);
+		log->core_source = log->core ? i : 0;
+	}
+	return err;
+}
+
 /*
  * A core has all sessions of a program, and more than one may have recorded LKST's events: if
  * LKST's own is there, the others are passed over.
  */
-static bool is_wanted(const struct lkst_log *log, const struct tacho_source *s)
+static bool is_wanted(const struct lkst_log *log, const struct tacho_source *s, uint32_t index)
 {
 	const struct tacho_source *other;
 	const char *name = tacho_facts_get(&s->facts, "session");
 
+	if (log->core)
+		return index == log->core_source;
 	if (!name || !strcmp(name, LKST_SYSTEM))
 		return true;
 	for (uint32_t i = 0; (other = tacho_stream_source(log->stream[0], i)); i++) {
@@ -258,28 +321,33 @@ static int add_cursors(struct lkst_log *log)
 
 	for (uint32_t i = 0; (s = tacho_stream_source(log->stream[0], i)); i++)
 		nr += s->nr_parts;
-	log->cursor = calloc(nr ? 2 * (size_t)nr : 1, sizeof(*log->cursor));
+	log->cursor = calloc(2 * (size_t)nr + 1, sizeof(*log->cursor));
 	if (!log->cursor)
 		return -ENOMEM;
 	for (int kernel = 0; kernel < 2; kernel++)
 		for (uint32_t i = 0; (s = tacho_stream_source(log->stream[kernel], i)); i++)
-			for (uint32_t j = 0; j < s->nr_parts && is_wanted(log, s); j++)
+			for (uint32_t j = 0; j < s->nr_parts && is_wanted(log, s, i); j++)
 				/* how early the kernel's own times are is not known */
 				log->cursor[log->nr++] = (struct lkst_cursor){
 					.part = s->part[j], .kernel = kernel,
 					.own_buffer = true, .counted = 1,
 				};
+	if (log->core)
+		log->cursor[log->nr++].own_buffer = true;
 	return 0;
 }
 
 static void set_info(struct lkst_log *log)
 {
-	const struct tacho_source *s = tacho_stream_source(log->stream[0], 0);
+	const struct tacho_source *s = main_source(log);
+	const struct tacho_control *ctl = tacho_crash_control(s);
 	const char *machine = tacho_stream_env(log->stream[0], "machine");
 	struct lkst_log_info *info = &log->info;
 
 	info->freq = s->clock.freq;
-	info->realtime = s->clock.base;	/* at tick 0 */
+	/* the pair that live buffers are shown by: what is rounded is the same */
+	info->tsc = ctl ? ctl->start.ticks : 0;
+	info->realtime = ctl ? ctl->start.realtime : s->clock.base;
 	if (machine)
 		strncat(info->arch, machine, sizeof(info->arch) - 1);
 	info->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
@@ -297,7 +365,9 @@ int lkst_log_open_source(struct lkst_log *log, const char *path, struct tacho_di
 	if (err)
 		return tacho_diag(d, err, error.offset, "%s", error.text);
 	log->load = source_load;
-	err = find_types(log, path);
+	err = find_core(log);
+	if (!err)
+		err = find_types(log, path);
 	if (!err)
 		err = add_cursors(log);
 	if (err)
@@ -312,5 +382,6 @@ void lkst_log_free_source(struct lkst_log *log)
 	for (int i = 0; i < 2; i++)
 		if (log->stream[i])
 			tacho_stream_close(log->stream[i]);
+	lkst_core_free(log->core);
 	tacho_buf_release(&log->types);
 }

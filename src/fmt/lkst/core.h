@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core.h - the file that all who use LKST share (layout.h), in a core dump or memory image:
+ * what tells which of the records there are in which of LKST's buffers.
+ *
+ * The ring's buffers have numbers of their own, hold more than LKST's buffer behind them shows,
+ * and stay when that is deleted.  With the file, a core shows what the buffers did.
+ */
+#ifndef TACHO_FMT_LKST_CORE_H
+#define TACHO_FMT_LKST_CORE_H
+
+#include "fmt/lkst/layout.h"
+#include "stream/stream.h"
+
+struct lkst_core;
+
+/*
+ * Finds the file in what a source was made of.  0: *core is NULL if there is none, or it is
+ * of another session than the source; else to be freed.  -ENOMEM, or what reading said.
+ */
+int lkst_core_find(struct lkst_core **core, const struct tacho_source *source);
+void lkst_core_free(struct lkst_core *core);
+
+/* Borrowed; of the right layout, and nothing else in it is to be believed. */
+const struct lkst_state *lkst_core_state(const struct lkst_core *core);
+
+/*
+ * Whether a record is in one of LKST's buffers, by its number in the ring's buffer.  part: that
+ * handed it out last.  *id: which; 0 if the ring's buffer is not known (C2 of stream/crash.h).
+ */
+bool lkst_core_has(const struct lkst_core *core, const struct tacho_part *part, uint64_t number,
+		   int32_t *id);
+
+#endif
