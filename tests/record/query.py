@@ -255,7 +255,8 @@ def test_latency():
           "sched:sched_waking,sched:sched_switch", "--", *WAKES)
     evs = events("t")
     want = latencies(evs)
-    assert len(want) > 20
+    # some kernels leave out the switches from the idle task
+    assert len(want) > 3
     h = hist("t", *WAKEUP, "-e", "synthetic:wakeup_latency",
              "keys=comm:vals=lat:sort=comm")
     count, total = Counter(), defaultdict(int)
