@@ -23,7 +23,7 @@ struct raw {
 _Static_assert(offsetof(struct raw, time) == 8 * LKST_RAW_PROGRAM, "program");
 _Static_assert(offsetof(struct raw, recid) == 8 * LKST_RAW_KERNEL, "kernel");
 _Static_assert(sizeof(struct raw) == 8 * LKST_RAW_LOG, "log");
-/* what lkst_record_pack_log() counts on */
+/* what lkst_record_pack() counts on */
 _Static_assert(offsetof(struct raw, arg) == 8 && offsetof(struct raw, uid) == 40 &&
 	       offsetof(struct raw, recid) == 72 && offsetof(struct raw, buffer) == 76, "raw");
 _Static_assert(offsetof(struct raw, flags) - offsetof(struct raw, uid) ==
@@ -205,28 +205,6 @@ bool lkst_record_texts(const char *print_fmt, struct tacho_buf *out)
 }
 
 /* ---- records ---- */
-
-static struct raw to_raw(const struct lkst_record *r, uint16_t type)
-{
-	return (struct raw){
-		.common = { .type = type, .pid = r->thread },
-		.arg = { r->arg[0], r->arg[1], r->arg[2], r->arg[3] },
-		.uid = r->uid, .gid = r->gid, .pid = r->pid, .pgrp = r->pgrp,
-		.etype = r->etype, .cpu = r->cpu, .flags = r->flags,
-		.time = r->ticks, .recid = r->recid,
-	};
-}
-
-uint32_t lkst_record_pack(uint64_t *raw, const struct lkst_record *r, uint16_t type,
-			  enum lkst_origin origin)
-{
-	struct raw w = to_raw(r, type);
-	uint32_t words = origin == LKST_OF_PROGRAM ? LKST_RAW_PROGRAM :
-			 origin == LKST_OF_KERNEL ? LKST_RAW_KERNEL : LKST_RAW_LOG;
-
-	memcpy(raw, &w, words * sizeof(*raw));
-	return words;
-}
 
 bool lkst_record_is(const struct tacho_type *type)
 {

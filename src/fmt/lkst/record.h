@@ -66,16 +66,12 @@ void lkst_record_format_text(struct tacho_buf *out, const char *name,
  */
 bool lkst_record_texts(const char *print_fmt, struct tacho_buf *out);
 
-/* A raw event from a record; its words, for which raw has room.  type: its id. */
-uint32_t lkst_record_pack(uint64_t *raw, const struct lkst_record *r, uint16_t type,
-			  enum lkst_origin origin);
-
 /*
- * The same for a log's, of LKST_RAW_LOG words.  The members from uid to flags are in the same
- * order here and there.
+ * The first LKST_RAW_PROGRAM words of a raw event.  The members from uid to flags are in the
+ * same order in both, so they go in one move: a structure in between would be stored in small
+ * parts and read in large ones, which stalls.
  */
-static inline void lkst_record_pack_log(void *raw, const struct lkst_record *r, uint16_t type,
-					int32_t buffer)
+static inline void lkst_record_pack_first(void *raw, const struct lkst_record *r, uint16_t type)
 {
 	uint64_t common = tacho_common_word(type, r->thread);
 	unsigned char *to = raw;
@@ -83,6 +79,26 @@ static inline void lkst_record_pack_log(void *raw, const struct lkst_record *r, 
 	memcpy(to, &common, 8);
 	memcpy(to + 8, r->arg, 32);
 	memcpy(to + 40, (const unsigned char *)r + offsetof(struct lkst_record, uid), 24);
+}
+
+/* A raw event of a program or of the kernel; its words, for which raw has room.  type: its id. */
+static inline uint32_t lkst_record_pack(void *raw, const struct lkst_record *r, uint16_t type,
+					enum lkst_origin origin)
+{
+	lkst_record_pack_first(raw, r, type);
+	if (origin == LKST_OF_PROGRAM)
+		return LKST_RAW_PROGRAM;
+	memcpy((unsigned char *)raw + 64, &r->ticks, 8);
+	return LKST_RAW_KERNEL;
+}
+
+/* The same of a log's, of LKST_RAW_LOG words. */
+static inline void lkst_record_pack_log(void *raw, const struct lkst_record *r, uint16_t type,
+					int32_t buffer)
+{
+	unsigned char *to = raw;
+
+	lkst_record_pack_first(raw, r, type);
 	memcpy(to + 64, &r->ticks, 8);
 	memcpy(to + 72, &r->recid, 4);
 	memcpy(to + 76, &buffer, 4);
