@@ -513,14 +513,20 @@ static void remove_chunk(const char *path)
 	(void)rmdir(path);
 }
 
+int tacho_recorder_tell(struct tacho_recorder *rec, struct tacho_diag *d)
+{
+	int err = write_tasks(rec, d);
+
+	if (!err && rec->cfg.session)
+		err = write_objects(rec, d);
+	return err;
+}
+
 static int rotate(struct tacho_recorder *rec, struct tacho_diag *d)
 {
 	char next[sizeof(rec->chunk)];
-	int err;
+	int err = tacho_recorder_tell(rec, d);
 
-	err = write_tasks(rec, d);
-	if (!err && rec->cfg.session)
-		err = write_objects(rec, d);
 	if (err)
 		return err;
 	chunk_path(rec, rec->nr_chunk + 1, next, sizeof(next));

@@ -99,6 +99,14 @@ int tacho_recorder_step(struct tacho_recorder *rec, int timeout_ms,
 void tacho_recorder_stats(const struct tacho_recorder *rec,
 			  struct tacho_recorder_stats *s);
 
+/*
+ * tacho_recorder_tell - write what is known by now of threads and objects.
+ *
+ * For who reads the trace before it is finished: names are written then, or when a chunk is
+ * full.  Returns 0, or a negative errno with d filled in.
+ */
+int tacho_recorder_tell(struct tacho_recorder *rec, struct tacho_diag *d);
+
 /* The directory that is being written now; borrowed. */
 const char *tacho_recorder_dir(const struct tacho_recorder *rec);
 

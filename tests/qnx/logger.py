@@ -191,6 +191,9 @@ def outputs():
     ok(p.returncode == 0 and p.stdout.startswith(b'TRACE_HEADER_BEGIN::'), '-f -: stdout',
        p.stderr)
     ok(len(p.stdout) <= 16384, '-n 1: a buffer', len(p.stdout))
+    p = sh(LOGGER, '-v', *PROGRAMS_ONLY, '-n', '3', '-f', path('three.kev'))
+    ok(0 <= 3 * 16384 - os.path.getsize(path('three.kev')) < 64, '-n 3: down to the last slots',
+       p.stderr)
     os.mkfifo(path('fifo'))
     reader = subprocess.Popen(['cat', path('fifo')], stdout=subprocess.PIPE)
     p = sh(LOGGER, '-S', '8k', '-f', path('fifo'))
@@ -209,6 +212,16 @@ def outputs():
     p = sh(LOGGER, '-n', '1', '-f', path('no/x.kev'))
     ok(p.returncode == 1 and path('no/x.kev') in p.stderr, 'no such directory', p.stderr)
     ok(sh(LOGGER, '-n', '1', '-f', path('y.kev')).returncode == 0, 'which leaves no buffers')
+
+
+def test_limit():
+    """Events that are recorded and left out fill no file."""
+    logged('limit.kev', 'skip', '-E', '-S', '64k', *PROGRAMS_ONLY)
+    size = os.path.getsize(path('limit.kev'))
+    ok(0 <= 65536 - size < 64, '-S: down to the last slots', size)
+    ok(not lines(path('limit.kev'), '-e', 'user:event_19'), 'what is skipped is not in it')
+    p = sh(TACHO, 'check', path('limit.kev'))
+    ok(p.returncode == 0, 'it is good', p.stdout, p.stderr)
 
 
 def test_signal():
@@ -236,7 +249,7 @@ def test_options():
 
 try:
     for t in (test_program, test_no_classes, test_same_answers, test_ring, test_kernel,
-              test_output, test_signal, test_options):
+              test_output, test_limit, test_signal, test_options):
         t()
 finally:
     sh(TACHO, 'destroy', SESSION)

@@ -6,6 +6,8 @@
  *	program start	the buffers are there: START, events, STOP
  *	program fork	the same; it also makes a child that ends, and says which: "PID CHILD"
  *	program pid	the same; threads of this process only, and no state.  Its thread waits
+ *	program skip	START; 1,000 events 19, which nobody is to read; then others, until the
+ *			buffers are freed
  *	program insert	events all the time, until it is killed; the trace is others'
  */
 #include <stdio.h>
@@ -70,6 +72,19 @@ static int events(void)
 	       TraceEvent(_NTO_TRACE_INSERTCUSEREVENT, 22, words, 4) == -1;
 }
 
+static int skip(void)
+{
+	if (TraceEvent(_NTO_TRACE_START) == -1)
+		return 1;
+	for (unsigned i = 0; i < 1000; i++)
+		(void)trace_logi(19, i, i);
+	if (TraceEvent(_NTO_TRACE_SKIPBUFFER) == -1)
+		return 1;
+	while (TraceEvent(_NTO_TRACE_QUERYEVENTS) != -1 && !events())
+		(void)usleep(1000);
+	return 0;
+}
+
 static int insert(void)
 {
 	while (!events())
@@ -85,6 +100,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(how, "insert"))
 		return insert();
+	if (!strcmp(how, "skip"))
+		return skip();
 	if (!strcmp(how, "own"))
 		bad = make_own();
 	else if (!strcmp(how, "pid"))

@@ -25,7 +25,6 @@
 
 #include "base/text.h"
 #include "cli/qnx/tracelogger.h"
-#include "face/qnx/log.h"
 #include "kernel/instance.h"
 #include "sys/clock.h"
 #include "sys/futex.h"
@@ -123,6 +122,8 @@ static void arm_kernel(struct logger *l)
 		l->kernel = NULL;
 		return;
 	}
+	/* nor what the logger forks */
+	(void)tacho_kernel_set_option(l->kernel, "event-fork", true, NULL);
 	(void)tacho_kernel_set_not_pids(l->kernel, &self, 1, NULL);
 	if (tacho_kernel_info(l->kernel)->clock_is_tsc == tsc)
 		return;
@@ -241,17 +242,6 @@ static void config_of(const struct logger *l, struct tacho_recorder_config *cfg)
 	};
 }
 
-/* Whether as much is recorded as the file may have. */
-static bool is_enough(const struct logger *l, const struct tacho_recorder *rec)
-{
-	struct tacho_recorder_stats s;
-
-	if (!l->max_bytes)
-		return false;
-	tacho_recorder_stats(rec, &s);
-	return s.events * 16 >= l->max_bytes;
-}
-
 static void flush_if_due(struct logger *l)
 {
 	uint64_t every = l->opt->flush_seconds * UINT64_C(1000000000);
@@ -295,10 +285,12 @@ static int log_linear(struct logger *l)
 	err = tacho_recorder_new(&rec, &cfg, &d);
 	if (err)
 		return fail_diag(&d, err);
-	while (err >= 0 && !stop_asked && runs(l) && !time_is_up(l) && !is_enough(l, rec)) {
+	while (err >= 0 && !stop_asked && runs(l) && !time_is_up(l) &&
+	       !logger_has_enough(l, rec)) {
 		err = tacho_recorder_step(rec, STEP_MS, &d);
 		flush_if_due(l);
 	}
+	logger_end_trial(l);
 	stop(l);
 	end = finish(rec);
 	return err < 0 ? fail_diag(&d, err) : end;
@@ -372,17 +364,25 @@ static int put_file(struct logger *l, const char *file)
 	return ret;
 }
 
+void logger_log(const struct logger *l, struct tacho_qnx_log *log, const char *out)
+{
+	const struct logger_options *o = l->opt;
+
+	*log = (struct tacho_qnx_log){
+		.trace = l->dir, .out = out, .name = o->output, .state = l->q.state,
+		.attr = o->attr, .nr_attrs = o->nr_attrs, .max_bytes = l->max_bytes,
+	};
+}
+
 static int convert(struct logger *l)
 {
 	const struct logger_options *o = l->opt;
-	struct tacho_qnx_log log = {
-		.trace = l->dir, .out = l->file, .name = o->output, .state = l->q.state,
-		.attr = o->attr, .nr_attrs = o->nr_attrs, .max_bytes = l->max_bytes,
-	};
+	struct tacho_qnx_log log;
 	struct tacho_diag d = { 0 };
 	int err;
 
 	(void)unlink(l->file);
+	logger_log(l, &log, l->file);
 	err = tacho_qnx_log_write(&log, &d);
 	if (err)
 		(void)fail_diag(&d, err);

@@ -6,7 +6,9 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
+#include "face/qnx/log.h"
 #include "face/qnx/qnx.h"
 #include "record/recorder.h"
 
@@ -26,6 +28,14 @@ struct logger_options {
 	bool daemon, enable, security, ring, wide, persist, reuse, verbose;
 };
 
+/* See tracelogger_limit.c. */
+struct logger_trial {
+	pid_t pid;			/* of the child; 0: there is none */
+	uint64_t events;		/* recorded when it was begun */
+	uint64_t next;			/* when as many are, the next one is */
+	bool failed;
+};
+
 /* A run. */
 struct logger {
 	const struct logger_options *opt;
@@ -34,7 +44,8 @@ struct logger {
 	struct tacho_kernel *kernel;	/* NULL: no events of it */
 	bool armed, ring, stream;
 	uint32_t starts;		/* before ours */
-	uint64_t max_bytes;
+	uint64_t max_bytes;		/* of the file; 0: no limit */
+	struct logger_trial trial;
 	uint64_t began, flushed;	/* ns */
 	uint64_t stopped;		/* ticks */
 	char dir[PATH_MAX], file[PATH_MAX];
@@ -42,6 +53,16 @@ struct logger {
 
 /* Says it; 1. */
 __attribute__((format(printf, 1, 2))) int logger_fail(const char *fmt, ...);
+
+/* How the file `out` is made of what is recorded; see log.h. */
+void logger_log(const struct logger *l, struct tacho_qnx_log *log, const char *out);
+
+/*
+ * Whether what is recorded fills the file, as far as that is known; false without a limit.  To be
+ * asked again and again; then logger_end_trial(), in any case.
+ */
+bool logger_has_enough(struct logger *l, struct tacho_recorder *rec);
+void logger_end_trial(struct logger *l);
 
 /* All of it; the exit status. */
 int logger_run(const struct logger_options *o);

@@ -11,6 +11,7 @@
 #define OUTPUT		"/dev/shm/tracebuffer.kev"
 #define BUFFERS		32
 #define NUMBER_MAX	(UINT64_C(1) << 40)
+#define SIZE_MIN	8192u		/* the header has a part of it */
 
 static const char usage[] =
 "usage: tracelogger [OPTIONS]\n"
@@ -96,8 +97,8 @@ static int parse_disable(struct logger_options *o, const char *text)
 
 static int parse_size(struct logger_options *o, const char *text)
 {
-	if (tacho_parse_size(text, &o->max_bytes) || !o->max_bytes)
-		return wrong("a size for -S (512k, 8M)", text);
+	if (tacho_parse_size(text, &o->max_bytes) || o->max_bytes < SIZE_MIN)
+		return wrong("a size for -S, from 8k on (512k, 8M)", text);
 	return 0;
 }
 

@@ -12,7 +12,6 @@
 #include "stream/stream.h"
 
 #define HEADER_MAX	((size_t)64 << 10)
-#define BUFFER_SLOTS	714u		/* of the writer's buffers */
 
 struct writing {
 	struct tacho_qnx_log *log;
@@ -22,7 +21,6 @@ struct writing {
 	struct tacho_kev_map *map;
 	struct tacho_buf header;
 	uint32_t cpus;
-	uint64_t slots;
 	bool begun;
 };
 
@@ -38,18 +36,16 @@ static bool is_skipped(const struct qnx_state *s, uint64_t ticks)
 	return false;
 }
 
-/* Whether the file has room: the writer puts a CONTROL event for each CPU into each buffer. */
+static bool fits(const struct writing *w, uint32_t nr, uint64_t max)
+{
+	return !max || tacho_kev_writer_size(w->w, nr ? nr : 1) <= max;
+}
+
+/* Whether the file has room.  The first event that finds none is the end. */
 static bool has_room(struct writing *w, uint32_t nr)
 {
-	uint64_t slots = w->slots + (nr <= 2 ? 1 : (nr + 1) / 2);
-	uint64_t all = slots + (slots / (BUFFER_SLOTS / 2) + 1) * (1 + w->cpus);
-
-	if (w->log->max_bytes && w->header.len + 16 * all > w->log->max_bytes) {
-		w->log->full = true;
-		return false;
-	}
-	w->slots = slots;
-	return true;
+	w->log->full |= !fits(w, nr, w->log->max_bytes);
+	return !w->log->full;
 }
 
 static bool choose(void *arg, const struct tacho_kev_out *ev, const struct tacho_record *r,
@@ -58,6 +54,9 @@ static bool choose(void *arg, const struct tacho_kev_out *ev, const struct tacho
 	struct writing *w = arg;
 	uint32_t words[2] = { 0, 0 }, class_, event;
 
+	/* which processes there are: half of the file at most, the rest is for what they do */
+	if (!r)
+		return fits(w, ev->nr, w->log->max_bytes / 2);
 	memcpy(words, ev->words, ev->nr < 2 ? 4 * (size_t)ev->nr : sizeof(words));
 	if (!qnx_number_of(ev->code, words, 2, &class_, &event) ||
 	    is_skipped(w->log->state, r->ticks))
@@ -144,9 +143,6 @@ static int put_tasks(struct writing *w, uint64_t ticks, struct tacho_diag *d)
 					   f->task[i].comm, sizeof(f->task[i].comm));
 	/* a look-up brings them in order and drops what is outdated */
 	(void)tacho_facts_comm(&all, 0, NULL);
-	for (size_t i = 0; i < all.nr_tasks; i++)
-		if (!has_room(w, 12) || !has_room(w, 12))
-			all.nr_tasks = i;
 	err = err ? tacho_diag(d, err, 0, "out of memory") :
 		    tacho_kev_map_tasks(w->map, &all, ticks, d);
 	tacho_facts_release(&all);

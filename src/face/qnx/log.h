@@ -8,7 +8,7 @@
 
 struct tacho_qnx_log {
 	const char *trace;		/* a trace directory */
-	const char *out;		/* the file, which is not there */
+	const char *out;		/* the file, which is not there; NULL: only counted */
 	const char *name;		/* what FILE_NAME says */
 	const struct qnx_state *state;
 	const char *const *attr;	/* "KEY=VALUE" */

@@ -136,13 +136,16 @@ void tacho_kev_map_wide(struct tacho_kev_map *m, bool (*fn)(void *arg, uint32_t 
 	m->wide = fn;
 }
 
+static bool is_chosen(const struct tacho_kev_map *m, const struct tacho_kev_args *a,
+		      const struct tacho_kev_out *ev)
+{
+	return !m->choose || m->choose(m->choose_arg, ev, a->r, a->pid, a->tid);
+}
+
 static int put_event(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 		     const struct tacho_kev_out *ev, struct tacho_diag *d)
 {
-	/* the first events tell of processes, and are of no record */
-	if (m->choose && a->r && !m->choose(m->choose_arg, ev, a->r, a->pid, a->tid))
-		return 0;
-	return tacho_kev_writer_event(m->w, ev, d);
+	return is_chosen(m, a, ev) ? tacho_kev_writer_event(m->w, ev, d) : 0;
 }
 
 int tacho_kev_map_put(struct tacho_kev_map *m, const struct tacho_kev_args *a,
@@ -223,18 +226,24 @@ int tacho_kev_map_tasks(struct tacho_kev_map *m, const struct tacho_facts *tasks
 
 /* kev:orphan and kev:unfinished: the slots they were. */
 static int put_broken(struct tacho_kev_map *m, const struct kind *k,
-		      const struct tacho_record *r, struct tacho_diag *d)
+		      const struct tacho_kev_args *a, struct tacho_diag *d)
 {
 	static const struct tacho_kev_form orphan = { .kind = TACHO_KEV_PLAIN, .fixed = 4 };
 	static const struct tacho_kev_form parts = { .kind = TACHO_KEV_WORDS, .fixed = 2 };
 	bool one = k->id == TACHO_KEV_ID_ORPHAN;
+	struct tacho_kev_out ev = { .cpu = a->cpu, .time = a->time };
+	uint32_t header;
 
-	if (tacho_kev_record_words(one ? &orphan : &parts, r->raw, r->len, &m->words))
+	if (tacho_kev_record_words(one ? &orphan : &parts, a->r->raw, a->r->len, &m->words))
 		return tacho_diag(d, -EINVAL, 0, "a record is too short for its type");
-	return tacho_kev_writer_slots(m->w, tacho_load_u32(m->words.data),
-				      tacho_load_u32(m->words.data + 4),
-				      m->words.data + 8,
-				      (uint32_t)(m->words.len / 4) - 2, d);
+	header = tacho_load_u32(m->words.data);
+	ev.code = TACHO_KEV_CODE(header);
+	ev.words = m->words.data + 8;
+	ev.nr = (uint32_t)(m->words.len / 4) - 2;
+	if (!is_chosen(m, a, &ev))
+		return 0;
+	return tacho_kev_writer_slots(m->w, header, tacho_load_u32(m->words.data + 4),
+				      ev.words, ev.nr, d);
 }
 
 static int put_own(struct tacho_kev_map *m, const struct kind *k,
@@ -246,7 +255,7 @@ static int put_own(struct tacho_kev_map *m, const struct kind *k,
 
 	m->counts.own++;
 	if (!k->form)
-		return put_broken(m, k, r, d);
+		return put_broken(m, k, a, d);
 	if (!m->exact && (ev.code == TACHO_KEV_TIME || ev.code == TACHO_KEV_BUFFER)) {
 		m->counts.own--;
 		m->counts.control++;

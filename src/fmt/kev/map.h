@@ -41,8 +41,9 @@ struct tacho_kev_map *tacho_kev_map_new(struct tacho_kev_writer *w,
 void tacho_kev_map_free(struct tacho_kev_map *m);
 
 /*
- * Asks fn about each event before it is written: false leaves it out.  ev is as it would be
- * written, of the record r, by thread tid of process pid.
+ * Asks fn about each event, or slots of a broken one, before it is written: false leaves it
+ * out.  ev is as it would be written, of the record r, by thread tid of process pid; r NULL: one
+ * of tacho_kev_map_tasks().
  */
 typedef bool (*tacho_kev_choose)(void *arg, const struct tacho_kev_out *ev,
 				 const struct tacho_record *r, int32_t pid, int32_t tid);

@@ -62,7 +62,7 @@ static int write_out(struct tacho_kev_writer *w, struct tacho_diag *d)
 
 	if (tacho_buf_error(&w->out))
 		return no_memory(d);
-	while (done < w->out.len) {
+	while (w->fd >= 0 && done < w->out.len) {
 		ssize_t n = write(w->fd, w->out.data + done, w->out.len - done);
 
 		if (n < 0 && errno == EINTR)
@@ -208,16 +208,21 @@ static int flush(struct tacho_kev_writer *w, struct tacho_diag *d)
 	return w->out.len >= WRITE_SIZE ? write_out(w, d) : 0;
 }
 
+/* Whether so many more slots need another buffer. */
+static bool is_full(const struct tacho_kev_writer *w, uint32_t nr)
+{
+	uint32_t has = (uint32_t)(w->slots.len / TACHO_KEV_SLOT);
+
+	/* one slot for BUFFER, one for a TIME that may stand before the event */
+	return has && has + nr + 2 > BUFFER_SLOTS;
+}
+
 /* Room for so many slots in the buffer; a new one says what time it is. */
 static int begin_slots(struct tacho_kev_writer *w, uint32_t nr, uint64_t time,
 		       struct tacho_diag *d)
 {
-	uint32_t has = (uint32_t)(w->slots.len / TACHO_KEV_SLOT);
-	int err = 0;
+	int err = is_full(w, nr) ? flush(w, d) : 0;
 
-	/* one slot for BUFFER, one for a TIME that may stand before the event */
-	if (has && has + nr + 2 > BUFFER_SLOTS)
-		err = flush(w, d);
 	if (err || w->slots.len || w->exact)
 		return err;
 	w->begin = time > w->cpu[0].last ? time : w->cpu[0].last;
@@ -343,6 +348,36 @@ int tacho_kev_writer_lost(struct tacho_kev_writer *w, uint64_t lost,
 	return err;
 }
 
+/* BUFFER, and what may stand before it: a TIME, the empty BUFFER before a gap. */
+static uint32_t slots_before(const struct tacho_kev_writer *w)
+{
+	return 1u + w->turned + w->lost_first;
+}
+
+/* At most so many slots a new buffer has before its first event. */
+static uint32_t slots_of_new(const struct tacho_kev_writer *w)
+{
+	uint32_t n = 3;
+
+	for (uint32_t i = 0; i < TACHO_KEV_CPUS; i++)
+		n += w->cpu[i].known;
+	return n;
+}
+
+uint64_t tacho_kev_writer_size(const struct tacho_kev_writer *w, uint32_t nr)
+{
+	uint64_t slots = w->slots.len / TACHO_KEV_SLOT, more = (nr + 1) / 2;
+
+	if (w->slots.len)
+		slots += slots_before(w);
+	if (nr && (!w->slots.len || is_full(w, (uint32_t)more)))
+		slots += slots_of_new(w);
+	/* and a TIME, if the high half of the CPU's time changes */
+	if (nr)
+		slots += more + 1;
+	return w->bytes + w->out.len + slots * TACHO_KEV_SLOT;
+}
+
 /* ---- the file --------------------------------------------------------------------- */
 
 static int open_temp(struct tacho_kev_writer *w, const char *path,
@@ -390,7 +425,7 @@ int tacho_kev_writer_new(struct tacho_kev_writer **writer, const char *path,
 	w->swap = config->big != (htobe32(1) == 1);
 	tacho_buf_init(&w->slots, BUFFER_MAX);
 	tacho_buf_init(&w->out, BUFFER_MAX);
-	err = open_temp(w, path, d);
+	err = path ? open_temp(w, path, d) : 0;
 	if (err) {
 		release(w);
 		return err;
@@ -408,14 +443,14 @@ int tacho_kev_writer_close(struct tacho_kev_writer *w, bool keep,
 
 	if (keep && !err)
 		err = write_out(w, d);
-	if (close(w->fd) && keep && !err)
+	if (w->fd >= 0 && close(w->fd) && keep && !err)
 		err = tacho_diag(d, -errno, 0, "cannot write '%s': %s", w->path,
 				 strerror(errno));
 	w->fd = -1;
-	if (keep && !err && rename(w->temp, w->path))
+	if (w->temp && keep && !err && rename(w->temp, w->path))
 		err = tacho_diag(d, -errno, 0, "cannot rename '%s' to '%s': %s",
 				 w->temp, w->path, strerror(errno));
-	if (!keep || err)
+	if (w->temp && (!keep || err))
 		(void)unlink(w->temp);
 	if (bytes)
 		*bytes = w->bytes;

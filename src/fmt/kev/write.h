@@ -50,8 +50,8 @@ struct tacho_kev_out {
 };
 
 /*
- * Begins.  path must not exist, or be an empty file.  0 and *w, or -errno with d
- * filled in and nothing left behind.
+ * Begins.  path must not exist, or be an empty file; NULL: nothing is written, bytes are
+ * counted only.  0 and *w, or -errno with d filled in and nothing left behind.
  */
 int tacho_kev_writer_new(struct tacho_kev_writer **w, const char *path,
 			 const struct tacho_kev_config *config,
@@ -76,6 +76,12 @@ int tacho_kev_writer_slots(struct tacho_kev_writer *w, uint32_t header,
  */
 int tacho_kev_writer_lost(struct tacho_kev_writer *w, uint64_t lost,
 			  struct tacho_diag *d);
+
+/*
+ * So many bytes the file will have at most if it ends behind one more event of nr words; 0: none.
+ * The difference is less than 64 bytes.  Not for an exact writer.
+ */
+uint64_t tacho_kev_writer_size(const struct tacho_kev_writer *w, uint32_t nr);
 
 /*
  * Completes the file when `keep`, and frees the writer in any case.  *bytes is its
