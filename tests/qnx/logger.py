@@ -233,11 +233,14 @@ def test_signal():
 def test_options():
     for args, what in ((['-M'], '-S'), (['-A', 'x'], 'KEY'), (['-A', 'a=b::c'], 'KEY'),
                        (['-F', '9'], '1 to 7'), (['-F', 'x'], 'number'), (['-n', 'x'], '-n'),
-                       (['-s', '0'], '-s'), (['-S', 'x'], '-S'), (['-d', '2'], '-d'),
+                       (['-s', '0'], '-s'), (['-S', 'x'], '-S'), (['-S', '8191'], '8k'),
+                       (['-d', '2'], '-d'),
                        (['-k', '0'], '-k'), (['-b', '0'], '-b'), (['-D', '0'], '-D'),
-                       (['-Z'], 'help'), (['word'], 'option')):
+                       (['-Z'], "'-Z'"), (['--zoo'], "'--zoo'"), (['-s'], "'-s'"),
+                       (['word'], 'option')):
         p = sh(LOGGER, *args)
-        ok(p.returncode == 2 and what in p.stderr, f'{" ".join(args)} is refused', p.stderr)
+        ok(p.returncode == 2 and what in p.stderr and p.stderr.count('\n') == 1 and
+           p.stderr.startswith('tracelogger: '), f'{" ".join(args)} is refused', p.stderr)
     p = sh(LOGGER, '--help')
     ok(p.returncode == 0 and '-d1' in p.stdout, '--help')
     with inserting():

@@ -52,8 +52,20 @@ static const char usage[] =
 
 static int wrong(const char *what, const char *text)
 {
-	(void)logger_fail("'%s' is not %s", text, what);
-	(void)fputs("see: tracelogger --help\n", stderr);
+	(void)logger_fail("'%s' is not %s; see 'tracelogger --help'", text, what);
+	return 2;
+}
+
+/* What getopt_long() has no place for: opt is '?' or ':'. */
+static int unknown(int opt, const char *text)
+{
+	char letter[] = { '-', (char)optopt, '\0' };
+
+	if (opt == ':')
+		(void)logger_fail("'%s' needs an argument; see 'tracelogger --help'", letter);
+	else
+		(void)logger_fail("there is no option '%s'; see 'tracelogger --help'",
+				  optopt ? letter : text);
 	return 2;
 }
 
@@ -132,8 +144,7 @@ static int parse_other(struct logger_options *o, int opt, char *arg)
 		o->kernel_buffers = v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
 		return 0;
 	default:
-		(void)fputs("see: tracelogger --help\n", stderr);
-		return 2;
+		return unknown(opt, arg);
 	}
 }
 
@@ -178,13 +189,14 @@ static int parse(struct logger_options *o, int argc, char **argv)
 	struct seen seen = { .limit = false };
 	int opt, ret;
 
-	while ((opt = getopt_long(argc, argv, "A:aD:b:cd:EF:f:hk:Mn:Pp:RrS:s:vw", options,
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, ":A:aD:b:cd:EF:f:hk:Mn:Pp:RrS:s:vw", options,
 				  NULL)) != -1) {
 		if (opt == 'h') {
 			(void)fputs(usage, stdout);
 			return 0;
 		}
-		ret = parse_one(o, opt, optarg, &seen);
+		ret = parse_one(o, opt, opt == '?' ? argv[optind - 1] : optarg, &seen);
 		if (ret)
 			return ret;
 	}

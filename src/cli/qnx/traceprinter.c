@@ -638,7 +638,8 @@ int main(int argc, char **argv)
 	bool verbose = false;
 	int c, ret;
 
-	while ((c = getopt(argc, argv, "f:o:np:vh")) != -1) {
+	opterr = 0;
+	while ((c = getopt(argc, argv, ":f:o:np:vh")) != -1) {
 		switch (c) {
 		case 'f':
 			input = optarg;
@@ -659,6 +660,10 @@ int main(int argc, char **argv)
 			(void)fputs(help, stdout);
 			return 0;
 		default:
+			(void)fprintf(stderr, c == ':' ?
+				      "traceprinter: '-%c' needs an argument; see 'traceprinter -h'\n" :
+				      "traceprinter: there is no option '-%c'; see 'traceprinter -h'\n",
+				      optopt);
 			return 2;
 		}
 	}
