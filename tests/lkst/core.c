@@ -14,6 +14,7 @@
 #include "face/lkst/hook.h"
 #include "face/lkst/lkst.h"
 #include "face/lkst/priv.h"
+#include "ring/write.h"
 #include "unit/test.h"
 
 #define RECORD		LKST_SIZEOF_LKST_EVENT_RECORD
@@ -614,6 +615,116 @@ static void test_shift_on_overrun(void)
 		 (uint32_t)tacho_lkst_maskset_get_id(&l, "shift")), 0);
 }
 
+/* ---- what a reader misses ---- */
+
+static ssize_t read_some(struct lkst_record *r, size_t max, struct lkst_read_from *from)
+{
+	return tacho_lkst_read_records(&l, r, max, getpid(), from);
+}
+
+/* All that is there; the events of type 0x123, and what was missed. */
+static size_t read_rest(uint64_t *missed)
+{
+	static struct lkst_record r[100];
+	struct lkst_read_from from;
+	size_t found = 0;
+	ssize_t n;
+
+	*missed = 0;
+	do {
+		n = read_some(r, 100, &from);
+		*missed += from.missed;
+		for (ssize_t i = 0; i < n; i++)
+			found += r[i].etype == 0x123;
+	} while (n > 0);
+	return found;
+}
+
+static uint64_t read_both(uint64_t *missed)
+{
+	size_t n = read_rest(missed);
+
+	return n + *missed;
+}
+
+/* Full buffers follow each other in a ring of two, and do not tell: what is counted is exact. */
+static void test_missed(void)
+{
+	struct lkst_buffer_srmodparam sp = { .cpu = here, .mode = LKST_READ_MODE_STD };
+	int id = own_maskset("missed", 0x123, LKST_EVHANDLER_ID_LOG, LKST_EVHANDLER_ID_VOID);
+	const int room = 4096 / RECORD;
+	struct lkst_record r[8];
+	struct lkst_read_from from;
+	uint64_t missed;
+
+	CHECK_EQ(create(4, here, 4096, 5), 4);
+	CHECK_EQ(create(5, here, 4096, 4), 5);
+	CHECK_EQ(tacho_lkst_maskset_set(&l, (uint32_t)id), 0);
+	CHECK_EQ(jump(4), 0);
+	log_events(0x123, 0, 200);
+	CHECK_EQ(tacho_lkst_buffer_shift(&l, here), 0);
+	CHECK_EQ(tacho_lkst_setrmod(&l, &sp, getpid()), 0);
+	(void)read_rest(&missed);
+	CHECK_EQ(missed, 0);			/* before SETRMOD */
+
+	/* within a turn, and whole turns */
+	log_events(0x123, 200, 3 * room);
+	CHECK_EQ(tacho_lkst_buffer_shift(&l, here), 0);
+	CHECK_EQ(read_rest(&missed), room);
+	CHECK_EQ(missed, 2 * room);
+	for (int i = 0; i < 6; i++) {
+		log_events(0x123, 0, 30);
+		CHECK_EQ(tacho_lkst_buffer_shift(&l, here), 0);
+	}
+	/* 180 were written; a buffer was shifted out of twice in between */
+	CHECK_EQ(read_both(&missed), 180);
+	CHECK_EQ(missed, 150);
+
+	/* overwritten under a reader, who has 8 of 30 */
+	log_events(0x123, 0, 30);
+	CHECK_EQ(tacho_lkst_buffer_shift(&l, here), 0);
+	CHECK_EQ(read_some(r, 8, &from), 8);
+	CHECK_EQ(from.missed, 0);
+	CHECK_EQ(tacho_lkst_buffer_shift(&l, here), 0);
+	log_events(0x123, 0, 5000);
+	CHECK_EQ(tacho_lkst_buffer_shift(&l, here), 0);
+	CHECK_EQ(read_both(&missed), 22 + 5000);
+	CHECK_EQ(read_both(&missed), 0);
+	tacho_lkst_unset_rmod(&l, getpid());
+
+	CHECK_EQ(jump(0), 0);
+	CHECK_EQ(delete(4, here), 0);
+	CHECK_EQ(delete(5, here), 0);
+	CHECK_EQ(tacho_lkst_maskset_set(&l, (uint32_t)quiet()), 0);
+	CHECK_EQ(tacho_lkst_maskset_delete(&l, (uint32_t)id), 0);
+}
+
+/* Records are numbered on beyond what recid can say. */
+static void test_many(void)
+{
+	static struct lkst_log_record r[200];
+	int id = own_maskset("many", 0x123, LKST_EVHANDLER_ID_LOG, LKST_EVHANDLER_ID_VOID);
+	struct tacho_ring *ring = &l.session.view.ring;
+	struct tacho_ring_buf *map;
+	uint64_t cursor;
+
+	CHECK_EQ(create(4, here, 65536, LKST_BUFFER_ID_VOID), 4);
+	CHECK_EQ(tacho_lkst_maskset_set(&l, (uint32_t)id), 0);
+	CHECK_EQ(jump(4), 0);
+	log_events(0x123, 0, 1);
+	cursor = tacho_ring_lane(ring, (uint32_t)here)->cursor;
+	map = tacho_ring_map(ring, (uint32_t)here, tacho_cursor_id(cursor));
+	tacho_ring_sub(ring, map, cursor)->event_first += INT32_MAX - UINT64_C(10);
+	log_events(0x123, 1, 99);
+	CHECK_EQ(read_all(4, r, 200), 100);
+	for (int i = 0; i < 100; i++)
+		CHECK_EQ(r[i].log_arg1, i);
+	CHECK_EQ(jump(0), 0);
+	CHECK_EQ(delete(4, here), 0);
+	CHECK_EQ(tacho_lkst_maskset_set(&l, (uint32_t)quiet()), 0);
+	CHECK_EQ(tacho_lkst_maskset_delete(&l, (uint32_t)id), 0);
+}
+
 /* ---- the life of the session ---- */
 
 static void test_reopen(void)
@@ -706,6 +817,8 @@ int main(void)
 	test_records();
 	test_overrun();
 	test_shift_on_overrun();
+	test_missed();
+	test_many();
 	test_reopen();
 	test_linked();
 	test_others();

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """lkstlogd: options, signals, files, and what becomes of it when things go wrong (4.7.3.3.1)."""
+import fcntl
 import itertools
 
 from lib import *
@@ -42,9 +43,9 @@ class Daemon:
         return sorted(os.listdir(os.path.dirname(self.logs)))
 
 
-def args(path, etype="0x100"):
-    """arg1 of the events of a log file, in their order."""
-    out = lkstbuf("print", "-r", "-V", "-f", path, "-e", etype).out
+def args(path, etype="0x100", lossy=False):
+    """arg1 of the events of a log file, in their order; lossy: some may be missing."""
+    out = lkstbuf("print", "-r", "-V", "-f", path, "-e", etype, ok=None if lossy else 0).out
     return [int(a, 16) for a in re.findall(r" arg1=(0x[0-9a-f]+)", out)]
 
 
@@ -292,16 +293,101 @@ def test_killed_child():
     assert args(d.file(cpu, 1)) == list(range(1, 51))       # writing as it was
 
 
+def stop(pid):
+    """A process of the daemon stops, but not while it has LKST's lock."""
+    with open(os.path.join(run_dir, "lkst")) as lock:
+        while True:
+            os.kill(pid, signal.SIGSTOP)
+            until("its stop", lambda: "T (stopped)" in slurp("/proc/%d/status" % pid))
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return pid
+            except BlockingIOError:
+                os.kill(pid, signal.SIGCONT)
+
+
+def stopped(cpu):
+    """The child of a CPU, which reads nothing until it is let go on."""
+    return stop(int(re.search(r"owner: (\d+)", lkstbuf("list", "-v", "-c", cpu).out)[1]))
+
+
+def missing(path):
+    """Events that are missing in a file, by its readers."""
+    d = lkstbuf("print", "-f", path, ok=None)
+    said = re.fullmatch(r"lkstbuf: .*: (\d+) events were lost when it was recorded\n", d.err)
+    n = int(said[1]) if said else 0
+    assert d.status == 0 and (d.err == "" or said), d.err
+    lost = re.search(r"^LOST +(\d+)", tacho("stat", path).out, re.M)
+    assert (int(lost[1]) if lost else 0) == n, (lost, n)
+    return n
+
+
+def test_overwritten():
+    """what is overwritten before it is read is counted, to the last event, and said once"""
+    only("0x100", overrun=False)
+    cpu = cpus()[0]
+    d = Daemon("-a", "-b", "4K", "-n", 3)
+
+    def too_many():
+        """Within a turn of a buffer, and whole turns."""
+        child = stopped(cpu)
+        for n in (700, 3, 40, 1000, 20, 3, 234):
+            entries(0x100, n, cpu)
+            lkstbuf("shift", "-c", cpu)
+        os.kill(child, signal.SIGCONT)
+
+    too_many()
+    until("what is left", lambda: os.path.exists(d.file(cpu, 0)) and
+          args(d.file(cpu, 0), lossy=True))
+    too_many()
+    d.tell(signal.SIGUSR2)
+    until("the next file", lambda: os.path.exists(d.file(cpu, 1)), "err")
+    said = slurp("err").splitlines()
+    entries(0x100, 20, cpu)
+    d.end()
+    have, lost = args(d.file(cpu, 0), lossy=True), missing(d.file(cpu, 0))
+    assert lost == 4000 - len(have) > 3500, (lost, have)
+    words = r"lkstlogd: %s: (\d+) events%s were overwritten before they could be written; .*"
+    so_far, all_ = (re.fullmatch(words % (d.file(cpu, 0), w), l)
+                    for w, l in zip((" so far", ""), said))
+    assert so_far and all_ and 1000 < int(so_far[1]) < lost == int(all_[1]), said
+    # of the next file nothing is
+    assert missing(d.file(cpu, 1)) == 0 and args(d.file(cpu, 1)) == list(range(1, 21))
+    assert slurp("err").splitlines() == said and len(said) == 2, slurp("err")
+    for c in cpus()[1:]:
+        assert not os.path.exists(d.file(c, 0)) or missing(d.file(c, 0)) == 0
+
+
+def test_overwritten_while_not_writing():
+    """what was overwritten before writing began is not missed; what it was while a child was dead is"""
+    begin_only()
+    cpu = cpus()[0]
+    d = Daemon("-b", "4K", "-n", 3)
+    entries(0x100, 2000, cpu)
+    d.tell(signal.SIGUSR1)
+    until("a file", lambda: os.path.exists(d.file(cpu, 0)) and args(d.file(cpu, 0)))
+    assert missing(d.file(cpu, 0)) == 0 and not slurp("err"), slurp("err")
+    stop(d.p.pid)
+    os.kill(stopped(cpu), signal.SIGKILL)
+    entries(0x100, 2000, cpu)
+    d.tell(signal.SIGCONT)
+    until("a file of another child", lambda: os.path.exists(d.file(cpu, 1)) and
+          args(d.file(cpu, 1), lossy=True))
+    d.end()
+    assert missing(d.file(cpu, 1)) > 1500
+    assert args(d.file(cpu, 1), lossy=True)[-1] == 2000
+
+
 def test_disk_full():
     """a disk that is full: said once, what was written stays, and it goes on when there is room"""
     if os.geteuid():
         raise Skip("needs root")
     os.mkdir("small")
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", "small"],
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "none", "small"],
                       capture_output=True).returncode:
         raise Skip("cannot mount")
     try:
-        put("small/ballast", "x" * 100000)
+        put("small/ballast", "x" * 360000)      # more than what is held back
         begin_only()
         d = Daemon("-a", "-b", "32K", "-n", 8, "-l", "0", logs="small/se")
         cpu = cpus()[0]

@@ -120,10 +120,9 @@ each_record(void (*fn)(const struct lkst_record *r, void *arg), void *arg)
 			uint64_t from = 0;
 			size_t n;
 
-			while (!tacho_lkst_records(&tool, cpu, id, from, r, 512, &n) && n) {
+			while (!tacho_lkst_records(&tool, cpu, id, &from, r, 512, &n) && n) {
 				for (size_t i = 0; i < n; i++)
 					fn(&r[i], arg);
-				from = (uint64_t)r[n - 1].recid + 1;
 				total += n;
 			}
 		}

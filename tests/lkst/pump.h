@@ -80,11 +80,10 @@ static inline void read_buffer(int cpu, int id, size_t room)
 	size_t n;
 
 	while (nr_records < room &&
-	       !tacho_lkst_records(&lkst, cpu, id, from, records + nr_records,
+	       !tacho_lkst_records(&lkst, cpu, id, &from, records + nr_records,
 				   room - nr_records < 4096 ? room - nr_records : 4096, &n) &&
 	       n) {
 		nr_records += n;
-		from = (uint64_t)records[nr_records - 1].recid + 1;
 	}
 }
 

@@ -112,8 +112,11 @@ struct child {
 	const struct orders *orders;
 	int cpu;
 	uint32_t order;		/* orders->serial as it was last seen */
+	bool begun;		/* orders were looked at */
 	bool writing, failed;
 	struct lkst_log_writer *w;
+	char path[PATH_MAX];	/* of w */
+	uint64_t missed, said;	/* events that are missing in it; how many that was when it was said */
 };
 
 /* What a log file is to begin with; *types is what cfg->types is of. */
@@ -151,7 +154,7 @@ static void fails(struct child *c, const struct tacho_diag *d)
 
 static int open_file(struct child *c)
 {
-	char arch[LKST_ARCH_NAME_LEN], path[PATH_MAX];
+	char arch[LKST_ARCH_NAME_LEN];
 	uint32_t serial = c->order;
 	struct lkst_log_config cfg;
 	struct tacho_diag d = { 0 };
@@ -159,10 +162,11 @@ static int open_file(struct child *c)
 	int err;
 
 	do
-		file_name(c->o, c->cpu, serial++, path, sizeof(path));
-	while (!access(path, F_OK));
+		file_name(c->o, c->cpu, serial++, c->path, sizeof(c->path));
+	while (!access(c->path, F_OK));
 	log_config(&c->l, c->o->limit, &cfg, &types, arch);
-	err = lkst_log_create(&c->w, path, &cfg, &d);
+	c->missed = c->said = 0;
+	err = lkst_log_create(&c->w, c->path, &cfg, &d);
 	tacho_buf_release(&types);
 	if (!err)
 		return 0;
@@ -171,20 +175,41 @@ static int open_file(struct child *c)
 	return err;
 }
 
-/* All that is in the queue now.  What a full disk leaves out the file counts as lost. */
+/* When the first events of a file are missing, and at its end if more are. */
+static void tell_missed(struct child *c, bool at_end)
+{
+	if (c->missed == c->said || (c->said && !at_end))
+		return;
+	say("%s: %llu events%s were overwritten before they could be written; more buffers (-n) "
+	    "or larger ones (-b) hold them longer", c->path, (unsigned long long)c->missed,
+	    at_end ? "" : " so far");
+	c->said = c->missed;
+}
+
+/*
+ * All that is in the queue now.  What a full disk leaves out, and what was overwritten before,
+ * the file counts as lost.
+ */
 static void drain(struct child *c)
 {
 	static struct lkst_record some[AT_ONCE];
+	struct lkst_read_from from;
 	struct tacho_diag d = { 0 };
 	int err = 0;
 	ssize_t n;
 
 	if (!c->w && open_file(c))
 		return;
-	while ((n = tacho_lkst_read_records(&c->l, some, AT_ONCE, getpid())) > 0)
-		err |= lkst_log_write(c->w, (uint32_t)c->cpu,
-				      c->l.state->cpu[c->cpu].read_buf, some, (size_t)n, 0, &d);
+	do {
+		n = tacho_lkst_read_records(&c->l, some, AT_ONCE, getpid(), &from);
+		if (n > 0 || from.missed)
+			err |= lkst_log_write(c->w, (uint32_t)c->cpu,
+					      from.buffer < 0 ? 0 : from.buffer, some,
+					      n > 0 ? (size_t)n : 0, from.missed, &d);
+		c->missed += from.missed;
+	} while (n > 0);
 	err |= lkst_log_flush(c->w, &d);
+	tell_missed(c, false);
 	if (err)
 		fails(c, &d);
 	else
@@ -214,9 +239,19 @@ static void finish_file(struct child *c)
 	drain(c);
 	if (single)
 		(void)tacho_lkst_buffer_jump(&c->l, &back);
+	if (c->w)
+		tell_missed(c, true);
 	if (c->w && lkst_log_close(c->w, &d))
 		fails(c, &d);
 	c->w = NULL;
+}
+
+/* The queue is ours; what was overwritten until now is not missed. */
+static int own_queue(struct child *c)
+{
+	struct lkst_buffer_srmodparam p = { .cpu = c->cpu, .mode = LKST_READ_MODE_STD };
+
+	return tacho_lkst_setrmod(&c->l, &p, getpid());
 }
 
 static void follow_orders(struct child *c)
@@ -226,6 +261,9 @@ static void follow_orders(struct child *c)
 
 	if (c->writing && (!writing || serial != c->order))
 		finish_file(c);
+	if (writing && !c->writing && c->begun)
+		(void)own_queue(c);
+	c->begun = true;
 	c->order = serial;
 	c->writing = writing;
 	if (writing)
@@ -247,7 +285,6 @@ static void child_loop(struct child *c)
 /* In the child, which the parent's death ends. */
 static int run_child(const struct options *o, const struct orders *orders, int cpu, pid_t parent)
 {
-	struct lkst_buffer_srmodparam p = { .cpu = cpu, .mode = LKST_READ_MODE_STD };
 	const struct tacho_lkst_config look = { .look = true };
 	struct child c = { .o = o, .orders = orders, .cpu = cpu };
 	struct tacho_diag d = { 0 };
@@ -260,7 +297,7 @@ static int run_child(const struct options *o, const struct orders *orders, int c
 		say("%s", d.text);
 		return TOOL_FAILED;
 	}
-	err = tacho_lkst_setrmod(&c.l, &p, getpid());
+	err = own_queue(&c);
 	if (err)
 		say(err == -EBUSY ? "the read queue of CPU %d is another process's" :
 		    "cannot read the queue of CPU %d", cpu);

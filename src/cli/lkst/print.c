@@ -395,14 +395,12 @@ static int collect_buffer(struct tacho_lkst *l, int cpu, int32_t id, struct coll
 		if (all->nr == all->room && more_room(all))
 			return TOOL_FAILED;
 		room = all->room - all->nr;
-		err = tacho_lkst_records(l, cpu, id, from, all->r + all->nr,
+		err = tacho_lkst_records(l, cpu, id, &from, all->r + all->nr,
 					 left < room ? left : room, &n);
 		if (err)
 			return tool_failed(err, "read buffer %d of CPU %d", id, cpu);
 		all->nr += n;
 		left -= n;
-		if (n)
-			from = (uint64_t)all->r[all->nr - 1].recid + 1;
 	}
 	if (!c->fn)
 		return TOOL_OK;

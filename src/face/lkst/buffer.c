@@ -83,13 +83,15 @@ void lkst_buffer_enter(struct tacho_lkst *l, uint32_t cpu, int32_t id, uint32_t 
 	struct lkst_buffer *b = &c->buffer[id];
 	uint64_t saved = tacho_load_relaxed(&ring_buffer(l, cpu, ring)->saved);
 	struct tacho_ring_buf *map = tacho_ring_map(&l->session.view.ring, cpu, ring);
+	const struct tacho_packet *last =
+		saved && map ? tacho_ring_sub(&l->session.view.ring, map, saved) : NULL;
 
 	b->ring = ring;
 	b->next = LKST_BUFFER_ID_VOID;
 	b->size = size;
-	b->since = saved && map ? tacho_ring_sub(&l->session.view.ring, map, saved)
-					  ->packet_seq_num + 1 : 0;
+	b->since = last ? last->packet_seq_num + 1 : 0;
 	b->taken = 0;
+	b->upto = last ? last->event_first + tacho_cursor_events(saved) : 0;
 	tacho_store_release(&b->state, LKST_BUFFER_THERE);
 	tacho_store_release(&c->of_ring[ring], (uint8_t)(id + 1));
 }
@@ -265,6 +267,9 @@ static void remove_one(struct tacho_lkst *l, uint32_t cpu, int32_t id)
 	struct lkst_cpu *c = &l->state->cpu[cpu];
 	struct lkst_buffer *b = &c->buffer[id];
 
+	/* of a reader that was killed: whoever follows him does not go on there */
+	if (c->read_buf == id)
+		c->read_buf = LKST_BUFFER_ID_VOID;
 	tacho_store_relaxed(&c->of_ring[b->ring % TACHO_BUFFERS_MAX], 0);
 	forget(l, cpu, b->ring);
 	give_back(l, cpu, b->ring);

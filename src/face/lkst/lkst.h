@@ -91,10 +91,16 @@ int tacho_lkst_buffer_list(struct tacho_lkst *l, struct lkst_buffer_listparam *p
 /* ---- read.c ---- */
 
 int tacho_lkst_buffer_read(struct tacho_lkst *l, struct lkst_log_buffer *p);
-/* The same, as records of a log file; from: number of the first one wanted, 0: all. */
-int tacho_lkst_records(struct tacho_lkst *l, int cpu, lkst_buffer_id id, uint64_t from,
+/*
+ * The same, as records of a log file.  *from: number of the first one wanted, 0: all; then of the
+ * one behind the last that was looked at.
+ */
+int tacho_lkst_records(struct tacho_lkst *l, int cpu, lkst_buffer_id id, uint64_t *from,
 		       struct lkst_record *to, size_t max, size_t *nr);
-/* owner: the process that asks. */
+/*
+ * owner: the process that asks.  What is overwritten before the owner reads it is counted from
+ * now on, each time that this is called.
+ */
 int tacho_lkst_setrmod(struct tacho_lkst *l, struct lkst_buffer_srmodparam *p, int32_t owner);
 /* Takes back what setrmod gave: the owner closes, or is gone. */
 void tacho_lkst_unset_rmod(struct tacho_lkst *l, int32_t owner);
@@ -103,9 +109,18 @@ void tacho_lkst_unset_rmod(struct tacho_lkst *l, int32_t owner);
  * wait: -EAGAIN when the queue is empty; -EBUSY: no setrmod; -EINVAL: room for no record.
  */
 ssize_t tacho_lkst_read(struct tacho_lkst *l, void *to, size_t size, int32_t owner);
-/* As tacho_lkst_read(), records of a log file: how many. */
+/* Whose records were read. */
+struct lkst_read_from {
+	lkst_buffer_id buffer;
+	uint64_t missed;	/* records before them that were overwritten before they could be read */
+};
+
+/*
+ * As tacho_lkst_read(), records of a log file, of one buffer: how many.  *from is set also with
+ * -EAGAIN: then `missed` are at the end of what was read so far.
+ */
 ssize_t tacho_lkst_read_records(struct tacho_lkst *l, struct lkst_record *to, size_t max,
-				int32_t owner);
+				int32_t owner, struct lkst_read_from *from);
 /* Waits for a shift that wakes, or `ms`; what `wake` of the state was is `seen`. */
 void tacho_lkst_wait(struct tacho_lkst *l, uint32_t seen, int ms);
 /* Clock pair, frequency, byte order, version, architecture: of xtime .. arch. */

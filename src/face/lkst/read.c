@@ -78,16 +78,15 @@ void lkst_extent(struct tacho_lkst *l, uint32_t cpu, const struct lkst_buffer *b
 
 /* ---- records ---- */
 
-/* Records of a chunk until `end`; how many. */
-static size_t take_chunk(const struct tacho_chunk *chunk, uint64_t next, uint64_t end,
-			 uint32_t cpu, uint32_t nr_cpus, struct lkst_record *to,
-			 size_t max)
+/* Records of a chunk until `end`; how many.  *next: number behind the last one looked at. */
+static size_t take_chunk(const struct tacho_chunk *chunk, uint64_t end, uint32_t cpu,
+			 uint32_t nr_cpus, struct lkst_record *to, size_t max, uint64_t *next)
 {
 	const unsigned char *at = chunk->data, *stop = at + chunk->len;
-	uint64_t last = chunk->head.timestamp_begin;
+	uint64_t last = chunk->head.timestamp_begin, number = chunk->head.event_first;
 	size_t n = 0;
 
-	for (; at < stop && n < max && next < end; next++) {
+	for (; at < stop && n < max && number < end; number++) {
 		uint64_t word;
 		uint32_t size;
 
@@ -98,20 +97,21 @@ static size_t take_chunk(const struct tacho_chunk *chunk, uint64_t next, uint64_
 			/* a plain lane is no CPU: there the writer has said it */
 			if (cpu < nr_cpus)
 				to[n].cpu = (uint16_t)cpu;
-			to[n++].recid = (uint32_t)next & INT32_MAX;
+			to[n++].recid = (uint32_t)number & INT32_MAX;
 		}
 		at += size;
 	}
+	*next = number;
 	return n;
 }
 
 /*
- * Copies records [from, end) of a buffer, as many as there is room for; *next is the number
- * behind the last one.
+ * Copies records [from, end) of a buffer, as many as there is room for, up to the next gap; *next is
+ * the number behind the last one.  *missed: how many between `from` and the first were overwritten.
  */
 static int copy_records(struct tacho_lkst *l, uint32_t cpu, uint32_t ring, uint64_t from,
 			uint64_t end, struct lkst_record *to, size_t max, size_t *nr,
-			uint64_t *next)
+			uint64_t *next, uint64_t *missed)
 {
 	struct tacho_ring_reader rd;
 	struct tacho_chunk chunk;
@@ -119,32 +119,29 @@ static int copy_records(struct tacho_lkst *l, uint32_t cpu, uint32_t ring, uint6
 
 	*nr = 0;
 	*next = from;
+	*missed = 0;
 	if (err)
 		return err;
 	while (*nr < max && *next < end && tacho_ring_read(&rd, &chunk) == 1) {
 		uint64_t first = chunk.head.event_first;
-		uint64_t n = chunk.head.events;
-		size_t got;
 
-		if (first >= end)
+		if (first >= end || (first > *next && *nr))
 			break;
-		got = take_chunk(&chunk, first, end, cpu, l->session.view.ctl->nr_cpus,
-				 to + *nr, max - *nr);
+		*missed += first > *next ? first - *next : 0;
 		/* records of others in this session are passed over, and are counted */
-		*next = *nr + got == max && got ? (uint64_t)to[*nr + got - 1].recid + 1 :
-			first + n < end ? first + n : end;
-		*nr += got;
+		*nr += take_chunk(&chunk, end, cpu, l->session.view.ctl->nr_cpus, to + *nr,
+				  max - *nr, next);
 	}
 	tacho_ring_reader_release(&rd);
 	return 0;
 }
 
-int tacho_lkst_records(struct tacho_lkst *l, int cpu, lkst_buffer_id id, uint64_t from,
+int tacho_lkst_records(struct tacho_lkst *l, int cpu, lkst_buffer_id id, uint64_t *from,
 		       struct lkst_record *to, size_t max, size_t *nr)
 {
 	const struct lkst_buffer *b;
 	struct lkst_extent e;
-	uint64_t next;
+	uint64_t missed;
 
 	if (id == LKST_BUFFER_ID_VOID && cpu == -1) {
 		*nr = lkst_layout_static(l->state, from, to, max);
@@ -154,8 +151,8 @@ int tacho_lkst_records(struct tacho_lkst *l, int cpu, lkst_buffer_id id, uint64_
 	if (!b)
 		return -EINVAL;
 	lkst_extent(l, (uint32_t)cpu, b, &e);
-	return copy_records(l, (uint32_t)cpu, b->ring, from > e.first ? from : e.first, e.end,
-			    to, max, nr, &next);
+	return copy_records(l, (uint32_t)cpu, b->ring, *from > e.first ? *from : e.first, e.end,
+			    to, max, nr, from, &missed);
 }
 
 /* ---- as LKST's own structs ---- */
@@ -222,13 +219,12 @@ int lkst_read_to(struct tacho_lkst *l, struct lkst_log_buffer *p, lkst_sink sink
 	while (!err && done < p->read_size) {
 		size_t want = p->read_size - done < AT_ONCE ? p->read_size - done : AT_ONCE;
 
-		err = tacho_lkst_records(l, p->cpu, p->id, from, some, want, &n);
+		err = tacho_lkst_records(l, p->cpu, p->id, &from, some, want, &n);
 		if (err || !n)
 			break;
 		for (size_t i = 0; i < n; i++)
 			tacho_lkst_log_record(l, &some[i], &out[i]);
 		err = sink(arg, &p->buffer[done], out, n);
-		from = (uint64_t)some[n - 1].recid + 1;
 		done += n;
 	}
 	if (err)
@@ -297,16 +293,38 @@ static int owned_cpu(const struct tacho_lkst *l, int32_t owner)
 	return -1;
 }
 
+/* What was overwritten until now is nobody's loss. */
+static void count_anew(struct tacho_lkst *l, uint32_t cpu)
+{
+	struct lkst_cpu *c = &l->state->cpu[cpu];
+
+	for (int32_t id = 0; id < TACHO_BUFFERS_MAX; id++) {
+		struct lkst_buffer *b = lkst_buffer_at(l, (int)cpu, id);
+		struct lkst_extent e;
+
+		if (!b || id == c->read_buf)
+			continue;
+		lkst_extent(l, cpu, b, &e);
+		if (e.end)
+			b->upto = b->taken == e.begins + 1 ? e.end : e.first;
+	}
+	c->missed = 0;
+}
+
 static int take_cpu(struct tacho_lkst *l, int cpu, int32_t owner)
 {
 	struct lkst_cpu *c = &l->state->cpu[cpu];
+	bool was_killed = c->reader.pid && !lkst_owner_lives(&c->reader);
 	int has = owned_cpu(l, owner);
 
-	if (has >= 0)
-		return has == cpu ? 0 : -EBUSY;
-	if (lkst_owner_lives(&c->reader))
+	if (has >= 0 && has != cpu)
 		return -EBUSY;
-	c->read_buf = LKST_BUFFER_ID_VOID;
+	if (has < 0 && lkst_owner_lives(&c->reader))
+		return -EBUSY;
+	if (has < 0 && !was_killed)
+		c->read_buf = LKST_BUFFER_ID_VOID;
+	if (!was_killed)
+		count_anew(l, (uint32_t)cpu);
 	c->reader = lkst_owner_of(owner);
 	return 0;
 }
@@ -340,65 +358,100 @@ void tacho_lkst_unset_rmod(struct tacho_lkst *l, int32_t owner)
 	tacho_lkst_unlock(l);
 }
 
+/* What buffers do not show any more, and no reader had. */
+static void count_missed(struct tacho_lkst *l, uint32_t cpu)
+{
+	struct lkst_cpu *c = &l->state->cpu[cpu];
+
+	for (int32_t id = 0; id < TACHO_BUFFERS_MAX; id++) {
+		struct lkst_buffer *b = lkst_buffer_at(l, (int)cpu, id);
+		struct lkst_extent e;
+
+		if (!b)
+			continue;
+		lkst_extent(l, cpu, b, &e);
+		if (e.first > b->upto) {
+			c->missed += e.first - b->upto;
+			b->upto = e.first;
+		}
+	}
+}
+
 /* Takes the head off the queue: false: it is empty. */
 static bool begin_next(struct tacho_lkst *l, uint32_t cpu)
 {
 	struct lkst_cpu *c = &l->state->cpu[cpu];
 	int32_t queue[TACHO_BUFFERS_MAX];
+	struct lkst_buffer *b;
 	struct lkst_extent e;
 
 	c->read_buf = LKST_BUFFER_ID_VOID;
+	count_missed(l, cpu);
 	if (!lkst_queue(l, cpu, queue))
 		return false;
-	lkst_extent(l, cpu, &c->buffer[queue[0]], &e);
-	c->buffer[queue[0]].taken = e.begins + 1;
+	b = &c->buffer[queue[0]];
+	lkst_extent(l, cpu, b, &e);
+	c->missed += e.first > b->upto ? e.first - b->upto : 0;
+	b->taken = e.begins + 1;
 	c->read_next = e.first;
+	b->upto = e.first;
 	c->read_end = e.end;
 	c->read_buf = queue[0];
 	return true;
 }
 
-/* From the queue of a CPU, under the lock: how many, or -errno. */
+/* From the queue of a CPU, under the lock: how many, of one buffer, or -errno. */
 static ssize_t read_queue(struct tacho_lkst *l, uint32_t cpu, struct lkst_record *to,
 			  size_t max)
 {
 	struct lkst_cpu *c = &l->state->cpu[cpu];
-	size_t done = 0, n;
+	size_t n = 0;
 
-	while (done < max) {
-		const struct lkst_buffer *b = c->read_buf >= 0 ?
+	while (!n) {
+		struct lkst_buffer *b = c->read_buf >= 0 ?
 			lkst_buffer_at(l, (int)cpu, c->read_buf) : NULL;
+		uint64_t missed;
 		int err;
 
 		if (!b || c->read_next >= c->read_end) {
 			if (!begin_next(l, cpu))
-				break;
+				return -EAGAIN;
 			continue;
 		}
-		err = copy_records(l, cpu, b->ring, c->read_next, c->read_end, to + done,
-				   max - done, &n, &c->read_next);
+		err = copy_records(l, cpu, b->ring, c->read_next, c->read_end, to, max, &n,
+				   &c->read_next, &missed);
 		if (err)
 			return err;
-		if (!n)	/* overwritten meanwhile, to the end */
+		if (!n) {	/* overwritten meanwhile, to the end */
+			missed += c->read_end - c->read_next;
 			c->read_next = c->read_end;
-		done += n;
+		}
+		c->missed += missed;
+		b->upto = c->read_next;
 	}
-	return done ? (ssize_t)done : -EAGAIN;
+	return (ssize_t)n;
 }
 
 ssize_t tacho_lkst_read_records(struct tacho_lkst *l, struct lkst_record *to, size_t max,
-				int32_t owner)
+				int32_t owner, struct lkst_read_from *from)
 {
-	ssize_t n;
+	struct lkst_cpu *c;
+	ssize_t n = -EBUSY;
 	int cpu, err;
 
+	*from = (struct lkst_read_from){ LKST_BUFFER_ID_VOID, 0 };
 	if (!max)
 		return -EINVAL;
 	err = tacho_lkst_lock(l);
 	if (err)
 		return err;
 	cpu = owned_cpu(l, owner);
-	n = cpu < 0 ? -EBUSY : read_queue(l, (uint32_t)cpu, to, max);
+	if (cpu >= 0) {
+		c = &l->state->cpu[cpu];
+		n = read_queue(l, (uint32_t)cpu, to, max);
+		*from = (struct lkst_read_from){ c->read_buf, c->missed };
+		c->missed = 0;
+	}
 	tacho_lkst_unlock(l);
 	return n;
 }
@@ -408,11 +461,12 @@ ssize_t tacho_lkst_read(struct tacho_lkst *l, void *to, size_t size, int32_t own
 	size_t max = size / sizeof(struct lkst_log_record), done = 0;
 	struct lkst_record some[AT_ONCE];
 	struct lkst_log_record *out = to;
+	struct lkst_read_from from;
 	ssize_t n = max ? 0 : -EINVAL;
 
 	while (done < max) {
-		n = tacho_lkst_read_records(l, some,
-					    max - done < AT_ONCE ? max - done : AT_ONCE, owner);
+		n = tacho_lkst_read_records(l, some, max - done < AT_ONCE ? max - done : AT_ONCE,
+					    owner, &from);
 		if (n < 0)
 			break;
 		for (ssize_t i = 0; i < n; i++)

@@ -91,6 +91,11 @@
  *	its began + 1.  The owner is a process (pid and start time); one that is dead owns
  *	nothing.
  *
+ *	Records between `upto`, the first that no reader had, and the first that a buffer shows
+ *	by now were overwritten before: they are counted, and the reader is told.
+ *	The count begins with SETRMOD.  Whoever follows an owner that was killed goes on where he
+ *	was, and with his count.
+ *
  * 5. Static buffer
  *
  *	A few records in this file, taken by fetch-and-add, for LKST's own events.

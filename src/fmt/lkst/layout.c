@@ -14,18 +14,19 @@ bool lkst_layout_fits(const struct lkst_state *s, uint64_t size)
 	       s->layout == LKST_STATE_LAYOUT(s->nr_cpus);
 }
 
-size_t lkst_layout_static(const struct lkst_state *s, uint64_t from, struct lkst_record *to,
+size_t lkst_layout_static(const struct lkst_state *s, uint64_t *from, struct lkst_record *to,
 			  size_t max)
 {
 	uint32_t end = tacho_load_acquire(&s->nr_static);
 	uint32_t at = end > LKST_STATIC_RECORDS ? end - LKST_STATIC_RECORDS : 0;
 	size_t n = 0;
 
-	for (at = from > at ? (uint32_t)from : at; at < end && n < max; at++) {
+	for (at = *from > at ? (uint32_t)*from : at; at < end && n < max; at++) {
 		to[n] = s->fixed[at % LKST_STATIC_RECORDS];
 		/* another's, whose place it is to be: not written yet */
 		n += to[n].recid == at && to[n].ticks;
 	}
+	*from = at;
 	return n;
 }
 

@@ -80,6 +80,7 @@ struct lkst_buffer {
 	uint64_t size;			/* bytes; a multiple of 4096 */
 	uint64_t since;			/* first sub-buffer that is its, not a former one's */
 	uint64_t taken;			/* see 4 */
+	uint64_t upto;			/* number of the first record that no reader had */
 };
 
 struct lkst_cpu {
@@ -90,6 +91,7 @@ struct lkst_cpu {
 	int32_t read_buf;		/* that the reader is in, or VOID */
 	uint32_t pad;
 	uint64_t read_next, read_end;	/* numbers of the next record of it, and behind its last */
+	uint64_t missed;		/* overwritten before they were read; not told yet */
 	uint8_t of_ring[TACHO_BUFFERS_MAX];	/* LKST's id + 1; 0: none */
 	struct lkst_buffer buffer[TACHO_BUFFERS_MAX];
 };
@@ -156,10 +158,10 @@ static inline uint32_t lkst_current_id(uint64_t current)
 bool lkst_layout_fits(const struct lkst_state *s, uint64_t size);
 
 /*
- * Copies records of the static buffer from number `from` on, as far as they are there and whole;
- * how many.
+ * Copies records of the static buffer from number *from on, as far as they are there and whole;
+ * how many.  *from is then the number behind them.
  */
-size_t lkst_layout_static(const struct lkst_state *s, uint64_t from, struct lkst_record *to,
+size_t lkst_layout_static(const struct lkst_state *s, uint64_t *from, struct lkst_record *to,
 			  size_t max);
 
 /* Appends the event types, by number: a line of types.h each.  0, or the buf's error. */

@@ -150,7 +150,8 @@ static int failed(struct lkst_log *log, const struct tacho_source *s)
 static int static_load(struct lkst_log *log, struct lkst_cursor *c)
 {
 	struct lkst_record r[LKST_STATIC_RECORDS];
-	size_t n = c->room ? 0 : lkst_layout_static(lkst_core_state(log->core), 0, r,
+	uint64_t from = 0;
+	size_t n = c->room ? 0 : lkst_layout_static(lkst_core_state(log->core), &from, r,
 						    LKST_STATIC_RECORDS);
 	struct lkst_entry *e = n ? calloc(n, sizeof(*e)) : NULL;
 
