@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/text.h"
+#include "face/made.h"
 #include "face/qnx/run.h"
 #include "fmt/kev/record.h"
 #include "fmt/kev/types.h"
@@ -181,26 +182,12 @@ static struct qnx_event *make_other(const struct tacho_kev_form *form, uint32_t 
 {
 	const struct tacho_type *type = tacho_kev_type(&others.types, id);
 	struct qnx_event *e = tacho_arena_alloc(&others.arena, sizeof(*e));
-	struct tacho_event_field *f;
 
 	if (!type || !e)
 		return NULL;
 	memset(e, 0, sizeof(*e));
-	f = tacho_arena_array(&others.arena, type->nr_fields, sizeof(*f));
-	if (!f)
+	if (!tacho_made_event(&e->event, type, &others.arena, 4))
 		return NULL;
-	for (uint32_t i = type->nr_common; i < type->nr_fields; i++)
-		*f++ = (struct tacho_event_field){
-			.decl = type->fields[i].decl, .offset = type->fields[i].offset,
-			.size = type->fields[i].size,
-			.is_signed = (type->fields[i].flags & TACHO_FIELD_SIGNED) != 0,
-			.align = 4,
-		};
-	e->event.nr_fields = type->nr_fields - type->nr_common;
-	e->event.fields = f - e->event.nr_fields;
-	e->event.system = type->system;
-	e->event.name = type->name;
-	e->event.print_fmt = type->print_fmt;
 	e->code = (uint16_t)code;
 	e->fixed = form ? form->fixed : 0;
 	e->kind = form ? form->kind : 0;
