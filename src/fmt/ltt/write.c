@@ -197,7 +197,7 @@ static int put_mapped(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 	if (!tacho_ltt_map_record(&w->memory, l, &k->mapped, r, &out) ||
 	    !tacho_ltt_values_fit(&w->form, out.id, &out.values))
 		return -ENODATA;
-	if (!(l->start.event_mask >> out.id & 1))
+	if (!(w->event_mask >> out.id & 1))
 		return 0;
 	if (w->config.full)
 		err = add_tail(w, l, k, r, t, &out.values, head);
@@ -209,6 +209,16 @@ static int put_mapped(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 	return err;
 }
 
+/* Programs have obeyed it by themselves; the kernel does not know of it. */
+static void take_mask(struct tacho_ltt_writer *w, const struct tacho_record *r)
+{
+	struct tacho_ltt_values v;
+
+	tacho_ltt_values_of(r, &v);
+	if (w->config.event_mask)
+		w->event_mask = v.v[0];
+}
+
 static int put_record(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 		      struct tacho_ltt_kind *k, const struct tacho_record *r)
 {
@@ -217,6 +227,8 @@ static int put_record(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 
 	if (k->is < LTT_KIND_MAPPED) {
 		w->written.own++;
+		if (k->is == LTT_KIND_OWN && k->event->id == TRACE_CHANGE_MASK)
+			take_mask(w, r);
 		return tacho_ltt_copy(w, l, k, r);
 	}
 	err = tacho_ltt_made(w, l, t);
@@ -227,7 +239,7 @@ static int put_record(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 		if (err != -ENODATA)
 			return err;
 	}
-	if (!(l->start.event_mask >> TRACE_CUSTOM & 1))
+	if (!(w->event_mask >> TRACE_CUSTOM & 1))
 		return 0;
 	err = tacho_ltt_carry(w, l, k, r, t);
 	if (!err)
@@ -366,6 +378,7 @@ int tacho_ltt_writer_new(struct tacho_ltt_writer **out, const char *dir,
 	w->start.flight = config->flight;
 	w->start.event_mask = config->event_mask ? config->event_mask :
 						   TRACE_EVENT_MASK_ALL;
+	w->event_mask = w->start.event_mask;
 	w->start.details_mask = config->details_mask ? config->details_mask :
 						       TRACE_EVENT_MASK_ALL;
 	if (!w->dir || !w->base || (mkdir(dir, 0777) && errno != EEXIST)) {

@@ -37,7 +37,10 @@ struct tacho_ltt_config {
 	bool full;
 	bool us;		/* microseconds, not nanoseconds in the place of the TSC */
 	bool flight;		/* a snapshot of a flight recorder: START says so */
-	/* 0: all.  Kernel's events out of them are left out, or have no details. */
+	/*
+	 * 0: all.  Kernel's events out of them are left out, or have no details; a CHANGE_MASK of
+	 * the input is another event mask from there on.
+	 */
 	uint64_t event_mask, details_mask;
 	uint32_t buffer_size;	/* 0: 128 KiB */
 	const char *machine;	/* as of uname -m, of the traced machine; NULL: this one */

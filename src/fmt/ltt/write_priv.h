@@ -32,6 +32,7 @@ struct tacho_ltt_writer {
 	struct tacho_ltt_config config;
 	struct tacho_ltt_form form;
 	struct tacho_ltt_start start;
+	uint64_t event_mask;		/* of the kernel's events, now */
 	struct tacho_ltt_lane **lane;
 	uint32_t nr_lanes, last_lane;
 	struct tacho_hashmap kinds;	/* by type */
