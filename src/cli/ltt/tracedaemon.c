@@ -2,8 +2,9 @@
 /*
  * tracedaemon - records the running kernel as LTT's daemon did, with its options.
  *
- * It is three steps: which tracepoints are LTT's events that are wanted (fmt/ltt/map.h),
- * `tacho record` of those, and LTT files of what was recorded.
+ * It is three steps: which tracepoints are LTT's events that are wanted (fmt/ltt/map.h) and
+ * which events of programs (face/ltt/tracer.h), `tacho record` of those, and LTT files of what
+ * was recorded.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "face/ltt/tracer.h"
 #include "fmt/ltt/describe.h"
 #include "fmt/ltt/map.h"
 #include "fmt/ltt/write.h"
@@ -29,10 +31,7 @@
 #define NAME_ROOM	4200
 #define TABLE_MAX	((size_t)64 << 20)
 /* Always in both masks. */
-#define FORCED	(TRACE_EVENT_BIT(TRACE_START) | TRACE_EVENT_BIT(TRACE_BUFFER_START) | \
-		 TRACE_EVENT_BIT(TRACE_BUFFER_END) | TRACE_EVENT_BIT(TRACE_CHANGE_MASK))
-/* What a flight recorder keeps unless it is told otherwise: ids 1 to 10. */
-#define FLIGHT_MASK	((trace_event_mask)0x7fe)
+#define FORCED	(LTT_FORCED | TRACE_EVENT_BIT(TRACE_BUFFER_END))
 
 static const char usage[] =
 	"usage: tracedaemon [OPTIONS] TRACE [PROCFILE]\n\n"
@@ -54,7 +53,8 @@ static const char usage[] =
 	"  -f -c       accepted: buffers have no locks, each file is one CPU's\n"
 	"  -k          start a flight recorder: it keeps the newest in memory, in the\n"
 	"              background; TRACE names it\n"
-	"  -j          write what that flight recorder holds to TRACE\n"
+	"  -j          write what that flight recorder holds to TRACE; without it, what the\n"
+	"              one holds that a program has started\n"
 	"  -q          end it\n"
 	"  -v          say what runs\n"
 	"  -h, --help  this text\n"
@@ -166,8 +166,8 @@ static int take_option(struct daemon *d, const char *arg)
 	case 'u': return refuse(arg, "kernels of today choose by process only: -PN");
 	case 's': return refuse(arg, "the address of a system call is not recorded");
 	case 'm':
-	case 'p': return refuse(arg, "the mask of a recording that runs cannot be asked for "
-				"or changed; end it and begin another");
+	case 'p': return refuse(arg, "the kernel's events of a recording that runs cannot be "
+				"changed; end it and begin another");
 	default:
 		(void)fail("there is no option %s; see tracedaemon --help", arg);
 		return 2;
@@ -200,7 +200,7 @@ static int parse(struct daemon *d, int argc, char **argv)
 	if (!d->chosen)
 		d->events = d->details = TRACE_EVENT_MASK_ALL;
 	if (!d->chosen && d->action == FLIGHT_START)
-		d->events = d->details = FLIGHT_MASK | FORCED;
+		d->events = d->details = LTT_FLIGHT_MASK | FORCED;
 	if (d->buffer && (d->buffer < 4096 || d->buffer % 1024))
 		return refuse("-b", "a buffer has 4096 bytes or more, in steps of 1024");
 	if (!d->trace && d->action != STATUS)
@@ -226,6 +226,11 @@ static void find_tacho(struct daemon *d)
 	strcpy(d->tacho, "tacho");
 }
 
+/* What is recorded, as `tacho record` takes it. */
+struct lists {
+	struct tacho_buf kernel, programs;
+};
+
 static bool has_event(int events, const struct tacho_ltt_map *m)
 {
 	char path[256];
@@ -235,7 +240,7 @@ static bool has_event(int events, const struct tacho_ltt_map *m)
 }
 
 /* "sched:sched_switch,...": the tracepoints of this kernel that make the events. */
-static int list_events(const struct daemon *d, struct tacho_buf *list)
+static int list_kernel(const struct daemon *d, struct tacho_buf *list)
 {
 	struct tacho_diag diag = { 0 };
 	struct tacho_tracefs t;
@@ -253,6 +258,21 @@ static int list_events(const struct daemon *d, struct tacho_buf *list)
 					 m->name);
 	close(events);
 	return 0;
+}
+
+/* "*:*,!ltt:*,ltt:custom,...": the events of programs, LTT's own by the masks. */
+static void list_programs(const struct daemon *d, struct tacho_buf *list)
+{
+	const struct ltt_masks masks = { d->events, d->details };
+	struct ltt_rules rules;
+
+	ltt_rules_of(&rules, &masks);
+	if (d->events >> TRACE_CUSTOM & 1)
+		tacho_buf_puts(list, "*:*");
+	for (uint32_t i = 0; i < rules.n; i++)
+		if (rules.enable[i] || list->len)
+			tacho_buf_printf(list, "%s%s%s", list->len ? "," : "",
+					 rules.enable[i] ? "" : "!", rules.glob[i]);
 }
 
 static __attribute__((noreturn)) void exec_tacho(struct daemon *d, const char *const *args)
@@ -278,9 +298,24 @@ static void go_behind(void)
 		(void)dup2(fd, i);
 }
 
-/* Starts `tacho record`; its pid, or -1. */
-static pid_t start(struct daemon *d, const char *list, bool flight)
+static int lists_init(const struct daemon *d, struct lists *lists)
 {
+	tacho_buf_init(&lists->kernel, 65536);
+	tacho_buf_init(&lists->programs, 65536);
+	list_programs(d, &lists->programs);
+	return list_kernel(d, &lists->kernel);
+}
+
+static void lists_release(struct lists *lists)
+{
+	tacho_buf_release(&lists->kernel);
+	tacho_buf_release(&lists->programs);
+}
+
+/* Starts `tacho record`; its pid, or -1. */
+static pid_t start(struct daemon *d, struct lists *lists, bool flight)
+{
+	const char *list = tacho_buf_str(&lists->kernel);
 	const char *args[32] = { d->tacho, "record", "-q", "-o", d->native };
 	char size[32], time[32];
 	size_t n = 5;
@@ -290,10 +325,8 @@ static pid_t start(struct daemon *d, const char *list, bool flight)
 		args[n++] = "-k";
 		args[n++] = list;
 	}
-	if (d->events >> TRACE_CUSTOM & 1) {
-		args[n++] = "-e";
-		args[n++] = "*:*";
-	}
+	args[n++] = "-e";
+	args[n++] = tacho_buf_str(&lists->programs);
 	if (flight)
 		args[n++] = "--flight";
 	if (d->pid) {
@@ -328,7 +361,7 @@ static void pass_on(int sig)
 		(void)kill(child, SIGINT);
 }
 
-static int wait_for(pid_t pid)
+static int wait_for(pid_t pid, const char *what)
 {
 	int status;
 
@@ -337,7 +370,7 @@ static int wait_for(pid_t pid)
 			return fail("cannot wait for tacho: %s", strerror(errno));
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return 0;
-	return fail("tacho record failed");
+	return fail("%s failed", what);
 }
 
 /* ---- files ----------------------------------------------------------------------------- */
@@ -507,7 +540,7 @@ static int is_free(const char *path)
 }
 
 /* A signal that comes while the recorder is being started is for it, too. */
-static int start_and_wait(struct daemon *d, const char *list)
+static int start_and_wait(struct daemon *d, struct lists *lists)
 {
 	struct sigaction sa = { .sa_handler = pass_on };
 	sigset_t ends, was;
@@ -518,30 +551,30 @@ static int start_and_wait(struct daemon *d, const char *list)
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGINT);
 	(void)sigprocmask(SIG_BLOCK, &ends, &was);
-	child = start(d, list, false);
+	child = start(d, lists, false);
 	(void)sigprocmask(SIG_SETMASK, &was, NULL);
-	return child < 0 ? fail("cannot fork: %s", strerror(errno)) : wait_for(child);
+	return child < 0 ? fail("cannot fork: %s", strerror(errno)) : wait_for(child, "tacho record");
 }
 
 static int record(struct daemon *d)
 {
-	struct tacho_buf list;
+	struct lists lists;
 	int ret = is_free(d->trace);
 
 	if (ret)
 		return ret;
 	(void)snprintf(d->native, sizeof(d->native), "%s.tacho", d->trace);
 	ret = is_free(d->native);
-	tacho_buf_init(&list, 65536);
+	if (ret)
+		return ret;
+	ret = lists_init(d, &lists);
 	if (!ret)
-		ret = list_events(d, &list);
-	if (!ret)
-		ret = start_and_wait(d, tacho_buf_str(&list));
+		ret = start_and_wait(d, &lists);
 	if (!ret)
 		ret = convert(d, d->native, false);
 	if (!ret)
 		remove_native(d->native);
-	tacho_buf_release(&list);
+	lists_release(&lists);
 	return ret;
 }
 
@@ -665,7 +698,7 @@ static int flight_wait(int fd)
 static int flight_start(struct daemon *d)
 {
 	char pid_file[NAME_ROOM];
-	struct tacho_buf list;
+	struct lists lists;
 	int fd, ret;
 
 	flight_names(d, pid_file);
@@ -675,10 +708,9 @@ static int flight_start(struct daemon *d)
 	fd = flight_lock(pid_file);
 	if (fd < 0)
 		return 1;
-	tacho_buf_init(&list, 65536);
-	ret = list_events(d, &list);
+	ret = lists_init(d, &lists);
 	if (!ret)
-		child = start(d, tacho_buf_str(&list), true);
+		child = start(d, &lists, true);
 	if (!ret && child < 0)
 		ret = fail("cannot fork: %s", strerror(errno));
 	if (!ret)
@@ -688,7 +720,60 @@ static int flight_start(struct daemon *d)
 	if (ret)
 		(void)unlink(pid_file);
 	close(fd);
-	tacho_buf_release(&list);
+	lists_release(&lists);
+	return ret;
+}
+
+/* ---- the one that programs start (ltt/tracer.h) ---- */
+
+static int take_masks(struct ltt_tracer *t, struct tacho_session *s, void *arg)
+{
+	struct daemon *d = arg;
+	struct ltt_masks m;
+
+	if (strcmp(s->name, LTT_FLIGHT_SESSION) != 0)
+		return 0;
+	ltt_trace_masks(t, s, &m);
+	d->events = m.events;
+	d->details = m.details;
+	d->chosen = true;
+	return 0;
+}
+
+/* Whether there is one; its masks are the trace's then. */
+static bool programs_flight(struct daemon *d)
+{
+	struct ltt_tracer t;
+
+	d->chosen = false;
+	if (ltt_tracer_open(&t, false))
+		return false;
+	(void)ltt_tracer_each(&t, true, take_masks, d);
+	ltt_tracer_close(&t);
+	return d->chosen;
+}
+
+static int programs_snapshot(struct daemon *d)
+{
+	const char *args[] = { d->tacho, "snapshot", "-o", d->native, LTT_FLIGHT_SESSION, NULL };
+	pid_t pid;
+	int ret;
+
+	(void)snprintf(d->native, sizeof(d->native), "%s.tacho", d->trace);
+	ret = is_free(d->native);
+	if (ret)
+		return ret;
+	pid = fork();
+	if (!pid) {
+		(void)dup2(STDERR_FILENO, STDOUT_FILENO);
+		exec_tacho(d, args);
+	}
+	ret = pid < 0 ? fail("cannot fork: %s", strerror(errno)) :
+			wait_for(pid, "tacho snapshot");
+	if (!ret)
+		ret = convert(d, d->native, true);
+	if (!ret)
+		remove_native(d->native);
 	return ret;
 }
 
@@ -698,13 +783,17 @@ static int flight_snapshot(struct daemon *d)
 	pid_t pid;
 	int ret = is_free(d->trace);
 
+	if (ret)
+		return ret;
 	flight_names(d, pid_file);
 	pid = flight_pid(pid_file);
-	if (!ret && pid < 0)
+	if (pid < 0 && programs_flight(d))
+		return programs_snapshot(d);
+	if (pid < 0)
 		return fail("no flight recorder of '%s' runs; tracedaemon -k %s begins one",
 			    d->trace, d->trace);
 	(void)snprintf(dump, sizeof(dump), "%s/%04d", d->native, newest(d->native) + 1);
-	if (!ret && kill(pid, SIGUSR1))
+	if (kill(pid, SIGUSR1))
 		ret = fail("cannot reach the flight recorder: %s", strerror(errno));
 	if (!ret && !comes_true(is_closed, dump))
 		ret = fail("the flight recorder does not answer");

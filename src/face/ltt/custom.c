@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * <ltt/trace.h>.
+ * Custom events: declaring them, recording them.
  *
- * The list of events, the callbacks and the mask are under one lock.  It is not held
- * while something is recorded or a callback runs: both may come back here.
+ * The list of events is under a lock.  It is not held while something is recorded or a callback
+ * runs: both may come back here.
  */
-#include <ltt/trace.h>
-
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,81 +14,47 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "face/ltt/record.h"
+#include "base/atomic.h"
+#include "face/ltt/event.h"
+#include "tacho/abi/shm.h"
 
-#define CALLBACKS_MAX	64
 #define IDS_OF_PROCESS	256
-#define FORCED	(TRACE_EVENT_BIT(TRACE_START) | TRACE_EVENT_BIT(TRACE_BUFFER_START) | \
-		 TRACE_EVENT_BIT(TRACE_CHANGE_MASK))
 
 struct event {
 	trace_new_event is;	/* as it is recorded; id 0: a free place */
 	pid_t owner;		/* 0: nobody */
 };
 
-struct callback {
-	tracer_callback fn;
-	uint8_t id;
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct event events[TRACE_CUSTOM_EVENTS_MAX];
-static struct callback callbacks[CALLBACKS_MAX];
-static int nr_callbacks;
-static trace_event_mask mask = TRACE_EVENT_MASK_ALL;
 static pid_t ids_of;		/* the process that `made` counts for */
 static uint32_t made;
-static bool was_on, attached;
+/* Sessions that know all events, by bit: as ltt_event_session() has them. */
+static uint64_t told[TACHO_SESSIONS_MAX];
 
-/* ---- fork: a child has the events, and ids of its own for new ones ---- */
-
-static void before_fork(void)
+/* A child of fork() has the events, and ids of its own for new ones. */
+void ltt_custom_lock(void)
 {
 	pthread_mutex_lock(&lock);
 }
 
-static void after_fork(void)
+void ltt_custom_unlock(void)
 {
 	pthread_mutex_unlock(&lock);
-}
-
-static __attribute__((constructor)) void begin(void)
-{
-	(void)pthread_atfork(before_fork, after_fork, after_fork);
 }
 
 /* ---- telling ---- */
 
-static bool is_traced(uint32_t id)
+static void tell(const trace_new_event *is, uint64_t sessions)
 {
-	bool yes;
+	struct ltt_event *e = ltt_event_of(TRACE_NEW_EVENT, 0);
 
-	pthread_mutex_lock(&lock);
-	yes = mask >> id & 1;
-	pthread_mutex_unlock(&lock);
-	return yes;
+	if (e)
+		ltt_event_record(e, is, (struct ltt_data){ NULL, 0 },
+				 ltt_event_let(e, is) & sessions);
 }
 
-static void call_back(uint8_t id, void *event)
-{
-	struct callback list[CALLBACKS_MAX];
-	int n;
-
-	pthread_mutex_lock(&lock);
-	n = nr_callbacks;
-	memcpy(list, callbacks, sizeof(list[0]) * (size_t)n);
-	pthread_mutex_unlock(&lock);
-	for (int i = 0; i < n; i++)
-		if (list[i].id == id)
-			list[i].fn(id, event);
-}
-
-static void tell(const trace_new_event *e)
-{
-	ltt_record_new_event(e->id, e->type, e->desc, e->format_type, e->form);
-}
-
-void trace_reregister_custom_events(void)
+static void tell_all(uint64_t sessions)
 {
 	struct event *copy = malloc(sizeof(events));
 
@@ -100,22 +64,36 @@ void trace_reregister_custom_events(void)
 	memcpy(copy, events, sizeof(events));
 	pthread_mutex_unlock(&lock);
 	for (int i = 0; i < TRACE_CUSTOM_EVENTS_MAX; i++)
-		if (copy[i].is.id && is_traced(TRACE_NEW_EVENT))
-			tell(&copy[i].is);
+		if (copy[i].is.id)
+			tell(&copy[i].is, sessions);
 	free(copy);
 }
 
-/* Who began to record since the last event has not seen what the others are. */
-static void tell_newcomers(void)
+void trace_reregister_custom_events(void)
 {
-	bool on = ltt_new_event_is_on(), fresh;
+	tell_all(UINT64_MAX);
+}
 
-	pthread_mutex_lock(&lock);
-	fresh = on && !was_on;
-	was_on = on;
-	pthread_mutex_unlock(&lock);
-	if (fresh)
-		trace_reregister_custom_events();
+/* Those of the sessions that have not seen yet what the events are. */
+static void tell_newcomers(const struct ltt_event *e, uint64_t sessions)
+{
+	uint64_t fresh = 0;
+
+	for (uint64_t left = sessions; left; left &= left - 1) {
+		uint32_t bit = (uint32_t)__builtin_ctzll(left);
+
+		if (ltt_event_session(e, bit) != tacho_load_relaxed(&told[bit]))
+			fresh |= UINT64_C(1) << bit;
+	}
+	if (!fresh)
+		return;
+	tell_all(fresh);
+	/* two threads at once both tell: no event comes before what it is */
+	for (; fresh; fresh &= fresh - 1) {
+		uint32_t bit = (uint32_t)__builtin_ctzll(fresh);
+
+		tacho_store_relaxed(&told[bit], ltt_event_session(e, bit));
+	}
 }
 
 /* ---- declaring ---- */
@@ -173,7 +151,6 @@ int trace_create_owned_event(const char *type, const char *desc, int format_type
 	take_text(new.is.desc, sizeof(new.is.desc), desc);
 	take_text(new.is.form, sizeof(new.is.form), form);
 	new.is.format_type = (uint32_t)format_type;
-	tell_newcomers();
 	pthread_mutex_lock(&lock);
 	place = free_place();
 	new.is.id = place ? new_id() : 0;
@@ -182,9 +159,8 @@ int trace_create_owned_event(const char *type, const char *desc, int format_type
 	pthread_mutex_unlock(&lock);
 	if (!new.is.id)
 		return -ENOMEM;
-	if (is_traced(TRACE_NEW_EVENT))
-		tell(&new.is);
-	call_back(TRACE_NEW_EVENT, &new.is);
+	tell(&new.is, UINT64_MAX);
+	ltt_call_back(TRACE_NEW_EVENT, &new.is);
 	return (int)new.is.id;
 }
 
@@ -238,10 +214,14 @@ static void record(int id, uint32_t size, const void *data)
 {
 	struct trace_custom_event e = { { (uint32_t)id, size }, data };
 
-	tell_newcomers();
-	if (is_traced(TRACE_CUSTOM))
-		ltt_record_custom((uint32_t)id, size, data);
-	call_back(TRACE_CUSTOM, &e);
+	struct ltt_event *to = ltt_event_of(TRACE_CUSTOM, 0);
+	uint64_t let = to ? ltt_event_let(to, &e.custom) : 0;
+
+	if (let) {
+		tell_newcomers(to, let);
+		ltt_event_record(to, &e.custom, (struct ltt_data){ data, size }, let);
+	}
+	ltt_call_back(TRACE_CUSTOM, &e);
 }
 
 int trace_raw_event(int id, int size, const void *data)
@@ -281,127 +261,4 @@ int trace_std_formatted_event(int id, ...)
 		n = sizeof(text) - 1;
 	record(id, (uint32_t)n + 1, text);
 	return 0;
-}
-
-/* ---- callbacks ---- */
-
-int trace_register_callback(tracer_callback fn, uint8_t event_id)
-{
-	int ret = -ENOMEM;
-
-	if (!fn || (event_id != TRACE_NEW_EVENT && event_id != TRACE_CUSTOM &&
-		    event_id != TRACE_CHANGE_MASK))
-		return -EINVAL;
-	pthread_mutex_lock(&lock);
-	if (nr_callbacks < CALLBACKS_MAX) {
-		callbacks[nr_callbacks++] = (struct callback){ fn, event_id };
-		ret = 0;
-	}
-	pthread_mutex_unlock(&lock);
-	return ret;
-}
-
-int trace_unregister_callback(tracer_callback fn, uint8_t event_id)
-{
-	int ret = -ENOMEDIUM;
-
-	pthread_mutex_lock(&lock);
-	for (int i = 0; ret && i < nr_callbacks; i++)
-		if (callbacks[i].fn == fn && callbacks[i].id == event_id) {
-			nr_callbacks--;
-			memmove(&callbacks[i], &callbacks[i + 1],
-				sizeof(callbacks[0]) * (size_t)(nr_callbacks - i));
-			ret = 0;
-		}
-	pthread_mutex_unlock(&lock);
-	return ret;
-}
-
-/* ---- the library for programs ---- */
-
-static bool is_attached(void)
-{
-	bool yes;
-
-	pthread_mutex_lock(&lock);
-	yes = attached;
-	pthread_mutex_unlock(&lock);
-	return yes;
-}
-
-static int set_attached(bool yes)
-{
-	pthread_mutex_lock(&lock);
-	attached = yes;
-	pthread_mutex_unlock(&lock);
-	return 0;
-}
-
-int trace_attach(void)
-{
-	return set_attached(true);
-}
-
-int trace_detach(void)
-{
-	return is_attached() ? set_attached(false) : -1;
-}
-
-int trace_user_event(int id, int size, const void *data)
-{
-	return is_attached() ? trace_raw_event(id, size, data) : -1;
-}
-
-int trace_set_event_mask(trace_event_mask new)
-{
-	trace_change_mask e = { new };
-
-	if (!is_attached())
-		return -1;
-	ltt_record_change_mask(new);
-	pthread_mutex_lock(&lock);
-	mask = new | FORCED;
-	pthread_mutex_unlock(&lock);
-	call_back(TRACE_CHANGE_MASK, &e);
-	return 0;
-}
-
-int trace_get_event_mask(trace_event_mask *now)
-{
-	if (!is_attached())
-		return -1;
-	pthread_mutex_lock(&lock);
-	*now = mask;
-	pthread_mutex_unlock(&lock);
-	return 0;
-}
-
-/* One bit, on or off. */
-static int set_bit(int event_id, bool on)
-{
-	trace_event_mask now;
-
-	if (trace_get_event_mask(&now))
-		return -1;
-	if (event_id < 0 || event_id > TRACE_MAX)
-		return -EINVAL;
-	now = on ? now | TRACE_EVENT_BIT(event_id) : now & ~TRACE_EVENT_BIT(event_id);
-	return trace_set_event_mask(now);
-}
-
-int trace_enable_event_trace(int event_id)
-{
-	return set_bit(event_id, true);
-}
-
-int trace_disable_event_trace(int event_id)
-{
-	return set_bit(event_id, false);
-}
-
-int trace_is_event_traced(int event_id)
-{
-	if (!is_attached())
-		return -1;
-	return event_id >= 0 && event_id <= TRACE_MAX && is_traced((uint32_t)event_id);
 }
