@@ -33,7 +33,7 @@ static const char usage[] =
 	"rotated trace become one; a trace of another system becomes a tacho trace; the\n"
 	"options below cut a piece out.  TRACE may be session:NAME.  OUT must not exist, or\n"
 	"be empty.\n\n"
-	"  -o, --output OUT     where to\n"
+	"  -o, --output OUT     where to; of text and JSON, '-' is stdout\n"
 	"      --to FORMAT      'ctf', 'dat' (trace.dat version 6), 'dat7' (version 7,\n"
 	"                       compressed), 'kev', 'lkst', 'ltt' (a directory of LTT 2.3,\n"
 	"                       a file per CPU), 'ltt32' (of 32-bit pointers), 'lttswap'\n"

@@ -46,6 +46,7 @@ struct cli_format {
 	const char *name;		/* for --to */
 	const char *extensions;		/* " .a .b ": names that mean it; "": none */
 	bool directory;			/* makes a directory, not a file */
+	bool stream;			/* can go to stdout ("-"), a pipe or a device */
 	int (*begin)(struct cli_convert *c, void **writer);
 	int (*lost)(void *writer, const struct tacho_record *r);
 	int (*record)(void *writer, const struct tacho_record *r);

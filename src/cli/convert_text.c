@@ -117,11 +117,11 @@ static int end(void *writer, bool good)
 }
 
 const struct cli_format cli_format_text = {
-	.name = "text", .extensions = " .txt .text .log ",
+	.name = "text", .extensions = " .txt .text .log ", .stream = true,
 	.begin = begin, .lost = lost, .record = record, .end = end,
 };
 
 const struct cli_format cli_format_json = {
-	.name = "json", .extensions = " .json .jsonl .ndjson ",
+	.name = "json", .extensions = " .json .jsonl .ndjson ", .stream = true,
 	.begin = begin_json, .lost = lost, .record = record, .end = end,
 };

@@ -2,6 +2,7 @@
 /* The output formats, and the walk over the stream that fills them. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "cli/convert.h"
@@ -141,12 +142,29 @@ static int last_losses(struct cli_convert *c, void *writer)
 	return ret;
 }
 
+/* Whether OUT can be made.  What can be streamed, begin() judges. */
+static int check_out(const struct cli_format *f, const char *out)
+{
+	bool named = strcmp(out, "-");
+	struct stat st;
+
+	if (f->stream || (named && stat(out, &st)))
+		return CLI_OK;
+	if (!named || !(f->directory ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode)))
+		return cli_fail("'%s' is not a %s, and the format '%s' needs one; choose "
+				"another name", out, f->directory ? "directory" : "file", f->name);
+	return cli_format_ready(f, out);
+}
+
 int cli_convert_write(struct cli_convert *c)
 {
 	void *writer = NULL;
 	bool whole;
 	int ret, end;
 
+	ret = check_out(c->format, c->out);
+	if (ret != CLI_OK)
+		return ret;
 	c->own_clock = same_clock(c->trace.stream);
 	ret = c->format->begin(c, &writer);
 	if (ret != CLI_OK)

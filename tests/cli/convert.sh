@@ -49,7 +49,27 @@ says "not over a trace" 1 'small' "$TACHO" convert many -o small
 says "not over itself" 1 'small' "$TACHO" convert small -o small
 says "nothing happened to it" 0 'good' "$TACHO" check small
 says "not over a file" 1 "'out.txt' exists and is not empty" "$TACHO" convert many -o out.txt
-mkdir empty
+echo kept >file
+mkdir full empty
+echo kept >full/file
+for f in dat dat7 kev lkst; do
+	says "$f: not over a file" 1 "'file' exists and is not empty" "$TACHO" convert small -o file --to $f
+	says "$f: not over a directory" 1 "'full' is not a file" "$TACHO" convert small -o full --to $f
+	says "$f: not to stdout" 1 "'-' is not a file" "$TACHO" convert small -o - --to $f
+	says "$f: not to a device" 1 "'/dev/full' is not a file" "$TACHO" convert small -o /dev/full --to $f
+done
+for f in ctf ltt ltt32 lttswap ltt32swap lttfull; do
+	says "$f: not over a file" 1 "'file' is not a directory" "$TACHO" convert small -o file --to $f
+	says "$f: not into a directory" 1 "'full' exists and is not empty" "$TACHO" convert small -o full --to $f
+	says "$f: not to stdout" 1 "'-' is not a directory" "$TACHO" convert small -o - --to $f
+done
+for f in text json; do
+	says "$f: not over a file" 1 "'file' exists and is not empty" "$TACHO" convert small -o file --to $f
+done
+ok "all is as it was" test "$(cat file full/file)" = "kept
+kept" -a "$(ls full)" = file -a ! -e -
+"$TACHO" convert -q small -o - --to text >out.stdout
+same "but text goes to stdout" out.stdout "$TACHO" report small
 says "into an empty directory" 0 "'empty'" "$TACHO" convert small -o empty
 says "no place" 1 'nowhere/x' "$TACHO" convert small -o nowhere/x
 says "no output" 2 'where to\?' "$TACHO" convert small
