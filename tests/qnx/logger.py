@@ -230,6 +230,18 @@ def test_signal():
     ok(l.end() == 0 and not os.path.exists(path('signal.kev')), 'a signal before START', l.said)
 
 
+def test_others():
+    """Buffers that others make when a logger's own are gone are theirs."""
+    l = Logger('-f', path('others.kev'), '-E')
+    p = sh(PROGRAM, 'take')
+    ok(p.returncode == 0 and l.end() == 1 and 'freed' in l.said, 'its buffers are freed', l.said,
+       p.stderr)
+    p = sh(LOGGER, '-f', path('x.kev'))
+    ok(p.returncode == 1 and 'already' in p.stderr, 'the others stay', p.stderr)
+    p = sh(LOGGER, '-R', '-s', '1', *PROGRAMS_ONLY, '-f', path('x.kev'))
+    ok(p.returncode == 0, 'and are good', p.stderr)
+
+
 def test_options():
     for args, what in ((['-M'], '-S'), (['-A', 'x'], 'KEY'), (['-A', 'a=b::c'], 'KEY'),
                        (['-F', '9'], '1 to 7'), (['-F', 'x'], 'number'), (['-n', 'x'], '-n'),
@@ -252,7 +264,7 @@ def test_options():
 
 try:
     for t in (test_program, test_no_classes, test_same_answers, test_ring, test_kernel,
-              test_output, test_limit, test_signal, test_options):
+              test_output, test_limit, test_signal, test_others, test_options):
         t()
 finally:
     sh(TACHO, 'destroy', SESSION)

@@ -3,6 +3,7 @@
  * A program for QNX: its headers, nothing else of this tree.
  *
  *	program own	the trace is all its own; the buffers stay
+ *	program take	frees the buffers that are there, and makes its own; they stay
  *	program start	the buffers are there: START, events, STOP
  *	program fork	the same; it also makes a child that ends, and says which: "PID CHILD"
  *	program pid	the same; threads of this process only, and no state.  Its thread waits
@@ -72,6 +73,12 @@ static int events(void)
 	       TraceEvent(_NTO_TRACE_INSERTCUSEREVENT, 22, words, 4) == -1;
 }
 
+static int take(void)
+{
+	return TraceEvent(_NTO_TRACE_DEALLOCBUFFER) == -1 ||
+	       TraceEvent(_NTO_TRACE_ALLOCBUFFER, 16, NULL) == -1;
+}
+
 static int skip(void)
 {
 	if (TraceEvent(_NTO_TRACE_START) == -1)
@@ -102,6 +109,8 @@ int main(int argc, char **argv)
 		return insert();
 	if (!strcmp(how, "skip"))
 		return skip();
+	if (!strcmp(how, "take"))
+		return take();
 	if (!strcmp(how, "own"))
 		bad = make_own();
 	else if (!strcmp(how, "pid"))

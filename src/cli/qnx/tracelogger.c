@@ -155,9 +155,7 @@ static int arm(struct logger *l)
 
 	if (err)
 		return fail_diag(&d, err);
-	err = tacho_qnx_lock(&l->q);
-	if (!err)
-		err = arm_buffers(l, &d);
+	err = arm_buffers(l, &d);
 	if (!err) {
 		l->armed = true;
 		l->ring = l->q.state->ring;
@@ -174,6 +172,7 @@ static int arm(struct logger *l)
 static int disarm(struct logger *l)
 {
 	struct tacho_diag d = { 0 };
+	bool has_buffers;
 	int err = 0;
 
 	if (l->kernel)
@@ -181,11 +180,13 @@ static int disarm(struct logger *l)
 	l->kernel = NULL;
 	if (l->armed && !tacho_qnx_lock(&l->q)) {
 		(void)tacho_qnx_stop(&l->q, NULL);
+		/* somebody may have freed them already, and made others */
+		has_buffers = tacho_qnx_has_buffers(&l->q);
 		/* what it has switched on */
-		if (!l->opt->daemon || l->opt->enable)
+		if ((has_buffers || !l->q.state->generation) &&
+		    (!l->opt->daemon || l->opt->enable))
 			(void)tacho_qnx_change_all(&l->q, TACHO_QNX_OFF, NULL);
-		/* its maker may have freed them already */
-		if (!l->opt->persist && l->q.state->generation)
+		if (!l->opt->persist && has_buffers)
 			err = tacho_qnx_dealloc(&l->q, &d);
 		tacho_qnx_unlock(&l->q);
 	}
@@ -203,10 +204,10 @@ static uint64_t now(void)
 
 static bool runs(const struct logger *l)
 {
-	return tacho_load_acquire(&l->q.state->running);
+	return tacho_qnx_has_buffers(&l->q) && tacho_load_acquire(&l->q.state->running);
 }
 
-/* Whether the trace was started; else a signal came. */
+/* Whether the trace was started; else a signal came, or there are no buffers any more. */
 static bool wait_for_start(struct logger *l)
 {
 	struct qnx_state *s = l->q.state;
@@ -219,8 +220,12 @@ static bool wait_for_start(struct logger *l)
 		/* it may be over by now: what it left is logged */
 		if (tacho_load_relaxed(&s->nr_starts) != l->starts)
 			return true;
+		if (!tacho_qnx_has_buffers(&l->q))
+			break;
 		(void)tacho_futex_wait(&s->changes, seen, WAIT_NS);
 	}
+	if (!stop_asked)
+		(void)logger_fail("somebody has freed the trace buffers");
 	return false;
 }
 
@@ -437,7 +442,7 @@ int logger_run(const struct logger_options *o)
 	if (!ret)
 		ret = arm(l);
 	if (!ret && o->daemon && !wait_for_start(l)) {
-		ret = disarm(l);
+		ret = disarm(l) || !stop_asked;
 		free(l);
 		return ret;
 	}

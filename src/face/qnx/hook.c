@@ -50,6 +50,8 @@ static bool attach(void)
 	if (hook.open)
 		tacho_qnx_close(&hook.qnx);
 	hook.open = !tacho_qnx_open(&hook.qnx, NULL);
+	if (hook.open)
+		tacho_qnx_unlock(&hook.qnx);
 	hook.generation = s->generation;
 	hook.seen = hook.open && hook.qnx.has_session ? nr_full() : 0;
 	return hook.open && hook.qnx.has_session;

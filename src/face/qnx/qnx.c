@@ -50,6 +50,12 @@ static uint64_t generation_of(const struct tacho_session *s)
 	return ((uint64_t)s->bit << 32 | s->generation) + 1;
 }
 
+bool tacho_qnx_has_buffers(const struct tacho_qnx *q)
+{
+	return q->has_session &&
+	       tacho_load_acquire(&q->state->generation) == generation_of(&q->session);
+}
+
 /* The session that the buffers are in; none is left if somebody has destroyed it. */
 static int find_session(struct tacho_qnx *q, struct tacho_diag *d)
 {
@@ -124,10 +130,8 @@ int tacho_qnx_open(struct tacho_qnx *q, struct tacho_diag *d)
 		return errno_of(err);
 	}
 	err = tacho_qnx_lock(q);
-	if (!err) {
+	if (!err)
 		err = find_session(q, d);
-		tacho_qnx_unlock(q);
-	}
 	if (err)
 		tacho_qnx_close(q);
 	return errno_of(err);
@@ -190,7 +194,7 @@ int tacho_qnx_alloc(struct tacho_qnx *q, uint32_t n, struct tacho_diag *d)
 	};
 	int err;
 
-	if (q->has_session)
+	if (tacho_qnx_has_buffers(q))
 		return tacho_diag(d, -EEXIST, 0, "there are trace buffers already");
 	if (!n)
 		return tacho_diag(d, -EFAULT, 0, "no buffers are asked for");
@@ -207,14 +211,17 @@ int tacho_qnx_alloc(struct tacho_qnx *q, uint32_t n, struct tacho_diag *d)
 	tacho_store_release(&s->generation, generation_of(&q->session));
 	/* what somebody left who destroyed the session only */
 	tacho_qnx_kernel_remove(q);
-	return errno_of(follow_rules(q, d));
+	err = follow_rules(q, d);
+	if (err)
+		(void)tacho_qnx_dealloc(q, NULL);
+	return errno_of(err);
 }
 
 int tacho_qnx_dealloc(struct tacho_qnx *q, struct tacho_diag *d)
 {
 	int err;
 
-	if (!q->has_session)
+	if (!tacho_qnx_has_buffers(q))
 		return no_buffers(d, -ECANCELED);
 	if (q->state->running)
 		return runs(d);
@@ -232,7 +239,7 @@ int tacho_qnx_mode(struct tacho_qnx *q, bool ring, struct tacho_diag *d)
 
 	if (q->state->running)
 		return runs(d);
-	if (q->has_session && q->state->ring != ring) {
+	if (tacho_qnx_has_buffers(q) && q->state->ring != ring) {
 		err = tacho_session_resize(&q->session, -1, lane_size(q->state->nr_buffers),
 					   ring, d);
 		tacho_qnx_kernel_remove(q);
@@ -268,7 +275,7 @@ int tacho_qnx_start(struct tacho_qnx *q, bool no_state, struct tacho_diag *d)
 	struct qnx_state *s = q->state;
 	int err;
 
-	if (!q->has_session)
+	if (!tacho_qnx_has_buffers(q))
 		return no_buffers(d, -ECANCELED);
 	if (s->running)
 		return 0;
@@ -293,7 +300,7 @@ int tacho_qnx_stop(struct tacho_qnx *q, struct tacho_diag *d)
 	struct qnx_state *s = q->state;
 	int err, kernel;
 
-	if (!q->has_session)
+	if (!tacho_qnx_has_buffers(q))
 		return no_buffers(d, -ECANCELED);
 	if (!s->running)
 		return 0;
@@ -310,7 +317,7 @@ int tacho_qnx_stop(struct tacho_qnx *q, struct tacho_diag *d)
 
 int tacho_qnx_flush(struct tacho_qnx *q)
 {
-	if (!q->has_session)
+	if (!tacho_qnx_has_buffers(q))
 		return -EFAULT;
 	begin_counting(q);
 	(void)tacho_add_relaxed(&q->state->nr_flushes, 1);
@@ -323,7 +330,7 @@ int tacho_qnx_skip(struct tacho_qnx *q)
 	struct qnx_state *s = q->state;
 	uint32_t n = s->nr_skips;
 
-	if (!q->has_session)
+	if (!tacho_qnx_has_buffers(q))
 		return -ECANCELED;
 	if (n >= QNX_SKIPS)
 		return -ENOMEM;
@@ -336,7 +343,7 @@ int tacho_qnx_skip(struct tacho_qnx *q)
 
 int64_t tacho_qnx_count(struct tacho_qnx *q)
 {
-	if (!q->has_session)
+	if (!tacho_qnx_has_buffers(q))
 		return -EFAULT;
 	return (int64_t)(written(q) - q->state->written);
 }
@@ -410,7 +417,7 @@ static int follow(struct tacho_qnx *q, struct tacho_diag *d)
 	int err;
 
 	tacho_store_release(&s->all_user, all_on(&s->class_[QNX_USER]));
-	if (!q->has_session)
+	if (!tacho_qnx_has_buffers(q))
 		return 0;
 	err = follow_rules(q, d);
 	if (!err && s->running)

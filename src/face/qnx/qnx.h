@@ -12,7 +12,8 @@
  *	-EPERM		not allowed
  *
  * A handle is used by one thread at a time, and all but open and close are called under the
- * lock.  Not for signal handlers.
+ * lock.  It stays that of the buffers that were there, or that it made: when somebody has freed
+ * these, there are none for it, whatever others have made since.  Not for signal handlers.
  */
 #ifndef TACHO_FACE_QNX_QNX_H
 #define TACHO_FACE_QNX_QNX_H
@@ -31,14 +32,17 @@ struct tacho_qnx {
 	bool has_session;
 };
 
-/* Opens QNX's trace of this machine and finds its session, if there is one. */
+/* Opens QNX's trace of this machine, locks it, and finds its session, if there is one. */
 int tacho_qnx_open(struct tacho_qnx *q, struct tacho_diag *d);
-/* Lets go of it; the trace goes on. */
+/* Lets go of it, and of the lock; the trace goes on. */
 void tacho_qnx_close(struct tacho_qnx *q);
 
 /* The lock among all who change something. */
 int tacho_qnx_lock(struct tacho_qnx *q);
 void tacho_qnx_unlock(struct tacho_qnx *q);
+
+/* Whether its buffers are there.  Without the lock, too: then nobody knows for how long. */
+bool tacho_qnx_has_buffers(const struct tacho_qnx *q);
 
 /* ---- buffers and modes ---- */
 

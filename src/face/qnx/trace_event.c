@@ -175,11 +175,7 @@ static int shared_commands(struct command *c)
 	int err = q ? tacho_qnx_open(q, NULL) : -ENOMEM;
 
 	if (!err) {
-		err = tacho_qnx_lock(q);
-		if (!err) {
-			err = trace_commands(q, c);
-			tacho_qnx_unlock(q);
-		}
+		err = trace_commands(q, c);
 		tacho_qnx_close(q);
 	}
 	free(q);
