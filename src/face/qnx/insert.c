@@ -27,11 +27,12 @@ struct qnx_event qnx_user[QNX_USER_FORMS][QNX_EVENTS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sigset_t over_fork;
 
-/* U2: types by code and id; under the lock until they are there. */
+/* U2: plans by code, events by id; made under the lock, found without it. */
 static struct {
 	struct tacho_kev_types types;
 	struct tacho_arena arena;
 	bool there;
+	const struct tacho_kev_plan *plan[TACHO_KEV_CODES];
 	struct qnx_event *of_id[0x10000];
 	/* made when the program starts */
 	struct {
@@ -205,11 +206,20 @@ static struct qnx_event *get_other(const struct tacho_kev_form *form, uint32_t c
 	return others.of_id[id];
 }
 
-static const struct tacho_kev_form *form_of(uint32_t code, const uint32_t *words, uint32_t nr)
+static const struct tacho_kev_form *form_of(const struct tacho_kev_plan *plan,
+					    const uint32_t *words, uint32_t nr)
 {
-	const struct tacho_kev_plan *plan = tacho_kev_plan(&others.types, code);
-
 	return plan ? tacho_kev_form_of(plan, (const unsigned char *)words, nr, false) : NULL;
+}
+
+/* What was begun before; NULL: nothing was. */
+static struct qnx_event *find_other(uint32_t code, const uint32_t *words, uint32_t nr,
+				    bool slot, const struct tacho_kev_form **form)
+{
+	*form = slot ? NULL : form_of(tacho_load_acquire(&others.plan[code]), words, nr);
+	if (!slot && !*form)
+		return NULL;
+	return tacho_load_acquire(&others.of_id[slot ? TACHO_KEV_ID_ORPHAN : (*form)->id]);
 }
 
 /* ---- recording ---- */
@@ -245,19 +255,6 @@ static bool is_wanted(const struct qnx_event *e)
 	return tacho_load_relaxed(e->event.state) != 0;
 }
 
-/* Text as fmt/kev/types.h knows it: printable, ended by up to 8 zeros. */
-static bool is_text(const unsigned char *p, size_t n)
-{
-	size_t len = strnlen((const char *)p, n), padded = (n + 7) & ~(size_t)7;
-
-	if (!len || padded - len > 8)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (i < len ? p[i] < 0x20 && p[i] != '\n' && p[i] != '\t' : p[i])
-			return false;
-	return true;
-}
-
 static int insert_simple(uint32_t event, const uint32_t word[2])
 {
 	struct qnx_event *e = &qnx_user[QNX_USER_WORDS][event];
@@ -290,7 +287,7 @@ int qnx_insert_user(uint32_t event, const void *bytes, size_t n)
 		memcpy(word, bytes, n);
 		return insert_simple(event, word);
 	}
-	form = is_text(bytes, n) ? QNX_USER_TEXT : QNX_USER_DATA;
+	form = tacho_kev_is_text(bytes, n) ? QNX_USER_TEXT : QNX_USER_DATA;
 	/* a text ends with one zero; bytes are whole slots */
 	size = form == QNX_USER_TEXT ? strnlen(bytes, n) + 1 : (n + 7) & ~(size_t)7;
 	n = n < size ? n : size;
@@ -324,19 +321,24 @@ int qnx_insert_text(uint32_t event, const char *text)
 	return qnx_insert_user(event, copy, n + 1);
 }
 
-/* Gets an event of a form, under the lock; NULL, and errno. */
+/* Gets an event of a form; NULL, and errno. */
 static struct qnx_event *begin_other(uint32_t code, const uint32_t *words, uint32_t nr,
 				     bool slot, const struct tacho_kev_form **form)
 {
-	struct qnx_event *e = NULL;
+	struct qnx_event *e = find_other(code, words, nr, slot, form);
+	const struct tacho_kev_plan *plan;
 	int saved = errno;
 	sigset_t was;
 
+	if (tacho_likely(e))
+		return e;
 	*form = NULL;
 	qnx_lock(&was);
 	if (have_types()) {
+		plan = tacho_kev_plan(&others.types, code);
+		tacho_store_release(&others.plan[code], plan);
 		if (!slot)
-			*form = form_of(code, words, nr);
+			*form = form_of(plan, words, nr);
 		if (slot || *form)
 			e = get_other(*form, code);
 	}
@@ -358,7 +360,7 @@ static void write_other(struct qnx_event *e, const struct tacho_kev_form *form,
 
 int qnx_insert_words(uint32_t code, const uint32_t *words, uint32_t nr)
 {
-	uint32_t copy[QNX_WORDS_MAX + 2] = { 0 };
+	uint32_t copy[QNX_WORDS_MAX + 2];
 	const struct tacho_kev_form *form;
 	struct tacho_kev_event ev = { .kind = TACHO_KEV_WHOLE, .header = code,
 				      .data = (const unsigned char *)copy };
@@ -371,6 +373,8 @@ int qnx_insert_words(uint32_t code, const uint32_t *words, uint32_t nr)
 		return -1;
 	}
 	memcpy(copy, words, (size_t)4 * nr);
+	/* whole slots, and one at least */
+	copy[nr] = copy[nr + 1] = 0;
 	ev.words = nr < 2 ? 2 : (nr + 1) & ~1u;
 	e = begin_other(code, copy, ev.words, false, &form);
 	if (!e)

@@ -402,7 +402,7 @@ TACHO_EXPORT int trace_nlogf(int code, int max, const char *fmt, ...)
 
 TACHO_EXPORT int trace_logbc(unsigned cls, unsigned event, const void *data, size_t n)
 {
-	uint32_t class_ = cls >> 10, words[QNX_WORDS_MAX] = { 0 };
+	uint32_t class_ = cls >> 10, words[QNX_WORDS_MAX], nr = (uint32_t)((n + 3) / 4);
 	uint32_t code;
 
 	if (!code_of(class_, event, &code) || (!data && n))
@@ -411,8 +411,10 @@ TACHO_EXPORT int trace_logbc(unsigned cls, unsigned event, const void *data, siz
 		return qnx_insert_user(event & EVENT_MASK, data ? data : "", n);
 	if (n > sizeof(words))
 		return result(-ENOMEM);
+	if (nr)
+		words[nr - 1] = 0;
 	memcpy(words, data ? data : "", n);
-	return qnx_insert_words(code, words, (uint32_t)((n + 3) / 4));
+	return qnx_insert_words(code, words, nr);
 }
 
 TACHO_EXPORT int trace_logb(int code, const void *data, size_t n)

@@ -157,14 +157,13 @@ static bool fits(const struct tacho_kev_form *f, uint32_t words)
 					    words > f->fixed;
 }
 
-/* Text: printable, and nothing but NULs behind its end. */
-static bool is_text(const unsigned char *p, uint32_t n)
+bool tacho_kev_is_text(const unsigned char *p, size_t n)
 {
-	uint32_t len = (uint32_t)strnlen((const char *)p, n);
+	size_t len = strnlen((const char *)p, n), padded = (n + 7) & ~(size_t)7;
 
-	if (!len || n - len > 8)
+	if (!len || padded - len > 8)
 		return false;
-	for (uint32_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (i < len ? p[i] < 0x20 && p[i] != '\n' && p[i] != '\t' : p[i])
 			return false;
 	return true;
@@ -178,8 +177,8 @@ const struct tacho_kev_form *tacho_kev_form_of(const struct tacho_kev_plan *plan
 
 	if (plan->user) {
 		if (words > 2)
-			return &form[is_text(data, 4 * words) ? TACHO_KEV_ALT :
-						TACHO_KEV_WIDE];
+			return &form[tacho_kev_is_text(data, 4 * (size_t)words) ?
+				     TACHO_KEV_ALT : TACHO_KEV_WIDE];
 		return &form[TACHO_KEV_FAST];
 	}
 	if (plan->exit && words == 2 && tacho_load_u32(data) == UINT32_MAX) {

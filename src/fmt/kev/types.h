@@ -78,6 +78,9 @@ void tacho_kev_types_release(struct tacho_kev_types *t);
 const struct tacho_kev_plan *tacho_kev_plan(struct tacho_kev_types *t,
 					    uint32_t code);
 
+/* Text: printable, and nothing behind its end but zeros, up to 8 with those that fill a slot. */
+bool tacho_kev_is_text(const unsigned char *p, size_t n);
+
 /* The form of an event with so many words (an even number, 2 in a simple event). */
 const struct tacho_kev_form *tacho_kev_form_of(const struct tacho_kev_plan *plan,
 					       const unsigned char *data,
