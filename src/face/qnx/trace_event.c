@@ -17,6 +17,8 @@
 #define CLASS_MASK	0x1fu
 #define VERSION		101	/* of the trace: 1.01, as .kev files have it */
 #define TEXT_MAX	(1 << 20)
+/* A command's number, as TraceEvent() is given it. */
+#define NUMBER(command)	_TRACE_GET_FLAG(_NTO_TRACE_##command)
 /* The commands that have other numbers in releases that are not this header's. */
 #define SETBUFFER	44
 #define PMU_QUERYEVENTS	49
@@ -38,30 +40,75 @@ struct command {
 	va_list *args;
 };
 
-static int change(struct tacho_qnx *q, struct command *c, enum tacho_qnx_change how, bool event)
-{
-	uint32_t class_ = va_arg(*c->args, unsigned int);
-	uint32_t n = event ? va_arg(*c->args, unsigned int) : QNX_ALL_EVENTS;
-	struct qnx_set set;
+enum scope { ALL, CLASS, EVENT };
 
-	if (!qnx_set_of(&set, class_, n, c->states))
-		return -EFAULT;
-	return tacho_qnx_change(q, &set, how, NULL);
-}
+/* ADD, DEL, SET ... FAST and WIDE. */
+static const struct change {
+	uint8_t n;
+	uint8_t how;			/* enum tacho_qnx_change */
+	uint8_t scope;
+} changes[] = {
+	{ NUMBER(ADDALLCLASSES), TACHO_QNX_ON, ALL },
+	{ NUMBER(DELALLCLASSES), TACHO_QNX_OFF, ALL },
+	{ NUMBER(SETALLCLASSESFAST), TACHO_QNX_FAST, ALL },
+	{ NUMBER(SETALLCLASSESWIDE), TACHO_QNX_WIDE, ALL },
+	{ NUMBER(ADDCLASS), TACHO_QNX_ON, CLASS },
+	{ NUMBER(DELCLASS), TACHO_QNX_OFF, CLASS },
+	{ NUMBER(SETCLASSFAST), TACHO_QNX_FAST, CLASS },
+	{ NUMBER(SETCLASSWIDE), TACHO_QNX_WIDE, CLASS },
+	{ NUMBER(ADDEVENT), TACHO_QNX_ON, EVENT },
+	{ NUMBER(DELEVENT), TACHO_QNX_OFF, EVENT },
+	{ NUMBER(SETEVENTFAST), TACHO_QNX_FAST, EVENT },
+	{ NUMBER(SETEVENTWIDE), TACHO_QNX_WIDE, EVENT },
+};
 
 /* SET and CLR ... PID and TID, of a class or of an event. */
-static int change_who(struct tacho_qnx *q, struct command *c, bool event, bool tid, bool clear)
+static const struct who_change {
+	uint8_t n;
+	uint8_t scope;
+	bool tid, clear;
+} who_changes[] = {
+	{ NUMBER(SETCLASSPID), CLASS, false, false },
+	{ NUMBER(SETCLASSTID), CLASS, true, false },
+	{ NUMBER(SETEVENTPID), EVENT, false, false },
+	{ NUMBER(SETEVENTTID), EVENT, true, false },
+	{ NUMBER(CLRCLASSPID), CLASS, false, true },
+	{ NUMBER(CLRCLASSTID), CLASS, true, true },
+	{ NUMBER(CLREVENTPID), EVENT, false, true },
+	{ NUMBER(CLREVENTTID), EVENT, true, true },
+};
+
+/* The events that a command's first arguments name. */
+static bool take_set(struct command *c, uint8_t scope, struct qnx_set *set)
 {
 	uint32_t class_ = va_arg(*c->args, unsigned int);
-	uint32_t n = event ? va_arg(*c->args, unsigned int) : QNX_ALL_EVENTS;
-	int32_t p = clear ? 0 : va_arg(*c->args, int);
-	int32_t t = !clear && tid ? va_arg(*c->args, int) : 0;
+	uint32_t n = scope == EVENT ? va_arg(*c->args, unsigned int) : QNX_ALL_EVENTS;
+
+	return qnx_set_of(set, class_, n, c->states);
+}
+
+static int change(struct tacho_qnx *q, struct command *c, const struct change *how)
+{
+	enum tacho_qnx_change to = (enum tacho_qnx_change)how->how;
 	struct qnx_set set;
 
-	if (!qnx_set_of(&set, class_, n, c->states))
+	if (how->scope == ALL)
+		return tacho_qnx_change_all(q, to, NULL);
+	return take_set(c, how->scope, &set) ? tacho_qnx_change(q, &set, to, NULL) : -EFAULT;
+}
+
+static int change_who(struct tacho_qnx *q, struct command *c, const struct who_change *how)
+{
+	struct qnx_set set;
+	int32_t pid;
+
+	if (!take_set(c, how->scope, &set))
 		return -EFAULT;
-	return clear ? tacho_qnx_clear_who(q, &set, !event, !tid) :
-		       tacho_qnx_set_who(q, &set, !event, p, t);
+	if (how->clear)
+		return tacho_qnx_clear_who(q, &set, how->scope == CLASS, !how->tid);
+	pid = va_arg(*c->args, int);
+	return tacho_qnx_set_who(q, &set, how->scope == CLASS, pid,
+				 how->tid ? va_arg(*c->args, int) : 0);
 }
 
 static int alloc_buffers(struct tacho_qnx *q, struct command *c)
@@ -83,85 +130,39 @@ static int count(struct tacho_qnx *q)
 	return n > INT_MAX ? INT_MAX : (int)n;
 }
 
-static int who_commands(struct tacho_qnx *q, struct command *c)
-{
-	switch (c->n) {
-	case _TRACE_GET_FLAG(_NTO_TRACE_SETCLASSPID):
-		return change_who(q, c, false, false, false);
-	case _TRACE_GET_FLAG(_NTO_TRACE_SETCLASSTID):
-		return change_who(q, c, false, true, false);
-	case _TRACE_GET_FLAG(_NTO_TRACE_SETEVENTPID):
-		return change_who(q, c, true, false, false);
-	case _TRACE_GET_FLAG(_NTO_TRACE_SETEVENTTID):
-		return change_who(q, c, true, true, false);
-	case _TRACE_GET_FLAG(_NTO_TRACE_CLRCLASSPID):
-		return change_who(q, c, false, false, true);
-	case _TRACE_GET_FLAG(_NTO_TRACE_CLRCLASSTID):
-		return change_who(q, c, false, true, true);
-	case _TRACE_GET_FLAG(_NTO_TRACE_CLREVENTPID):
-		return change_who(q, c, true, false, true);
-	case _TRACE_GET_FLAG(_NTO_TRACE_CLREVENTTID):
-		return change_who(q, c, true, true, true);
-	case SETBUFFER ... PMU_QUERYEVENTS:
-		return -ENOTSUP;	/* nobody says what their arguments are */
-	default:
-		return -EFAULT;
-	}
-}
-
 static int class_commands(struct tacho_qnx *q, struct command *c)
 {
-	switch (c->n) {
-	case _TRACE_GET_FLAG(_NTO_TRACE_ADDALLCLASSES):
-		return tacho_qnx_change_all(q, TACHO_QNX_ON, NULL);
-	case _TRACE_GET_FLAG(_NTO_TRACE_DELALLCLASSES):
-		return tacho_qnx_change_all(q, TACHO_QNX_OFF, NULL);
-	case _TRACE_GET_FLAG(_NTO_TRACE_ADDCLASS):
-		return change(q, c, TACHO_QNX_ON, false);
-	case _TRACE_GET_FLAG(_NTO_TRACE_DELCLASS):
-		return change(q, c, TACHO_QNX_OFF, false);
-	case _TRACE_GET_FLAG(_NTO_TRACE_ADDEVENT):
-		return change(q, c, TACHO_QNX_ON, true);
-	case _TRACE_GET_FLAG(_NTO_TRACE_DELEVENT):
-		return change(q, c, TACHO_QNX_OFF, true);
-	case _TRACE_GET_FLAG(_NTO_TRACE_SETALLCLASSESFAST):
-		return tacho_qnx_change_all(q, TACHO_QNX_FAST, NULL);
-	case _TRACE_GET_FLAG(_NTO_TRACE_SETALLCLASSESWIDE):
-		return tacho_qnx_change_all(q, TACHO_QNX_WIDE, NULL);
-	case _TRACE_GET_FLAG(_NTO_TRACE_SETCLASSFAST):
-		return change(q, c, TACHO_QNX_FAST, false);
-	case _TRACE_GET_FLAG(_NTO_TRACE_SETCLASSWIDE):
-		return change(q, c, TACHO_QNX_WIDE, false);
-	case _TRACE_GET_FLAG(_NTO_TRACE_SETEVENTFAST):
-		return change(q, c, TACHO_QNX_FAST, true);
-	case _TRACE_GET_FLAG(_NTO_TRACE_SETEVENTWIDE):
-		return change(q, c, TACHO_QNX_WIDE, true);
-	default:
-		return who_commands(q, c);
-	}
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(changes); i++)
+		if (changes[i].n == c->n)
+			return change(q, c, &changes[i]);
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(who_changes); i++)
+		if (who_changes[i].n == c->n)
+			return change_who(q, c, &who_changes[i]);
+	/* nobody says what their arguments are */
+	return c->n >= SETBUFFER && c->n <= PMU_QUERYEVENTS ? -ENOTSUP : -EFAULT;
 }
 
 static int trace_commands(struct tacho_qnx *q, struct command *c)
 {
 	switch (c->n) {
-	case _TRACE_GET_FLAG(_NTO_TRACE_START):
-	case _TRACE_GET_FLAG(_NTO_TRACE_STARTNOSTATE):
-		return tacho_qnx_start(q, c->n == _TRACE_GET_FLAG(_NTO_TRACE_STARTNOSTATE), NULL);
-	case _TRACE_GET_FLAG(_NTO_TRACE_STOP):
+	case NUMBER(START):
+	case NUMBER(STARTNOSTATE):
+		return tacho_qnx_start(q, c->n == NUMBER(STARTNOSTATE), NULL);
+	case NUMBER(STOP):
 		return tacho_qnx_stop(q, NULL);
-	case _TRACE_GET_FLAG(_NTO_TRACE_ALLOCBUFFER):
+	case NUMBER(ALLOCBUFFER):
 		return alloc_buffers(q, c);
-	case _TRACE_GET_FLAG(_NTO_TRACE_DEALLOCBUFFER):
+	case NUMBER(DEALLOCBUFFER):
 		return tacho_qnx_dealloc(q, NULL);
-	case _TRACE_GET_FLAG(_NTO_TRACE_FLUSHBUFFER):
+	case NUMBER(FLUSHBUFFER):
 		return tacho_qnx_flush(q);
-	case _TRACE_GET_FLAG(_NTO_TRACE_QUERYEVENTS):
+	case NUMBER(QUERYEVENTS):
 		return count(q);
-	case _TRACE_GET_FLAG(_NTO_TRACE_SETRINGMODE):
-	case _TRACE_GET_FLAG(_NTO_TRACE_SETLINEARMODE):
-		return tacho_qnx_mode(q, c->n == _TRACE_GET_FLAG(_NTO_TRACE_SETRINGMODE), NULL);
-	case _TRACE_GET_FLAG(_NTO_TRACE_SKIPBUFFER):
-	case _TRACE_GET_FLAG(_NTO_TRACE_OVERWRITEBUFFER):
+	case NUMBER(SETRINGMODE):
+	case NUMBER(SETLINEARMODE):
+		return tacho_qnx_mode(q, c->n == NUMBER(SETRINGMODE), NULL);
+	case NUMBER(SKIPBUFFER):
+	case NUMBER(OVERWRITEBUFFER):
 		return tacho_qnx_skip(q);
 	default:
 		return class_commands(q, c);
@@ -179,7 +180,7 @@ static int shared_commands(struct command *c)
 		tacho_qnx_close(q);
 	}
 	free(q);
-	if (!err && c->n == _TRACE_GET_FLAG(_NTO_TRACE_FLUSHBUFFER))
+	if (!err && c->n == NUMBER(FLUSHBUFFER))
 		qnx_hook_look(true);
 	return result(err);
 }
@@ -270,29 +271,29 @@ static int remove_handler(struct command *c, bool event)
 static int run(struct command *c)
 {
 	switch (c->n) {
-	case _TRACE_GET_FLAG(_NTO_TRACE_INSERTSUSEREVENT):
+	case NUMBER(INSERTSUSEREVENT):
 		return insert_two(c->args, false);
-	case _TRACE_GET_FLAG(_NTO_TRACE_INSERTSCLASSEVENT):
+	case NUMBER(INSERTSCLASSEVENT):
 		return insert_two(c->args, true);
-	case _TRACE_GET_FLAG(_NTO_TRACE_INSERTCUSEREVENT):
+	case NUMBER(INSERTCUSEREVENT):
 		return insert_many(c->args, false);
-	case _TRACE_GET_FLAG(_NTO_TRACE_INSERTCCLASSEVENT):
+	case NUMBER(INSERTCCLASSEVENT):
 		return insert_many(c->args, true);
-	case _TRACE_GET_FLAG(_NTO_TRACE_INSERTUSRSTREVENT):
+	case NUMBER(INSERTUSRSTREVENT):
 		return insert_text(c->args);
-	case _TRACE_GET_FLAG(_NTO_TRACE_INSERTEVENT):
+	case NUMBER(INSERTEVENT):
 		return insert_slot(c->args);
-	case _TRACE_GET_FLAG(_NTO_TRACE_ADDEVENTHANDLER):
+	case NUMBER(ADDEVENTHANDLER):
 		return add_handler(c, true);
-	case _TRACE_GET_FLAG(_NTO_TRACE_ADDCLASSEVHANDLER):
+	case NUMBER(ADDCLASSEVHANDLER):
 		return add_handler(c, false);
-	case _TRACE_GET_FLAG(_NTO_TRACE_DELEVENTHANDLER):
+	case NUMBER(DELEVENTHANDLER):
 		return remove_handler(c, true);
-	case _TRACE_GET_FLAG(_NTO_TRACE_DELCLASSEVHANDLER):
+	case NUMBER(DELCLASSEVHANDLER):
 		return remove_handler(c, false);
-	case _TRACE_GET_FLAG(_NTO_TRACE_QUERYVERSION):
+	case NUMBER(QUERYVERSION):
 		return VERSION;
-	case _TRACE_GET_FLAG(_NTO_TRACE_QUERYSUPPORT):
+	case NUMBER(QUERYSUPPORT):
 		return _NTO_TRACE_SUPPINSTR;
 	default:
 		return shared_commands(c);
