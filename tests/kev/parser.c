@@ -70,6 +70,8 @@ static void register_few(struct traceparser_state *s)
 	traceparser_cs(s, NULL, on_event, _NTO_TRACE_KERCALLENTER, __KER_MSG_SENDV);
 	traceparser_cs(s, own, on_event, _NTO_TRACE_THREAD, 1 << STATE_READY);
 	traceparser_cs(s, NULL, on_event, _NTO_TRACE_USER, 5);
+	/* no event of processes, and none of threads either */
+	traceparser_cs(s, NULL, on_event, _NTO_TRACE_PROCESS, 0);
 }
 
 static void check_errors(void)

@@ -122,6 +122,13 @@ def test_printer():
     with open(path, 'rb') as f:
         code, out, _ = run(PRINTER, '-f', '-', stdin=f)
     same((code, out), (0, HEAD + LINES), 'from standard input')
+    for data, want in ((open(path, 'rb').read(), (0, HEAD + LINES, '')),
+                       (b'', (1, 'TRACEPRINTER version 1.02\n',
+                              "traceprinter: 'standard input' is neither a QNX trace nor bare "
+                              'events of one\n'))):
+        p = subprocess.run([PRINTER, '-f', '-'], input=data, capture_output=True)
+        same((p.returncode, p.stdout.decode(), p.stderr.decode()), want,
+             f'{len(data)} bytes by a pipe')
     to = os.path.join(work, 'out')
     code, out, _ = run(PRINTER, '-f', path, '-o', to)
     same((code, out, open(to).read()), (0, '', HEAD + LINES), '-o')
@@ -148,6 +155,7 @@ def test_format():
          ['0|21.474.836us|%|CON|TROL|    0|0    | msbtime:0x00000005 lsbtime:0x00000010',
           '1|21.474.836us|%|CON|TROL|    0|0    | buffer_sequence_number:42 '
           'num_events:714'], '-p: all conversions')
+    same(lines('%.-2147483648C|%.99999999999Z|')[0][:9], '|CONTROL|', '-p: any number')
     ok('conversion' in lines('%q'), '-p: what is none', lines('%q'))
     ok('conversion' in lines('abc%'), '-p: a % at the end', lines('abc%'))
 
@@ -186,6 +194,9 @@ def test_parser():
          '40000001 0000000c 0000000d 00000001 00000002 00000003', 'a combine event, whole')
     same(events[10], 'user cpu 1 class 4 event 24 time 0x00000048 clk 0x48 prev 2: '
          '00000064 00000002', 'a thread')
+    f = trace()
+    f.words(1, PR_TH, STATES['dead'], 0x50, 100, 2)
+    f.write(path)
     code, out, _ = parser('few')
     same([line.split(' time')[0] for line in out[2:]],
          ['user cpu 0 class 2 event 11', 'user cpu 0 class 2 event 11',

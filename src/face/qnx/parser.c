@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define _QNX_RELEASE	800	/* all that there is */
 #pragma GCC visibility push(default)
@@ -44,6 +47,8 @@ struct traceparser_state {
 	/* of the last traceparser() */
 	struct tacho_kev_file file;
 	bool open;
+	void *input;			/* what came by a pipe, mapped */
+	size_t input_len;
 	void *syspage;
 	char *text;			/* the value that was asked for last */
 
@@ -80,6 +85,9 @@ static void let_go(struct traceparser_state *s)
 	if (s->open)
 		tacho_kev_file_close(&s->file);
 	s->open = false;
+	if (s->input)
+		(void)munmap(s->input, s->input_len);
+	s->input = NULL;
 	free(s->syspage);
 	s->syspage = NULL;
 	free(s->text);
@@ -136,7 +144,9 @@ int traceparser_debug(struct traceparser_state *s, FILE *f, unsigned flags)
 static void set(struct traceparser_state *s, uint32_t class_, uint32_t event,
 		const struct callback *cb)
 {
-	s->by_code[TACHO_KEV_MAKE(class_, event & 0x3ff)] = *cb;
+	/* a bit that is none of the class's is no event of it */
+	if (event <= _NTO_TRACE_MAX_CODES)
+		s->by_code[TACHO_KEV_MAKE(class_, event)] = *cb;
 }
 
 /* Events first to last of an external class that are those of the header word. */
@@ -518,6 +528,53 @@ static int parse_file(struct traceparser_state *s, void *user)
 	return err;
 }
 
+/* All of standard input, in a file without a name; NULL and errno. */
+static FILE *keep_stdin(void)
+{
+	FILE *kept = tmpfile();
+	char room[CHUNK];
+	ssize_t n = 0;
+
+	while (kept && (n = read(0, room, sizeof(room))) > 0)
+		if (fwrite(room, 1, (size_t)n, kept) != (size_t)n)
+			break;
+	if (!kept || (!n && !fflush(kept)))
+		return kept;
+	(void)fclose(kept);
+	return NULL;
+}
+
+/* A file cannot be read twice that comes by a pipe: it is kept, and mapped. */
+static int open_pipe(struct traceparser_state *s, struct tacho_diag *d)
+{
+	FILE *kept = keep_stdin();
+	struct stat st = { .st_size = 0 };
+	void *p = MAP_FAILED;
+
+	if (kept && !fstat(fileno(kept), &st))
+		p = mmap(NULL, (size_t)st.st_size + 1, PROT_READ, MAP_PRIVATE, fileno(kept), 0);
+	if (kept)
+		(void)fclose(kept);
+	if (p == MAP_FAILED)
+		return tacho_diag(d, -errno, 0, "cannot keep standard input in a temporary "
+				  "file: %s", strerror(errno));
+	s->input = p;
+	s->input_len = (size_t)st.st_size + 1;
+	return tacho_kev_file_open(&s->file, "standard input", p, (size_t)st.st_size, d);
+}
+
+static int open_file(struct traceparser_state *s, const char *path, struct tacho_diag *d)
+{
+	struct stat st;
+
+	s->file = (struct tacho_kev_file){ .fd = -1 };
+	if (strcmp(path, "-"))
+		return tacho_kev_file_open(&s->file, path, NULL, 0, d);
+	if (!fstat(0, &st) && !S_ISREG(st.st_mode))
+		return open_pipe(s, d);
+	return tacho_kev_file_open(&s->file, "/dev/stdin", NULL, 0, d);
+}
+
 int traceparser(struct traceparser_state *s, void *user, const char *path)
 {
 	struct tacho_diag d = { 0 };
@@ -532,9 +589,7 @@ int traceparser(struct traceparser_state *s, void *user, const char *path)
 	s->error_str[0] = '\0';
 	s->has_first = false;
 	s->event_id = 0;
-	if (!strcmp(path, "-"))
-		path = "/dev/stdin";
-	err = tacho_kev_file_open(&s->file, path, NULL, 0, &d);
+	err = open_file(s, path, &d);
 	s->open = true;
 	if (err)
 		return fail(s, err == -ENOMEM ? _TRACEPARSER_NO_MORE_MEMORY :
