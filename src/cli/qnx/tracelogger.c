@@ -345,6 +345,8 @@ static int copy_out(const char *from, const char *out)
 	while (!ret && (n = fread(room, 1, sizeof(room), in)) > 0)
 		if (fwrite(room, 1, n, to) != n)
 			ret = logger_fail("cannot write to '%s': %s", out, strerror(errno));
+	if (!ret && ferror(in))
+		ret = logger_fail("cannot read '%s': %s", from, strerror(errno));
 	if (!ret && fflush(to))
 		ret = logger_fail("cannot write to '%s': %s", out, strerror(errno));
 	if (in)

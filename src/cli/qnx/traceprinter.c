@@ -22,6 +22,7 @@
 
 #define INPUT		"/dev/shm/tracebuffer.kev"
 #define LABEL_COLUMN	26
+#define WIDTH_MAX	4096
 #define VERSION		"1.02"
 
 struct printer {
@@ -327,6 +328,16 @@ static bool field_text(const struct printer *p, char conversion, const struct li
 	}
 }
 
+/* A width or a precision; what is larger than any line is as good as one. */
+static int number(const char **at)
+{
+	char *end;
+	long n = strtol(*at, &end, 10);
+
+	*at = end;
+	return n > WIDTH_MAX ? WIDTH_MAX : n < -WIDTH_MAX ? -WIDTH_MAX : (int)n;
+}
+
 /* One conversion at *at, behind its '%'.  False: there is none such. */
 static bool conversion(const struct printer *p, const char **at, const struct line *l)
 {
@@ -335,16 +346,14 @@ static bool conversion(const struct printer *p, const char **at, const struct li
 	bool has_precision = false;
 	const char *c = *at;
 	size_t n = strspn(c, "-0 +#");
-	char *end;
 
 	memcpy(flags, c, n < sizeof(flags) ? n : sizeof(flags) - 1);
 	c += n;
-	width = (int)strtol(c, &end, 10);
-	c = end;
+	width = number(&c);
 	if (*c == '.') {
+		c++;
 		has_precision = true;
-		precision = (int)strtol(c + 1, &end, 10);
-		c = end;
+		precision = number(&c);
 	}
 	if (!l) {	/* only whether it is one */
 		*at = c + (*c != '\0');
