@@ -252,6 +252,60 @@ static void test_handlers(void)
 	CHECK_ERR(TraceEvent(_NTO_TRACE_ADDEVENTHANDLER, USER, 1, NULL, NULL), EFAULT);
 }
 
+/* Handlers that come and go while events are inserted: each has its own data, its own event. */
+static int mine[3], mixed, called, over;
+
+static int first_handler(event_data_t *data)
+{
+	(void)tacho_add_relaxed(&called, 1);
+	(void)tacho_add_relaxed(&mixed, data->area != &mine[0]);
+	return 1;
+}
+
+static int second_handler(event_data_t *data)
+{
+	(void)tacho_add_relaxed(&mixed, data->area != &mine[1]);
+	return 1;
+}
+
+static int other_handler(event_data_t *data)
+{
+	(void)data;
+	(void)tacho_add_relaxed(&mixed, 1);
+	return 1;
+}
+
+static void *insert_until_over(void *arg)
+{
+	cpu_set_t all;
+
+	memset(&all, 0xff, sizeof(all));
+	(void)sched_setaffinity(0, sizeof(all), &all);
+	while (!tacho_load_relaxed(&over))
+		(void)trace_logi(1, 0, 0);
+	return arg;
+}
+
+static void test_handlers_change(void)
+{
+	event_data_t data[3] = { { .area = &mine[0] }, { .area = &mine[1] }, { .area = NULL } };
+	pthread_t t;
+
+	test_anew(8);
+	CHECK_EQ(TraceEvent(_NTO_TRACE_ADDCLASS, USER), 0);
+	CHECK_EQ(pthread_create(&t, NULL, insert_until_over, NULL), 0);
+	for (int i = 0; i < 100000 || !tacho_load_relaxed(&called); i++) {
+		(void)TraceEvent(_NTO_TRACE_ADDEVENTHANDLER, USER, 1, first_handler, &data[0]);
+		(void)TraceEvent(_NTO_TRACE_ADDEVENTHANDLER, USER, 1, second_handler, &data[1]);
+		(void)TraceEvent(_NTO_TRACE_DELEVENTHANDLER, USER, 1);
+		(void)TraceEvent(_NTO_TRACE_ADDEVENTHANDLER, USER, 2, other_handler, &data[2]);
+		(void)TraceEvent(_NTO_TRACE_DELEVENTHANDLER, USER, 2);
+	}
+	tacho_store_relaxed(&over, 1);
+	CHECK_EQ(pthread_join(t, NULL), 0);
+	CHECK_EQ(mixed, 0);
+}
+
 /* ---- modes ---- */
 
 /* More events than the buffers hold, then the last one. */
@@ -437,6 +491,7 @@ int main(int argc, char **argv)
 	test_classes();
 	test_who();
 	test_handlers();
+	test_handlers_change();
 	test_modes();
 	test_query();
 	test_anywhere();

@@ -17,10 +17,12 @@
 #include "ring/ring.h"
 
 /*
- * A place is filled in under the lock, class and event first, `fn` last; an empty one has none.
- * Whoever looks finds a handler as it is, or as it was.
+ * A place is changed under the lock, and `seq` is odd meanwhile; an empty one has no `fn`.
+ * Whoever looks takes a copy, again if `seq` is another one then: a handler as it is, or as it
+ * was.  Nobody waits for himself, as signals are blocked under the lock.
  */
 struct place {
+	uint32_t seq;
 	qnx_handler fn;
 	event_data_t *data;
 	uint32_t class_;
@@ -32,6 +34,32 @@ static uint32_t nr_used;		/* places that ever were */
 
 /* A handler that inserts an event is not asked about it. */
 static __thread uint32_t inside __attribute__((tls_model("initial-exec")));
+
+/* Under the lock. */
+static void put(struct place *p, const struct place *what)
+{
+	uint32_t seq = p->seq;
+
+	/* each word behind the odd number: [W1], read by [R1] */
+	tacho_store_relaxed(&p->seq, seq + 1);
+	tacho_store_release(&p->fn, what->fn);
+	tacho_store_release(&p->data, what->data);
+	tacho_store_release(&p->class_, what->class_);
+	tacho_store_release(&p->event, what->event);
+	tacho_store_release(&p->seq, seq + 2);
+}
+
+static void get(const struct place *p, struct place *copy)
+{
+	do {
+		copy->seq = tacho_load_acquire(&p->seq);
+		/* [R1] */
+		copy->fn = tacho_load_acquire(&p->fn);
+		copy->data = tacho_load_acquire(&p->data);
+		copy->class_ = tacho_load_acquire(&p->class_);
+		copy->event = tacho_load_acquire(&p->event);
+	} while (copy->seq & 1 || tacho_load_relaxed(&p->seq) != copy->seq);
+}
 
 static struct place *find(uint32_t class_, uint32_t event)
 {
@@ -81,10 +109,7 @@ int qnx_handler_add(uint32_t class_, uint32_t event, bool states, qnx_handler fn
 		(void)tacho_add_relaxed(&qnx_run.hooks, p != NULL);
 	}
 	if (p) {
-		p->class_ = class_;
-		p->event = n;
-		p->data = data;
-		tacho_store_release(&p->fn, fn);
+		put(p, &(struct place){ .fn = fn, .data = data, .class_ = class_, .event = n });
 		if (nr_used < (uint32_t)(p - places) + 1)
 			tacho_store_release(&nr_used, (uint32_t)(p - places) + 1);
 	}
@@ -103,7 +128,7 @@ int qnx_handler_remove(uint32_t class_, uint32_t event, bool states)
 	qnx_lock(&was);
 	p = find(class_, n);
 	if (p) {
-		tacho_store_release(&p->fn, (qnx_handler)NULL);
+		put(p, &(struct place){ .fn = NULL });
 		(void)tacho_add_relaxed(&qnx_run.hooks, -1u);
 	}
 	qnx_unlock(&was);
@@ -154,13 +179,13 @@ bool qnx_handlers_say(uint32_t class_, uint32_t event, const struct qnx_hit *hit
 		return true;
 	inside = 1;
 	for (uint32_t i = 0; i < n; i++) {
-		struct place *p = &places[i];
-		qnx_handler fn = tacho_load_acquire(&p->fn);
+		struct place p;
 
-		if (!fn || !covers(p->class_, class_) ||
-		    (p->event != QNX_ALL_EVENTS && p->event != event))
+		get(&places[i], &p);
+		if (!p.fn || !covers(p.class_, class_) ||
+		    (p.event != QNX_ALL_EVENTS && p.event != event))
 			continue;
-		is &= call(fn, p->data, hit) != 0;
+		is &= call(p.fn, p.data, hit) != 0;
 	}
 	inside = 0;
 	errno = saved;
