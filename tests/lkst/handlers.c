@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 
+#include "face/lkst/hook.h"
 #include "face/lkst/service.h"
 #include "lkst/prog.h"
 #include "lkst/types.h"
@@ -489,6 +490,59 @@ static void test_shared(void)
 	CHECK_EQ(lkst_evhandler_unregister(0x060), 0);
 }
 
+/* ---- a buffer that is full ---- */
+
+static uint32_t overruns, inside, most_inside;
+static int32_t overrun_buffer;
+
+/* More than a buffer holds: it runs into the next overrun, in itself. */
+static void many(void *rec, int etype, lkst_arg_t cpu, lkst_arg_t buffer, lkst_arg_t next,
+		 lkst_arg_t n)
+{
+	overruns += etype == LKST_ETYPE_LKST_BUFF_OVFLOW && buffer == (lkst_arg_t)overrun_buffer &&
+		    next == (lkst_arg_t)(int64_t)LKST_BUFFER_ID_VOID && n;
+	if (++inside > most_inside)
+		most_inside = inside;
+	for (lkst_arg_t i = 0; i < 70; i++)
+		lkst_evhandlerprim_entry_log(rec, etype, cpu, buffer, i, 4711);
+	inside--;
+}
+
+static void count_many(const struct lkst_record *r, void *arg)
+{
+	uint64_t *n = arg;
+
+	if (r->etype == LKST_ETYPE_LKST_BUFF_OVFLOW && r->arg[3] == 4711)
+		*n += r->pid == getpid() && r->thread == gettid() && r->cpu == r->arg[0];
+}
+
+static void test_overrun(void)
+{
+	int id = lkst_evhandler_register(LKST_EVHANDLER_ID_VOID, "many", many, NULL);
+	const struct prog_entry e[] = { { 0x100, LKST_EVHANDLER_ID_LOG },
+					{ LKST_ETYPE_LKST_BUFF_OVFLOW, id } };
+	struct lkst_buffer_param p = { .id = LKST_BUFFER_ID_VOID, .cpu = -1, .size = 4096,
+				       .next = LKST_BUFFER_ID_VOID };
+	uint64_t found = 0;
+
+	record("overrun", e, 2);
+	CHECK_EQ(tacho_lkst_buffer_create(&tool, &p), 0);
+	overrun_buffer = p.id;
+	for (uint32_t c = 0; c < tool.state->nr_cpus; c++)
+		(void)tacho_lkst_buffer_jump(&tool, &(struct lkst_buffer_jumpparam){ (int)c, p.id });
+	for (uint64_t i = 0; i < 100; i++)
+		LKST_HOOK(TEST_ONE, i, 0, 0, 0);
+	CHECK(overruns >= 1);
+	CHECK_EQ(most_inside, LKST_DEPTH_MAX);
+	(void)each_record(count_many, &found);
+	CHECK(found > 20);
+	record("overrun", e, 1);
+	for (uint32_t c = 0; c < tool.state->nr_cpus; c++)
+		(void)tacho_lkst_buffer_jump(&tool, &(struct lkst_buffer_jumpparam){ (int)c, 0 });
+	CHECK_EQ(lkst_evhandler_unregister(id), 0);
+	CHECK_EQ(tacho_lkst_buffer_delete(&tool, &(struct lkst_buffer_delparam){ -1, p.id }), 0);
+}
+
 int main(void)
 {
 	tool_open();
@@ -496,6 +550,7 @@ int main(void)
 	test_full();
 	test_ctrl();
 	test_hooks();
+	test_overrun();
 	test_death();
 	test_ctrl_death();
 	test_shared();

@@ -132,9 +132,7 @@ void tacho_lkst_handle(struct tacho_lkst *l, uint32_t handler, const struct lkst
 		return;
 	default:
 		fn = lkst_local_handler(handler);
-		if (fn)
-			fn(&told, r->etype, r->arg[0], r->arg[1], r->arg[2], r->arg[3]);
-		else
+		if (!fn || !lkst_handler_call(fn, &told.rec, r->etype, r->arg))
 			write_record(l, r, kernel);
 	}
 	look_at_limit(l);

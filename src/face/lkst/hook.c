@@ -198,21 +198,6 @@ static void record_of_hit(struct lkst_hookrec *rec, uint32_t etype, const uint64
 		record_any(etype, arg);
 }
 
-static void call(lkst_evhandler_func fn, struct hit *h, const uint64_t arg[4])
-{
-	uint32_t depth = lkst_self.depth;
-
-	if (depth >= LKST_DEPTH_MAX) {
-		write_own(h->type, h->state, h->link, arg);
-		return;
-	}
-	lkst_self.depth = depth + 1;
-	tacho_signal_fence();
-	fn(h, (int)lkst_etype_at(h->type->index), arg[0], arg[1], arg[2], arg[3]);
-	tacho_signal_fence();
-	lkst_self.depth = depth;
-}
-
 static uint32_t lane_to_shift(const struct lkst_link *k)
 {
 	uint32_t lane = lkst_lane_here(k);
@@ -234,10 +219,8 @@ static void handle(struct lkst_type *t, struct lkst_state *s, struct lkst_link *
 		return;
 	if (handler >= LKST_EVHANDLER_ID_USER)
 		fn = lkst_local_handler(handler);
-	if (fn) {
-		call(fn, &h, arg);
+	if (fn && lkst_handler_call(fn, &h.rec, lkst_etype_at(t->index), arg))
 		return;
-	}
 	write_own(t, s, k, arg);
 	if (handler == LKST_EVHANDLER_ID_BUFFER_SHIFT ||
 	    handler == LKST_EVHANDLER_ID_BUFFER_SHIFT_DW)

@@ -57,11 +57,20 @@ int lkst_shift_here(struct lkst_state *s, struct tacho_view *v, uint32_t lane, b
 
 /*
  * What phookrec points to in a handler of users: who records for it what it gives to
- * lkst_evhandlerprim_entry_log().  NULL: the process that runs it, as an event of its own.
+ * lkst_evhandlerprim_entry_log().  NULL: the process that runs it, as an event of its own; the
+ * specification has handlers not look at it, and of an overrun it is that.
  */
 struct lkst_hookrec {
 	void (*record)(struct lkst_hookrec *rec, uint32_t etype, const uint64_t arg[4]);
 };
+
+/*
+ * Calls a handler's function.  False: that many run in this thread already, one in the other, and it
+ * was not called: the event is to be recorded.  Any context.
+ */
+#define LKST_DEPTH_MAX	4
+bool lkst_handler_call(lkst_evhandler_func fn, struct lkst_hookrec *rec, uint32_t etype,
+		       const uint64_t arg[4]);
 
 /* The function that this process has registered for a handler of users, or NULL. */
 lkst_evhandler_func lkst_local_handler(uint32_t id);

@@ -256,7 +256,7 @@ static void after_fork_parent(void)
 
 static void after_fork_child(void)
 {
-	lkst_self = (struct lkst_self){ .seen = UINT64_MAX, .depth = lkst_self.depth };
+	lkst_self = (struct lkst_self){ .seen = UINT64_MAX };
 	lkst_service_fork();
 	pthread_mutex_unlock(&lkst_run.lock);
 	lkst_api_unlock();

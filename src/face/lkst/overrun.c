@@ -28,6 +28,24 @@ void lkst_local_handler_set(uint32_t id, lkst_evhandler_func fn)
 		tacho_store_release(&local_handler[id], fn);
 }
 
+/* Handlers that run now. */
+static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
+
+bool lkst_handler_call(lkst_evhandler_func fn, struct lkst_hookrec *rec, uint32_t etype,
+		       const uint64_t arg[4])
+{
+	uint32_t before = depth;
+
+	if (before >= LKST_DEPTH_MAX)
+		return false;
+	depth = before + 1;
+	tacho_signal_fence();
+	fn(rec, (int)etype, arg[0], arg[1], arg[2], arg[3]);
+	tacho_signal_fence();
+	depth = before;
+	return true;
+}
+
 /* LKST's buffer that a ring's buffer of this CPU holds, or NULL; and its id. */
 static struct lkst_buffer *of_ring(struct lkst_cpu *cpu, uint32_t ring, int32_t *id)
 {
@@ -99,13 +117,13 @@ void lkst_overrun_prepare(void)
 	tacho_buf_release(&b);
 }
 
-static void record_overflow(struct tacho_view *v, uint32_t lane, uint64_t b, uint64_t next,
-			    uint64_t n)
+/* arg: the first is the lane. */
+static void record_overflow(struct tacho_view *v, const uint64_t arg[4])
 {
 	const struct lkst_record r = {
-		.arg = { lane, b, next, n }, .thread = gettid(), .uid = geteuid(),
+		.arg = { arg[0], arg[1], arg[2], arg[3] }, .thread = gettid(), .uid = geteuid(),
 		.gid = getegid(), .pid = getpid(), .pgrp = getpgrp(),
-		.etype = LKST_ETYPE_LKST_BUFF_OVFLOW, .cpu = (uint16_t)lane,
+		.etype = LKST_ETYPE_LKST_BUFF_OVFLOW, .cpu = (uint16_t)arg[0],
 	};
 	uint64_t raw[LKST_RAW_KERNEL];
 	uint32_t len = tacho_load_acquire(&overflow_len);
@@ -123,7 +141,10 @@ static int raise_overrun(struct lkst_state *s, struct tacho_view *v, uint32_t la
 {
 	uint64_t current = tacho_load_acquire(&s->current);
 	uint32_t handler = lkst_state_handler(s, current, LKST_ETYPE_LKST_BUFF_OVFLOW);
-	uint64_t next = (uint64_t)(int64_t)tacho_load_relaxed(&s->cpu[lane].buffer[id].next);
+	const uint64_t arg[4] = {
+		lane, (uint64_t)id,
+		(uint64_t)(int64_t)tacho_load_relaxed(&s->cpu[lane].buffer[id].next), n,
+	};
 	lkst_evhandler_func fn;
 
 	(void)tacho_add_relaxed(&s->cpu[lane].overruns, 1);
@@ -132,15 +153,13 @@ static int raise_overrun(struct lkst_state *s, struct tacho_view *v, uint32_t la
 		return 0;
 	case LKST_EVHANDLER_ID_BUFFER_SHIFT:
 	case LKST_EVHANDLER_ID_BUFFER_SHIFT_DW:
-		record_overflow(v, lane, (uint64_t)id, next, n);
+		record_overflow(v, arg);
 		return lkst_shift_here(s, v, lane,
 				       handler == LKST_EVHANDLER_ID_BUFFER_SHIFT_DW);
 	default:
 		fn = lkst_local_handler(handler);
-		if (fn)
-			fn(NULL, LKST_ETYPE_LKST_BUFF_OVFLOW, lane, (uint64_t)id, next, n);
-		else
-			record_overflow(v, lane, (uint64_t)id, next, n);
+		if (!fn || !lkst_handler_call(fn, NULL, LKST_ETYPE_LKST_BUFF_OVFLOW, arg))
+			record_overflow(v, arg);
 		return 0;
 	}
 }

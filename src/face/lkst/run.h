@@ -31,7 +31,6 @@
 #include "sys/sequence.h"
 #include "tacho/abi/site.h"
 
-#define LKST_DEPTH_MAX	4	/* handlers of users that interrupt each other */
 #define LKST_TYPE_TEXT	2560	/* bytes of a type's text at most */
 
 /* LKST's session. */
@@ -92,7 +91,6 @@ extern struct lkst_run lkst_run;
 struct lkst_self {
 	uint64_t seen;		/* `current` when the ids were asked; UINT64_MAX: never */
 	uint32_t left;		/* slow hits until they are asked again */
-	uint32_t depth;		/* handlers of users that run now */
 	uint64_t ids;		/* words 6 and 7 of a record */
 	uint64_t who;
 	uint32_t introduced;	/* serial of the link that was told who this is */
