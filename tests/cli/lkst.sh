@@ -29,6 +29,19 @@ records log >want
 ok "as many as there are" lines 2000 cat want
 records log --filter 'arg1 > 1996 && etype == 256' >want
 ok "a filter" lines 2 cat want
+# types that are only in the records
+for how in "-e ETYPE_0x123" "-e lkst:ETYPE_*" "-e *:*_0x1?3" "--filter etype==0x123" \
+	"--filter ETYPE_0x123/arg1>=0"; do
+	# shellcheck disable=SC2086
+	(set -f; records log $how >want)
+	ok "$how" lines 121 cat want
+done
+records log -e '*:*,!ETYPE_*' >want
+ok "all others" lines 1879 cat want
+says "an expression of them" 0 'ETYPE_0x123' events log --filter 'ETYPE_0x123/etype == 0x123' -m 1
+records log --filter 'etype == 0x123' --filter 'NEW_EVENT/arg1 == 1' >want
+ok "and one of others" lines 122 cat want
+says "what is not there is said" 1 "no event of the trace matches 'ETYPE_0x124'" "$TACHO" report log -e ETYPE_0x124
 records log -p 1001 >want
 ok "one thread" lines 1000 cat want
 says "a histogram" 0 '\{ buffer: +2 \} hitcount: +303' "$TACHO" hist -e lkst:NEW_EVENT 'keys=buffer' log

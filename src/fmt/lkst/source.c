@@ -36,6 +36,7 @@ struct log_source {
 	struct lkst_types types;
 	struct tacho_arena arena;
 	struct run_part *run;
+	bool scanned;		/* for types that are not described */
 };
 
 static struct log_source *log_of(struct tacho_source *source)
@@ -95,6 +96,25 @@ static const struct tacho_type *log_type(struct tacho_source *source, uint32_t s
 	return type;
 }
 
+/* Types that the file does not describe are in its records only. */
+static void load_undescribed(struct log_source *s)
+{
+	struct lkst_record *room = lkst_blocks_room(&s->blocks), *r;
+	uint16_t last = UINT16_MAX;	/* whose id there is not room for */
+
+	for (uint32_t i = 0; room && i < s->blocks.nr_blocks; i++) {
+		int n = lkst_blocks_read(&s->blocks, i, room, &r);
+
+		for (int k = 0; k < n; k++) {
+			if (r[k].etype != last && r[k].etype != UINT16_MAX)
+				(void)tacho_source_type(&s->source, TACHO_STREAM_PROGRAM,
+							r[k].etype + 1u);
+			last = r[k].etype;
+		}
+	}
+	free(room);
+}
+
 static void log_load_types(struct tacho_source *source)
 {
 	struct log_source *s = log_of(source);
@@ -102,6 +122,9 @@ static void log_load_types(struct tacho_source *source)
 	for (uint32_t i = 0; i < LKST_TYPES_NR; i++)
 		if (s->types.of[i])
 			(void)tacho_source_type(source, TACHO_STREAM_PROGRAM, i + 1);
+	if (!s->scanned)
+		load_undescribed(s);
+	s->scanned = true;
 }
 
 /* ---- records ---- */
