@@ -82,8 +82,12 @@ says "a tracepoint of other fields is left out" 0 '^tacho: 7 events have no numb
 ok "nothing is left" lines 0 events small.lkst
 
 # ---- what is wrong ----
-says "a full disk" 1 "^tacho: .*'/dev/full'.*: the disk is full" "$TACHO" convert log --to lkst -o /dev/full
+says "a device" 1 "^tacho: '/dev/full' is not a file" "$TACHO" convert log --to lkst -o /dev/full
 ok "which is still there" test -c /dev/full
+says "no room" 1 "^tacho: .*'full.lkst'.*: File too large" sh -c "trap '' XFSZ; ulimit -f 20; '$TACHO' convert log -o full.lkst"
+ok "nothing half is left" test ! -e full.lkst
+says "no room in the middle" 1 "^tacho: .*'full.lkst'.*: File too large" sh -c "trap '' XFSZ; ulimit -f 100; '$TACHO' convert log -o full.lkst"
+ok "nor then" test ! -e full.lkst
 cp log torn
 printf 'x' | dd of=torn bs=1 seek=17000 conv=notrunc 2>/dev/null
 says "check: a wrong sum, and where" 1 "^torn: byte 16896: 'torn' is damaged: a block is torn or has a wrong sum" "$TACHO" check torn

@@ -411,6 +411,40 @@ def test_disk_full():
         subprocess.run(["umount", "-l", "small"])
 
 
+def test_no_file():
+    """a disk that is full from the start: no files without anything in them"""
+    if os.geteuid():
+        raise Skip("needs root")
+    os.mkdir("small")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", "small"],
+                      capture_output=True).returncode:
+        raise Skip("cannot mount")
+    try:
+        with open("small/ballast", "wb", 0) as f:
+            try:
+                f.write(b"x" * (256 << 10))
+            except OSError:
+                pass
+        begin_only()
+        d = Daemon("-a", "-b", "32K", "-l", "0", logs="small/se")
+        cpu = cpus()[0]
+        entries(0x100, 100, cpu)
+        until("the sentence", lambda: "the disk is full" in open("err").read())
+        time.sleep(0.5)     # it tries again, and again
+        # one may be there that it is just trying
+        assert all(re.fullmatch(r"ballast|se\d+\.0", f) for f in d.files()), d.files()
+        os.unlink("small/ballast")
+        until("a file", lambda: os.path.exists(d.file(cpu, 0)))
+        d.end()
+        assert args(d.file(cpu, 0)) == list(range(1, 101))
+        assert len(d.files()) <= len(cpus()), d.files()
+    finally:
+        for p in children:
+            p.kill()
+            p.wait()
+        subprocess.run(["umount", "-l", "small"])
+
+
 def test_readers():
     """its files by lkstbuf print, logformat, tacho report, stat, hist: the same events"""
     only("0x100", "LKST_ERROR")

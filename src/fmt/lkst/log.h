@@ -114,7 +114,7 @@ uint64_t lkst_log_limit_min(const struct lkst_log_config *config);
 
 /*
  * Makes (or truncates) the file.  0, or a negative errno with a sentence: -EINVAL (limit),
- * -ENOMEM, what the system said.
+ * -ENOMEM, what the system said.  One whose event types cannot be written is removed.
  */
 int lkst_log_create(struct lkst_log_writer **w, const char *path,
 		    const struct lkst_log_config *config, struct tacho_diag *d);

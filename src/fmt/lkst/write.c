@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
@@ -374,6 +375,7 @@ static int begin(struct lkst_log_writer *w, const struct lkst_log_config *c,
 		 struct tacho_diag *d)
 {
 	uint64_t blocks = c->limit ? (c->limit - place(0)) / LKST_LOG_BLOCK_SIZE : 0;
+	struct stat st;
 	int err;
 
 	w->types_blocks = types_blocks(c->types_len);
@@ -385,6 +387,9 @@ static int begin(struct lkst_log_writer *w, const struct lkst_log_config *c,
 	err = put_head(w, c);
 	if (!err)
 		err = put_types(w, c->types, c->types_len);
+	/* without its types it is none */
+	if (err && !fstat(w->fd, &st) && S_ISREG(st.st_mode))
+		(void)unlink(w->path);
 	return err ? failed(w, err, d) : 0;
 }
 
