@@ -266,6 +266,15 @@ starts = [x[3] for x in found if x[1] == ltt.START]
 ok(rc == 0 and texts and texts == [b'number-%04d' % i for i in range(2000 - len(texts), 2000)] and
    100 < len(texts) < 1000 and ltt.SCHEDCHANGE not in {x[1] for x in found},
    'tracedaemon -j: the newest of it', rc, err, len(texts), texts[-3:])
+ok(texts and len({x[4][:11] for x in found if x[1] == ltt.CUSTOM}) == len(texts) and
+   {x[3][1].rstrip(b'\0') for x in found if x[1] == ltt.NEW_EVENT and x[3][0] == word} == {b'word'},
+   'what they are, though it was told so long ago')
+rc, out, err = run(TACHO, 'report', '--no-pager', '-e', 'ltt_custom:word', flight)
+rc2, out2, err = run(TACHO, 'check', flight)
+ok(rc == rc2 == 0 and out.count(' word: ') == len(texts), 'and all of them are shown by name', out2,
+   out.count(' word: '))
+rc, out, err = run(TACHO, 'report', '--no-pager', flight)
+ok(out.count(' word: ') == len(texts), 'in a report of everything, too', out.count(' word: '))
 ok(starts and all(s[9] == 1 and s[10] == FORCED | 1 << 19 | 1 << 20 for s in starts),
    'START says what it is, and its mask', starts)
 ok(b('control', FLIGHT, PAUSE, 0) == 0, 'it pauses')

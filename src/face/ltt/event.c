@@ -10,6 +10,7 @@
 #include "base/compiler.h"
 #include "face/ltt/tracer.h"
 #include "face/made.h"
+#include "ring/ring.h"
 
 #define EVENTS_MAX	64u
 #define SUBS_MAX	16u
@@ -153,6 +154,26 @@ uint64_t ltt_event_session(const struct ltt_event *e, uint32_t bit)
 	uint32_t generation = c ? tacho_load_relaxed(&c->generation) : 0;
 
 	return generation ? generation + UINT64_C(1) : 0;
+}
+
+bool ltt_event_is_flight(const struct ltt_event *e, uint32_t bit)
+{
+	const struct tacho_control *c = e->full.ops ? e->full.ops->control(bit) : NULL;
+
+	return c && tacho_load_relaxed(&c->flags) & TACHO_SESSION_OVERWRITE;
+}
+
+uint64_t ltt_event_sub_buffer(const struct ltt_event *e, uint32_t bit, uint32_t cpu)
+{
+	const struct tacho_control *c = e->full.ops->control(bit);
+	const struct tacho_lane *lane;
+
+	if (!c || cpu >= tacho_load_relaxed(&c->nr_cpus))
+		return 0;
+	lane = (const void *)((const char *)c + TACHO_CONTROL_LANES_OFF +
+			      ((size_t)cpu << TACHO_LANE_SHIFT));
+	return (uint64_t)tacho_load_relaxed(&c->generation) << 32 |
+	       tacho_load_relaxed(&lane->cursor) >> TACHO_CURSOR_SEQ_SHIFT;
 }
 
 static bool lets_through(const struct ltt_event *e, const void *event, uint32_t bit)

@@ -43,6 +43,10 @@ bool ltt_event_is_on(uint32_t id);
 /* Tells the session behind a bit from a later one; 0: there is none. */
 uint64_t ltt_event_session(const struct ltt_event *e, uint32_t bit);
 
+/* Whether it is a flight recorder, and which sub-buffer a CPU writes in it now. */
+bool ltt_event_is_flight(const struct ltt_event *e, uint32_t bit);
+uint64_t ltt_event_sub_buffer(const struct ltt_event *e, uint32_t bit, uint32_t cpu);
+
 /* ---- callback.c ---- */
 
 /* Calls those who asked for events of this id. */

@@ -85,6 +85,32 @@ static int make_batch(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	}
 }
 
+/* The types that a file declares, anywhere in it. */
+static void scan_part(struct tacho_ltt_source *s, struct tacho_ltt_part *p)
+{
+	part_rewind(p);
+	while (tacho_ltt_open_buffer(s, p) == TACHO_STREAM_RECORD && p->window_len)
+		if (p->buf && tacho_ltt_walk_types(s, p) != TACHO_STREAM_RECORD)
+			break;
+	part_rewind(p);
+}
+
+/* What is damaged is told to those who read it, and not here. */
+static void scan(struct tacho_ltt_source *s)
+{
+	struct tacho_source before = s->source;
+
+	s->source.told = NULL;
+	s->source.flags = 0;
+	for (uint32_t i = 0; i < s->source.nr_parts; i++)
+		scan_part(s, part_of(s->source.part[i]));
+	s->source.told = before.told;
+	s->source.flags = before.flags;
+	s->source.damaged = before.damaged;
+	s->source.diag = before.diag;
+	s->scanned = true;
+}
+
 /* The others are read all the same. */
 static int tell_bad_files(struct tacho_ltt_source *s)
 {
@@ -106,6 +132,9 @@ static int ltt_fill(struct tacho_source *source, struct tacho_part *part, bool b
 	(void)bad;	/* what we make is whole */
 	if (!s->begun && tell_bad_files(s) == TACHO_STREAM_ERROR)
 		return TACHO_STREAM_ERROR;
+	/* of what a flight recorder kept, an event may stand before what it is */
+	if (!s->begun && !s->scanned && part_of(source->part[0])->file.flight)
+		scan(s);
 	s->begun = true;
 	if (!p->out)
 		p->out = malloc(LTT_OUT_ROOM + LTT_OUT_MORE);
@@ -174,32 +203,6 @@ static const struct tacho_type *ltt_type(struct tacho_source *source,
 	if (type && tacho_source_set_type(source, stream_id, id, type))
 		return NULL;
 	return type;
-}
-
-/* The types that a file declares, anywhere in it. */
-static void scan_part(struct tacho_ltt_source *s, struct tacho_ltt_part *p)
-{
-	part_rewind(p);
-	while (tacho_ltt_open_buffer(s, p) == TACHO_STREAM_RECORD && p->window_len)
-		if (p->buf && tacho_ltt_walk_types(s, p) != TACHO_STREAM_RECORD)
-			break;
-	part_rewind(p);
-}
-
-/* What is damaged is told to those who read it, and not here. */
-static void scan(struct tacho_ltt_source *s)
-{
-	struct tacho_source before = s->source;
-
-	s->source.told = NULL;
-	s->source.flags = 0;
-	for (uint32_t i = 0; i < s->source.nr_parts; i++)
-		scan_part(s, part_of(s->source.part[i]));
-	s->source.told = before.told;
-	s->source.flags = before.flags;
-	s->source.damaged = before.damaged;
-	s->source.diag = before.diag;
-	s->scanned = true;
 }
 
 /* Before the first fill(), as all who ask for types do, or not from the files. */
