@@ -49,11 +49,13 @@ extern "C" {
 #define TRACER_COMMAND(n)	(TRACER_MAGIC_NUMBER + (n))
 
 /*
- * START	Lets the traces record that do not.  -EBUSY: all do.  FLIGHT_HANDLE: makes
- *		"ltt-flight", as it was configured, if there is no trace; -ENOSPC: no room for its
- *		buffers
- * STOP		Keeps events out.  Destroys "ltt-flight", with what it holds
- * PAUSE, UNPAUSE	Keeps events out, and lets them in again; "ltt-flight" stays
+ * STOP		Keeps events out of the traces that record.  Destroys "ltt-flight", with what
+ *		it holds
+ * START	Lets them in again where STOP or PAUSE keeps them out; -EBUSY: nowhere.
+ *		FLIGHT_HANDLE: makes "ltt-flight", as it was configured, if there is no trace;
+ *		-ENOSPC: no room for its buffers
+ * PAUSE, UNPAUSE	As STOP and START, but that "ltt-flight" stays, and that it is no error if
+ *		nothing is kept out
  */
 #define TRACER_START			TRACER_COMMAND(0)
 #define TRACER_STOP			TRACER_COMMAND(1)

@@ -217,6 +217,11 @@ want.append(201)
 a('control', TRACE, DEFAULT, 0)
 
 ok(a('control', TRACE, START, 0) == EBUSY, 'it runs')
+rc, out, err = run(TACHO, 'stop', 'record-%d' % r.p.pid)
+ok(rc == 0 and a('control', TRACE, START, 0) == EBUSY and a('control', TRACE, PAUSE, 0) == 0 and
+   a('control', TRACE, UNPAUSE, 0) == 0, 'what a tool has stopped')
+a.sched(299)
+run(TACHO, 'start', 'record-%d' % r.p.pid)
 for off, on in ((PAUSE, UNPAUSE), (STOP, START)):
     ok(a('control', TRACE, off, 0) == 0, 'stopped')
     b.sched(300 + off)

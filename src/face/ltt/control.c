@@ -153,20 +153,13 @@ static int buffers_command(const struct command *cmd)
 
 /* ---- running ---- */
 
-static bool runs(const struct tacho_session *s)
-{
-	return tacho_load_relaxed(&s->view.ctl->state) == TACHO_STATE_RECORDING;
-}
-
 static int let_in(struct ltt_tracer *t, struct tacho_session *s, void *arg)
 {
 	struct command *cmd = arg;
+	int err;
 
-	(void)t;
-	if (runs(s))
-		return 0;
-	cmd->number++;
-	return tacho_session_run(s, true);
+	cmd->number += ltt_trace_release(t, s, &err);
+	return err;
 }
 
 static int keep_out(struct ltt_tracer *t, struct tacho_session *s, void *arg)
@@ -174,9 +167,8 @@ static int keep_out(struct ltt_tracer *t, struct tacho_session *s, void *arg)
 	const struct command *cmd = arg;
 	int err;
 
-	(void)t;
 	if (cmd->n != TRACER_STOP || strcmp(s->name, LTT_FLIGHT_SESSION) != 0)
-		return tacho_session_run(s, false);
+		return ltt_trace_hold(t, s);
 	err = tacho_session_destroy(s, NULL);
 	s->dir = NULL;
 	return err;

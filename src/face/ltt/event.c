@@ -32,6 +32,7 @@ static struct {
 	struct tacho_object object;
 	struct tacho_arena arena;
 	const struct ltt_state *state;
+	uint64_t tried;		/* sessions that there were when it could not be mapped */
 } all = { .state = &nobodys };
 
 /* ---- fork ---- */
@@ -96,7 +97,6 @@ static bool add(const struct tacho_ltt_event *is)
 /* Under the lock.  A process that cannot be traced goes on without. */
 static void make_all(void)
 {
-	struct ltt_state *s;
 	bool good = true;
 
 	tacho_arena_init(&all.arena, ARENA_MAX);
@@ -109,8 +109,6 @@ static void make_all(void)
 			.events_end = all.list + 2 * all.nr,
 		};
 		(void)tacho_object_register(&all.object);
-		if (!ltt_state_map(&s, NULL))
-			all.state = s;
 	}
 	tacho_store_release(&all.ready, good ? 1 : 2);
 }
@@ -176,9 +174,9 @@ uint64_t ltt_event_sub_buffer(const struct ltt_event *e, uint32_t bit, uint32_t 
 	       tacho_load_relaxed(&lane->cursor) >> TACHO_CURSOR_SEQ_SHIFT;
 }
 
-static bool lets_through(const struct ltt_event *e, const void *event, uint32_t bit)
+static bool lets_through(const struct ltt_event *e, const void *event,
+			 const struct ltt_entry *entry, uint32_t bit)
 {
-	const struct ltt_entry *entry = &all.state->entry[bit];
 	uint32_t in;
 
 	/* of a session that is no more */
@@ -192,19 +190,37 @@ static bool lets_through(const struct ltt_event *e, const void *event, uint32_t 
 	return in && ltt_who_has(&entry->who, (int32_t)in);
 }
 
+/* DIR/ltt, at the first event that somebody takes: the directory is there by then. */
+static const struct ltt_state *map_state(uint64_t wanted)
+{
+	struct ltt_state *s;
+
+	pthread_mutex_lock(&lock);
+	if (all.state == &nobodys && all.tried != wanted) {
+		tacho_store_relaxed(&all.tried, wanted);
+		if (!ltt_state_map(&s, NULL))
+			tacho_store_release(&all.state, (const struct ltt_state *)s);
+	}
+	pthread_mutex_unlock(&lock);
+	return all.state;
+}
+
 uint64_t ltt_event_let(const struct ltt_event *e, const void *event)
 {
 	uint64_t wanted = tacho_load_relaxed(&e->full.state[0]) |
 			  tacho_load_relaxed(&e->bare.state[0]), asked;
+	const struct ltt_state *state = tacho_load_acquire(&all.state);
 
 	if (tacho_likely(!wanted))
 		return 0;
+	if (tacho_unlikely(state == &nobodys) && tacho_load_relaxed(&all.tried) != wanted)
+		state = map_state(wanted);
 	/* J2 of tracer.h */
-	asked = wanted & tacho_load_acquire(&all.state->filtered);
+	asked = wanted & tacho_load_acquire(&state->filtered);
 	for (; asked; asked &= asked - 1) {
 		uint32_t bit = (uint32_t)__builtin_ctzll(asked);
 
-		if (!lets_through(e, event, bit))
+		if (!lets_through(e, event, &state->entry[bit], bit))
 			wanted &= ~(UINT64_C(1) << bit);
 	}
 	return wanted;

@@ -13,7 +13,7 @@
 #include "session/shared.h"
 #include "sys/mapping.h"
 
-#define VERSION		1u
+#define VERSION		2u
 #define LAYOUT		((uint32_t)sizeof(struct ltt_state) * 31 + VERSION)
 
 /* ---- DIR/ltt ---- */
@@ -164,6 +164,7 @@ static struct ltt_entry *make_entry(struct ltt_tracer *t, const struct tacho_ses
 
 	if (e->generation != s->generation + 1) {
 		tacho_store_relaxed(&e->who.kinds, 0);
+		e->held = 0;
 		e->details = TRACE_EVENT_MASK_ALL;
 		tacho_store_release(&e->generation, s->generation + 1);
 	}
@@ -265,6 +266,29 @@ void ltt_trace_set_who(struct ltt_tracer *t, const struct tacho_session *s,
 	tacho_store_relaxed(&e->who.uid, who->uid);
 	tacho_store_release(&e->who.kinds, who->kinds);
 	tacho_store_release(&t->state->filtered, who->kinds ? was | bit : was & ~bit);
+}
+
+/* ---- running ---- */
+
+/* What its recorder has not begun yet, or has ended, is the recorder's. */
+int ltt_trace_hold(struct ltt_tracer *t, struct tacho_session *s)
+{
+	if (tacho_load_relaxed(&s->view.ctl->state) != TACHO_STATE_RECORDING)
+		return 0;
+	make_entry(t, s)->held = 1;
+	return tacho_session_run(s, false);
+}
+
+bool ltt_trace_release(struct ltt_tracer *t, struct tacho_session *s, int *err)
+{
+	struct ltt_entry *e = entry_of(t, s);
+
+	*err = 0;
+	if (!e || !e->held)
+		return false;
+	e->held = 0;
+	*err = tacho_session_run(s, true);
+	return true;
 }
 
 /* ---- the flight recorder ---- */

@@ -91,6 +91,7 @@ struct ltt_who {
 
 struct ltt_entry {
 	uint32_t generation;	/* of the session's registry slot, + 1; 0: no entry */
+	uint32_t held;		/* STOP or PAUSE stopped it, not its recorder */
 	struct ltt_who who;
 	trace_event_mask details;	/* of events that are masked out */
 };
@@ -143,6 +144,11 @@ void ltt_trace_who(const struct ltt_tracer *t, const struct tacho_session *s,
 		   struct ltt_who *who);
 void ltt_trace_set_who(struct ltt_tracer *t, const struct tacho_session *s,
 		       const struct ltt_who *who);
+
+/* Keeps writers out of a trace that records. */
+int ltt_trace_hold(struct ltt_tracer *t, struct tacho_session *s);
+/* Lets them in again where that one keeps them out; false: it does not.  *err: what came of it. */
+bool ltt_trace_release(struct ltt_tracer *t, struct tacho_session *s, int *err);
 
 /* Makes LTT_FLIGHT_SESSION, which does not record yet; sizes in bytes, 0: as tacho has them. */
 int ltt_flight_make(struct ltt_tracer *t, struct tacho_session *s, uint64_t buffer,
