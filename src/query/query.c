@@ -50,6 +50,21 @@ static void host_emit(void *arg, const struct tacho_engine_event *event,
 	q->nr_made++;
 }
 
+static void host_stacktrace(void *arg, const struct tacho_engine_event *event,
+			    const struct tacho_rec *cause)
+{
+	struct tacho_query *q = arg;
+
+	(void)event;
+	(void)cause;
+	q->nr_stacktraces++;
+}
+
+uint64_t tacho_query_stacktraces(const struct tacho_query *q)
+{
+	return q->nr_stacktraces;
+}
+
 int tacho_query_new(struct tacho_query **query, struct tacho_stream *stream)
 {
 	struct tacho_query *q = calloc(1, sizeof(*q));
@@ -64,6 +79,7 @@ int tacho_query_new(struct tacho_query **query, struct tacho_stream *stream)
 	q->window_size = TACHO_QUERY_SNAPSHOT;
 	q->host = (struct tacho_engine_host){
 		.arg = q, .emit = host_emit, .snapshot = query_snapshot_take,
+		.stacktrace = host_stacktrace,
 	};
 	q->resolver = tacho_resolver_of(stream);
 	q->engine = tacho_engine_new(&q->host, &q->names);

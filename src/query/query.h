@@ -129,6 +129,9 @@ struct tacho_query_stacks tacho_query_stacks(const struct tacho_query *query);
 #define TACHO_QUERY_SNAPSHOT	((size_t)4 << 20)
 void tacho_query_snapshot_size(struct tacho_query *query, size_t size);
 
+/* How often a stacktrace trigger was due: whoever has stacks puts one behind the record. */
+uint64_t tacho_query_stacktraces(const struct tacho_query *query);
+
 /* Whether a command takes snapshots, and how many were taken. */
 bool tacho_query_has_snapshot(const struct tacho_query *query);
 uint64_t tacho_query_snapshots(const struct tacho_query *query);

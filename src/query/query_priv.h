@@ -107,6 +107,7 @@ struct tacho_query {
 	struct tacho_window *window;	/* NULL: no command takes one */
 	size_t window_size;
 	uint64_t nr_snapshots;
+	uint64_t nr_stacktraces;	/* that triggers asked for */
 };
 
 /* One record and what it takes to run it. */

@@ -15,7 +15,8 @@ int tacho_ring_reader_init(struct tacho_ring_reader *rd, struct tacho_ring *r,
 {
 	*rd = (struct tacho_ring_reader){
 		.r = r, .lane = lane, .id = id, .consume = consume,
-		.next_event = start_event,
+		.next_event = start_event == TACHO_READ_ALL ? TACHO_READ_OLDEST : start_event,
+		.all = start_event == TACHO_READ_ALL,
 	};
 	if (!tacho_ring_map(r, lane, id))
 		return -ENOENT;
@@ -164,6 +165,8 @@ static bool begin(struct tacho_ring_reader *rd, const struct tacho_ring_buf *b,
 		return false;
 	rd->seq = oldest(seq, tacho_ring_subs(rd->r, b), over);
 	consumed = consumed_of(rd);
+	if (rd->all && over)
+		consumed = 0;
 	/* all that it holds is given up: what is written next is the first */
 	if (consumed == seq + 1)
 		return false;

@@ -25,9 +25,11 @@ struct tacho_ring_reader {
 	uint64_t damaged;	/* bytes given up because they were no records */
 	uint64_t last;		/* time of the last record, or of its packet */
 	uint64_t *copy;		/* private memory of one sub-buffer */
+	bool all;		/* what was consumed, too */
 };
 
 #define TACHO_READ_OLDEST	UINT64_MAX
+#define TACHO_READ_ALL		(UINT64_MAX - 1)
 
 /* Records of one sub-buffer. */
 struct tacho_chunk {
@@ -44,6 +46,7 @@ struct tacho_chunk {
  * counts as overwritten.  More: older ones are skipped silently (for a
  * reader that replaces one that died).  TACHO_READ_OLDEST: whatever is there,
  * from the first sub-buffer that nobody has consumed (flight recorder).
+ * TACHO_READ_ALL: and from what was consumed, if old data is overwritten there.
  *
  * consume: writers in discard mode may reuse what was read, a sub-buffer at
  * the next read after its last chunk.  So a reader that is killed has at worst

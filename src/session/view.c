@@ -172,7 +172,9 @@ void tacho_view_snapshot(const struct tacho_view *v)
 {
 	uint64_t now = tacho_clock_read_ordered(v->ring.clock);
 	uint64_t last = tacho_load_relaxed(&v->ctl->asked_at);
+	uint32_t turn = tacho_add_relaxed(&v->ctl->asking, 1);
 
+	tacho_store_relaxed(&v->ctl->asked_times[turn % TACHO_ASKED_TIMES], now);
 	/* of two that ask at once, the later one's time */
 	while (last < now && !tacho_cas_seq_cst(&v->ctl->asked_at, &last, now))
 		;

@@ -23,6 +23,7 @@ struct lane {
 	uint32_t nr;
 	int32_t own;		/* -1: the buffer that is written, whichever it is */
 	bool open;
+	bool followed;		/* a shift */
 	uint64_t discarded;	/* by writers, reported so far */
 };
 
@@ -146,7 +147,9 @@ static bool lane_ready(struct live *live, struct lane *l)
 	l->open = !tacho_ring_reader_init(&l->rd, r, l->nr, id,
 					  live->source.flags &
 					  TACHO_STREAM_CONSUME,
-					  TACHO_READ_OLDEST);
+					  live->source.flags & TACHO_LIVE_ALL &&
+					  !l->followed ? TACHO_READ_ALL :
+							 TACHO_READ_OLDEST);
 	return l->open;
 }
 
@@ -166,6 +169,7 @@ static bool lane_read(struct live *live, struct lane *l, struct tacho_chunk *chu
 		return true;
 	tacho_ring_reader_release(&l->rd);
 	l->open = false;
+	l->followed = true;
 	return lane_ready(live, l) && tacho_ring_read(&l->rd, chunk) == 1;
 }
 

@@ -12,11 +12,17 @@
 #include "stream/source.h"
 
 /*
+ * A flag of tacho_live_open(): what is behind in the buffers that are written, or were, also
+ * from before the last snapshot that they were used for.  Not in those shifted to later.
+ */
+#define TACHO_LIVE_ALL	(1u << 31)
+
+/*
  * tacho_live_open - open the session called name in the run-time directory.
  *
  * flags: with TACHO_STREAM_CONSUME what was read is given back to the
  * writers of a session that keeps old data; else the session does not
- * notice.  Returns 0 and *source, or a negative errno with d filled in.
+ * notice.  Or TACHO_LIVE_ALL.  Returns 0 and *source, or a negative errno with d filled in.
  */
 int tacho_live_open(struct tacho_source **source, const char *name,
 		    unsigned int flags, struct tacho_diag *d);

@@ -777,6 +777,125 @@ probes()
 	: > error_log; echo > trace
 }
 
+# ---- triggers of markers ----
+
+# One write for each.
+mark() { local m; for m; do echo "$m" > trace_marker; done; }
+mark_end() { local m; for m; do printf %s "$m" > trace_marker; done; }
+# Both sides of a snapshot.
+sides() { seen_all; echo -; seen_all snapshot; }
+
+marked_hists()
+{
+	local t=$1 h=${1%trigger}hist bad
+	need $h || return
+	echo 'hist:keys=common_pid.execname' > $t
+	mark a b c
+	step 'marked: hist' eval "cat $t; sed -E 's/common_pid: .*\] /common_pid: NAME/' $h"
+	: > $t
+	echo 'hist:keys=common_pid.execname if buf == "start"' > $t
+	echo 'hist:keys=common_cpu.log2,ip.log2 if buf ~ "*t*" && buf != "start"' >> $t
+	mark_end start stop start; mark start
+	step 'marked: hists with filters' eval "cat $t; grep -E 'info|Hits' $h"
+	: > $t
+	step 'marked: hist by a text' eval "refuse put_get $t hist:keys=buf; show $t"
+	: > $t
+	for bad in hist:keys=nosuch hist:keys=ip:vals=buf 'hist:keys=ip if buf == 1'; do
+		step "marked: $bad" refuse put_get $t "$bad"
+	done
+	step 'marked: hists of others' eval 'cat events/ftrace/raw_data/hist events/ftrace/function/hist'
+}
+
+# From one marker to the next, and its latency.
+marked_synthetic()
+{
+	need "$top/synthetic_events" || return
+	local t=$1 h=${1%trigger}hist f=$top/synthetic_events s=tfs_$(printf %07d $$)
+	[ -e synthetic_events ] && f=$me/synthetic_events
+	synths=$s
+	echo "$s u64 lat" >> $f
+	echo 'hist:keys=common_pid:t0=common_timestamp if buf == "start"' > $t
+	echo "hist:keys=common_pid:d=common_timestamp-\$t0:onmatch(ftrace.print).trace($s,\$d) if buf == \"end\"" >> $t
+	echo 'hist:keys=lat.log2 if lat > 0' > events/synthetic/$s/trigger
+	echo 1 > events/synthetic/$s/enable
+	echo > trace
+	mark_end end start other end end
+	step 'marked: synthetic event, triggers' get $t
+	step 'marked: synthetic event' eval "seen_all | sed 's/lat=[0-9]*/lat=N/'; grep Hits events/synthetic/$s/hist"
+	step 'marked: synthetic event, tables' eval "grep -E 'hitcount: *[0-9]' $h | sed 's/.*hitcount/hitcount/'"
+	echo 0 > events/synthetic/$s/enable
+	echo '!hist:keys=lat.log2 if lat > 0' > events/synthetic/$s/trigger
+	echo "!hist:keys=common_pid:d=common_timestamp-\$t0:onmatch(ftrace.print).trace($s,\$d) if buf == \"end\"" >> $t
+	: > $t
+	echo "!$s" >> $f
+	synths=''
+	echo > trace
+}
+
+marked_snapshots()
+{
+	local t=$1 i
+	need snapshot || return
+	echo 0 > snapshot
+	step 'marked: snapshot' eval "put_get $t snapshot:3; sed -n 4p snapshot"
+	for i in 1 2 3 4; do
+		mark "m $i"
+		step "marked: snapshot $i" sides
+	done
+	step 'marked: snapshots are counted' get $t
+	echo '!snapshot' > $t; echo 0 > snapshot; echo > trace
+	echo 'snapshot if buf == "now"' > $t
+	mark_end 1 2 now 4 now 5 now now 6
+	step 'marked: snapshots with a filter' sides
+	echo '!snapshot' > $t
+	step 'marked: snapshot gone' eval "show $t; mark now; sides"
+	echo 0 > snapshot; echo > trace
+}
+
+marked()
+{
+	local t=events/ftrace/print/trigger bad
+	need $t || return
+	echo > trace
+	step 'marked: at first' show $t
+	step 'marked: no file to switch it' eval 'cat events/ftrace/enable events/ftrace/print/enable events/ftrace/print/filter events/ftrace/raw_data/trigger'
+	step 'marked: it is no event to be set' eval 'grep ftrace: $top/available_events; add set_event ftrace:print; cat set_event'
+	step 'marked: traceoff' put_get $t 'traceoff if buf ~ "*stop*"'
+	mark go; step 'marked: traceoff not yet' get tracing_on
+	mark 'stop it'; step 'marked: traceoff now' get tracing_on
+	step 'marked: while off' eval 'mark after; seen_all'
+	echo 1 > tracing_on; mark on
+	step 'marked: on again' eval "cat tracing_on; put_get $t '!traceoff'; seen_all"
+	echo > trace
+	step 'marked: stacktrace' put_get $t stacktrace:1
+	mark a b
+	step 'marked: stacktrace, once' eval "seen_all; sed -n 's/^ => //p' trace | grep -x vfs_write; show $t; put_get $t '!stacktrace'"
+	echo > trace
+	echo "common_pid == $pid" > $E/filter
+	step 'marked: enable_event' eval "put_get $t enable_event:$sys:task_rename:1; enabled"
+	fire 1 one; mark a
+	step 'marked: enable_event, done' enabled
+	fire 2 two
+	step 'marked: enable_event, gone' eval "show $t; put_get $t '!enable_event:$sys:task_rename'; enabled; seen | sed 's/.* oom/oom/'"
+	echo 0 > $E/enable
+	step 'marked: disable_event' put_get $t "disable_event:$sys:task_rename if buf == \"off\""
+	echo 1 > $E/enable; fire 1 one; mark_end on; fire 2 two; mark_end off; fire 3 three
+	step 'marked: disable_event, done' eval "enabled; seen | sed 's/.* oom/oom/'"
+	echo "!disable_event:$sys:task_rename" > $t
+	step 'marked: disable_event, gone' eval "show $t; enabled"
+	echo 0 > $E/enable; echo 0 > $E/filter; echo > trace
+	for bad in bad 'traceoff if nosuch == 1' 'traceoff if buf == 1' enable_event:ftrace:print \
+		enable_event:nosuch:x 'traceoff if 0' traceoff:0 ''; do
+		step "marked: '$bad'" eval "refuse put $t '$bad'; show $t"
+	done
+	echo '!traceoff' > $t
+	step 'marked: not a target of others' refuse put $E/trigger enable_event:ftrace:print
+	marked_hists $t
+	marked_synthetic $t
+	marked_snapshots $t
+	step 'marked: all is off' eval "show $t; enabled"
+}
+
 # ---- instances ----
 
 instances()
@@ -806,7 +925,7 @@ cd "$me" || exit 1
 echo 1024 > buffer_size_kb
 echo 1 > tracing_on
 for part in ${PARTS:-tree enable set_event pids recording markers options clocks sizes filters errors
-	triggers hists synthetic dynamic snapshots tops probes instances}; do
+	triggers hists synthetic dynamic snapshots marked tops probes instances}; do
 	$part
 done
 echo "1..$nr"

@@ -1027,6 +1027,74 @@ static void test_asked_snapshot(void)
 	tacho_tree_close(t, true);
 }
 
+/* A marker, and an event of the kernel, called like this. */
+static void leave(struct tacho_tree *t, const char *what)
+{
+	CHECK_EQ(put(t, "/trace_marker", what), 0);
+	CHECK_EQ(prctl(PR_SET_NAME, what), 0);
+}
+
+/* Whether what leave() left is in one of the two, and not in the other. */
+static void check_left(struct tacho_tree *t, const char *in, const char *not_in,
+		       const char *what)
+{
+	char text[64];
+
+	(void)snprintf(text, sizeof(text), ": %s\n", what);
+	CHECK(has(t, in, text));
+	CHECK(!has(t, not_in, text));
+	if (!with_kernel)
+		return;
+	(void)snprintf(text, sizeof(text), "newcomm=%s ", what);
+	CHECK(has(t, in, text));
+	CHECK(!has(t, not_in, text));
+}
+
+/*
+ * Of several that are asked for one behind the other each is taken, whether somebody looked
+ * in between or not: the buffers change sides with each.
+ */
+static void test_asked_snapshots(void)
+{
+	struct tacho_tree *t = make_tree(name);
+	struct tacho_session s;
+	struct tacho_dir dir;
+
+	if (with_kernel)
+		CHECK_EQ(put(t, "/events/task/task_rename/enable", "1"), 0);
+	/* each begins a sub-buffer: room for them */
+	CHECK_EQ(put(t, "/buffer_size_kb", "1024"), 0);
+	open_session(&dir, &s);
+	leave(t, "first");
+	tacho_view_snapshot(&s.view);
+	leave(t, "second");
+	tacho_view_snapshot(&s.view);
+	leave(t, "third");
+	check_left(t, "/trace", "/snapshot", "first");
+	check_left(t, "/snapshot", "/trace", "second");
+	check_left(t, "/trace", "/snapshot", "third");
+	tacho_view_snapshot(&s.view);
+	leave(t, "fourth");
+	tacho_view_snapshot(&s.view);
+	leave(t, "fifth");
+	tacho_view_snapshot(&s.view);
+	leave(t, "sixth");
+	check_left(t, "/snapshot", "/trace", "first");
+	check_left(t, "/trace", "/snapshot", "second");
+	check_left(t, "/snapshot", "/trace", "third");
+	check_left(t, "/trace", "/snapshot", "fourth");
+	check_left(t, "/snapshot", "/trace", "fifth");
+	check_left(t, "/trace", "/snapshot", "sixth");
+	/* what was consumed on one side is, when that comes back */
+	CHECK_EQ(put(t, "/snapshot", "2"), 0);
+	CHECK_EQ(put(t, "/snapshot", "1"), 0);
+	CHECK(!has(t, "/trace", ": fifth"));
+	check_left(t, "/snapshot", "/trace", "sixth");
+	tacho_session_close(&s);
+	tacho_dir_close(&dir);
+	tacho_tree_close(t, true);
+}
+
 /* ---- reading from the middle ---- */
 
 static void test_offsets(void)
@@ -1162,6 +1230,7 @@ static const struct {
 	{ "the last record", test_last_record },
 	{ "a synthetic event in use", test_synth_in_use },
 	{ "a snapshot that was asked for", test_asked_snapshot },
+	{ "several of them", test_asked_snapshots },
 	{ "reading from the middle", test_offsets },
 	{ "other events of the kernel", test_other_kernel_events },
 	{ "read when it is disabled", test_read_when_disabled },

@@ -290,6 +290,8 @@ enum tacho_clock {
 	TACHO_CLOCK_BOOT = 2,		/* CLOCK_BOOTTIME, ns */
 };
 
+#define TACHO_ASKED_TIMES	4u	/* snapshots whose times are kept */
+
 /* One moment, read together: to convert and to place a trace in real time. */
 struct tacho_clock_pair {
 	uint64_t ticks;		/* of the session's clock */
@@ -389,10 +391,14 @@ struct tacho_control {
 	uint32_t state __attribute__((aligned(64)));	/* enum tacho_session_state */
 	uint32_t wanted;	/* readers waiting: wake them at a sub-buffer change */
 
-	/* snapshots that triggers asked for; a futex word.  asked_at is stored before it */
+	/*
+	 * Snapshots that triggers asked for; a futex word.  Before it is counted, their times
+	 * are stored: the latest, and each one's at its turn, which `asking` gives.
+	 */
 	uint32_t asked;
-	uint32_t pad3;
+	uint32_t asking;
 	uint64_t asked_at;	/* ticks: when the last one was; 0: not noted */
+	uint64_t asked_times[TACHO_ASKED_TIMES];	/* of the last ones, by turn; 0: not noted */
 
 	/* wake-up: futex word and counts, written at sub-buffer changes only */
 	uint32_t wake __attribute__((aligned(64)));

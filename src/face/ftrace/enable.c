@@ -122,6 +122,8 @@ static bool enable_engine(const struct tacho_tree_file *f, bool on)
 		if ((*f->system && strcmp(e->type->system, f->system)) ||
 		    (*f->event && strcmp(e->type->name, f->event)))
 			continue;
+		if (tree_is_own(e->type->system))
+			continue;
 		tree_engine_enable(f->inst, e, on);
 		all |= *f->event && !e->synth;
 	}

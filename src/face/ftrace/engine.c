@@ -10,15 +10,17 @@
 #include "face/ftrace/store_priv.h"
 #include "tacho/abi/record.h"
 
+#define ARENA_MAX	((size_t)1 << 20)
+
 /* ---- life ---- */
 
 static int make_front(struct tree_store *s)
 {
-	struct tree_lane *front = calloc(s->nr_cpus, sizeof(*front));
+	struct tree_lane *front = calloc((size_t)s->nr_cpus + 1, sizeof(*front));
 
 	if (!front)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < s->nr_cpus; i++)
+	for (uint32_t i = 0; i <= s->nr_cpus; i++)
 		tree_lane_init(&front[i]);
 	s->front = front;
 	return 0;
@@ -115,31 +117,46 @@ static void put_made(struct tree_store *s, const struct tacho_record *r)
 	free(record);
 }
 
+static void run_one(struct tree_store *s, const struct tacho_record *r)
+{
+	const unsigned char *record = (const unsigned char *)r->raw - 8;
+	const struct tacho_record *made;
+
+	if (r->lost)
+		tree_store_lost(s, r->cpu, r->lost);
+	/* a marker is in the session's rings */
+	if (tacho_query_hit(s->query, r) && !tree_is_marked(s, r))
+		(void)tree_store_put(s, r->cpu, record,
+				     tacho_record_size(tacho_load_u64(record)), r->ticks);
+	while ((made = tacho_query_made(s->query)))
+		put_made(s, made);
+	if (tacho_query_stacktraces(s->query) != s->stacktraces) {
+		s->stacktraces = tacho_query_stacktraces(s->query);
+		if (tree_is_marked(s, r))
+			tree_mark_stack(s, r);
+	}
+	if (tacho_query_snapshots(s->query) != s->snapshots) {
+		s->snapshots = tacho_query_snapshots(s->query);
+		(void)tree_take_snapshot(s->inst, false, r->ticks);
+	}
+}
+
 void tree_engine_run(struct tree_store *s)
 {
-	const struct tacho_record *made;
+	struct tacho_engine *engine;
 	struct tacho_record r;
 
 	if (!s->query)
 		return;
-	while (tacho_stream_next(s->stream, &r) == TACHO_STREAM_RECORD) {
-		const unsigned char *record = (const unsigned char *)r.raw - 8;
-
-		if (r.lost)
-			tree_store_lost(s, r.cpu, r.lost);
-		if (tacho_query_hit(s->query, &r))
-			(void)tree_store_put(s, r.cpu, record,
-					     tacho_record_size(tacho_load_u64(record)),
-					     r.ticks);
-		while ((made = tacho_query_made(s->query)))
-			put_made(s, made);
-		if (tacho_query_snapshots(s->query) != s->snapshots) {
-			s->snapshots = tacho_query_snapshots(s->query);
-			(void)tree_take_snapshot(s->inst, false, UINT64_MAX);
-		}
-	}
+	/* what a marker's traceoff stopped goes on when somebody switches it on */
+	engine = tacho_query_engine(s->query);
+	tacho_engine_run(engine, true);
+	while (tacho_stream_next(s->stream, &r) == TACHO_STREAM_RECORD)
+		run_one(s, &r);
+	if (!tacho_engine_running(engine))
+		(void)tree_switch(s->inst, false);
 	/* what was read is not needed again */
-	for (uint32_t i = 0; i < s->nr_cpus; i++)
+	for (uint32_t i = 0; i <= s->nr_cpus; i++)
 		tree_lane_trim_read(&s->front[i]);
 }
 
@@ -243,6 +260,7 @@ static struct tacho_engine_event *engine_event(struct tree_inst *inst,
 	event = type ? tacho_engine_add(tacho_query_engine(s->query), type) : NULL;
 	if (event)
 		tacho_engine_enable(tacho_query_engine(s->query), event,
+				    tree_is_own(system) ||
 				    kernel_enabled(inst, system, name));
 	return event;
 }
@@ -275,6 +293,8 @@ static void changed(struct tree_inst *inst, const struct tacho_engine_event *eve
 
 	if (!event->synth && wanted != was_wanted)
 		kernel_enable(inst, event->type, wanted);
+	if (!strcmp(event->type->system, TREE_OWN))
+		s->marker = event->soft ? event : NULL;
 	s->commands = count_commands(tacho_query_engine(s->query));
 	tacho_query_changed(s->query);
 }
@@ -298,11 +318,27 @@ static void know_named(struct tree_inst *inst, const char *text, const char *bef
 	}
 }
 
+/* What an enable_event or disable_event switches: made known; NULL: it is neither. */
+static struct tacho_engine_event *target_of(struct tree_inst *inst, const char *text)
+{
+	struct tacho_engine_event *target = NULL;
+	struct tacho_trigger_spec spec;
+	struct tacho_arena a;
+
+	tacho_arena_init(&a, ARENA_MAX);
+	if (!tacho_trigger_parse(&spec, &a, text, NULL) &&
+	    (spec.cmd == TACHO_TRIGGER_ENABLE_EVENT ||
+	     spec.cmd == TACHO_TRIGGER_DISABLE_EVENT))
+		target = engine_event(inst, spec.system, spec.event);
+	tacho_arena_release(&a);
+	return target;
+}
+
 int tree_engine_trigger(struct tree_inst *inst, const char *system,
 			const char *name, const char *text, struct tacho_cmd_error *e)
 {
-	struct tacho_engine_event *event;
-	bool wanted;
+	struct tacho_engine_event *event, *target;
+	bool wanted, target_wanted;
 	int err;
 
 	if (!tree_kernel(inst))
@@ -316,6 +352,8 @@ int tree_engine_trigger(struct tree_inst *inst, const char *system,
 		return -ENOENT;
 	know_named(inst, text, "onmatch(", '.', ")");
 	know_named(inst, text, "able_hist:", ':', ": \t");
+	target = target_of(inst, text);
+	target_wanted = target && (target->enabled || target->soft);
 	wanted = event->enabled || event->soft;
 	err = tacho_engine_trigger(tacho_query_engine(inst->store->query), event,
 				   text, e);
@@ -324,6 +362,8 @@ int tree_engine_trigger(struct tree_inst *inst, const char *system,
 		err = 0;
 	if (!err)
 		changed(inst, event, wanted);
+	if (!err && target)
+		changed(inst, target, target_wanted);
 	return err;
 }
 
@@ -352,6 +392,6 @@ void tree_engine_enable_wanted(struct tree_inst *inst)
 	const struct tacho_engine_event *e;
 
 	for (uint32_t i = 0; engine && (e = tacho_engine_at(engine, i)); i++)
-		if (!e->synth && (e->enabled || e->soft))
+		if (!e->synth && !tree_is_own(e->type->system) && (e->enabled || e->soft))
 			kernel_enable(inst, e->type, true);
 }

@@ -39,7 +39,8 @@ struct tree_sides tree_sides_of(const struct tacho_tree_file *f)
 	if (*f->event) {
 		e = tree_event(f->inst, f->system, f->event);
 		s.kernel = e && e->kernel;
-		s.program = e && e->text;
+		/* markers are in the session's rings, their event is the kernel's alone */
+		s.program = e && e->text && !(s.kernel && tree_is_own(f->system));
 		return s;
 	}
 	e = tree_events(f->inst, true, &nr);
@@ -116,6 +117,12 @@ const struct tree_node *const tree_event_nodes[] = {
 	&tree_hist_node, &tree_hist_debug_node, &tree_inject_node, NULL,
 };
 
-const struct tree_node *const tree_own_nodes[] = { &format_node, NULL };
+const struct tree_node *const tree_own_nodes[] = { &format_node, &tree_own_hist_node, NULL };
 
-const struct tree_node *const tree_own_id_nodes[] = { &format_node, &id_node, NULL };
+const struct tree_node *const tree_own_id_nodes[] = {
+	&format_node, &tree_own_hist_node, &id_node, NULL,
+};
+
+const struct tree_node *const tree_print_nodes[] = {
+	&format_node, &tree_own_hist_node, &id_node, &tree_trigger_node, NULL,
+};

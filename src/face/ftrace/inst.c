@@ -35,6 +35,7 @@ static void inst_free(struct tree_inst *inst)
 	pthread_mutex_destroy(&inst->pipe);
 	free(inst->mark);
 	free(inst->piped);
+	tree_swaps_release(&inst->swaps);
 	tree_broken_free(inst->broken);
 	free(inst);
 }
@@ -90,7 +91,6 @@ static int inst_open(struct tacho_tree *tree, const char *name, bool make,
 		goto fail_dir;
 	inst->asked = tacho_load_acquire(&inst->session.view.ctl->asked);
 	inst->asked_at = tacho_load_relaxed(&inst->session.view.ctl->asked_at);
-	inst->snapshot_end = UINT64_MAX;
 	inst->nr_lanes = inst->session.view.ring.nr_cpus + 1;
 	if (inst->nr_lanes <= tree->nr_cpus)
 		inst->nr_lanes = tree->nr_cpus + 1;

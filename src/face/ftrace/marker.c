@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "event/type.h"
 #include "face/ftrace/nodes.h"
+#include "face/ftrace/store.h"
 #include "ring/write.h"
 #include "tacho/abi/record.h"
 
@@ -15,8 +16,8 @@
 #define RAW_MAX		3072	/* of a raw one; more is refused */
 #define STATUS_MAX	((size_t)64 << 10)
 
-static const char print_text[] =
-	"ftrace:print\n" TACHO_COMMON_FIELDS
+const char tree_print_text[] =
+	TREE_PRINT "\n" TACHO_COMMON_FIELDS
 	"\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:__data_loc char[] buf;\toffset:16;\tsize:4;\tsigned:0;\n"
 	"\nprint fmt: \"%ps: %s\", (void *)REC->ip, __get_str(buf)\n";
@@ -101,11 +102,14 @@ static ssize_t marker_store(struct tacho_tree_file *f, const char *text, size_t 
 		to[20 + n++] = '\n';
 	n++;
 	tacho_put_u32(to + 16, (uint32_t)(n << 16 | 20));
-	err = tree_write_event(f->inst, print_text, sizeof(print_text) - 1, caller->pid, raw,
-			       20 + n);
+	err = tree_write_event(f->inst, tree_print_text, strlen(tree_print_text), caller->pid,
+			       raw, 20 + n);
 	if (err)
 		return -EBADF;
-	return (ssize_t)(len < MARKER_MAX ? len : MARKER_MAX);
+	len = len < MARKER_MAX ? len : MARKER_MAX;
+	/* without the newline: it comes behind the triggers in the kernel, too */
+	tree_marked(f->inst, caller->pid, text, len);
+	return (ssize_t)len;
 }
 
 static ssize_t raw_store(struct tacho_tree_file *f, const char *text, size_t len,

@@ -8,6 +8,10 @@
 /* Where a marker that was written here comes from: an address that nothing has. */
 #define TREE_MARKER_IP	0xfffffffffffff000u
 
+/* A marker's event, and its type as it is recorded (abi/shm.h). */
+#define TREE_PRINT	TREE_OWN ":print"
+extern const char tree_print_text[];			/* marker.c */
+
 extern const struct tree_node tree_trace_node;		/* trace.c */
 extern const struct tree_node tree_pipe_node;
 extern const struct tree_node tree_snapshot_node;
@@ -23,6 +27,7 @@ extern const struct tree_node tree_enable_node;
 extern const struct tree_node tree_filter_node;		/* filter.c */
 extern const struct tree_node tree_trigger_node;	/* trigger.c */
 extern const struct tree_node tree_hist_node;
+extern const struct tree_node tree_own_hist_node;
 extern const struct tree_node tree_hist_debug_node;
 extern const struct tree_node tree_dynamic_node;	/* dynamic.c */
 extern const struct tree_node tree_kprobes_node;
@@ -54,15 +59,15 @@ unsigned int tree_pipe_poll(struct tacho_tree_file *f);
 uint32_t tree_page_size(const struct tree_inst *inst);
 
 /*
- * What is in the buffers becomes the snapshot; drain: with all that the kernel has so
- * far.  Later records than end (ticks) are not in it; UINT64_MAX: all are.  Under
- * inst->lock.  0 or -errno.
+ * What is in the buffers becomes the snapshot, and what was it comes back (swap.c); drain: with
+ * all that the kernel has so far.  Later records than end (ticks) are not in it;
+ * UINT64_MAX: all are.  Under inst->lock.  0 or -errno.
  */
 int tree_take_snapshot(struct tree_inst *inst, bool drain, uint64_t end);
 
 /*
- * Takes the snapshot that a program's trigger asked for since the last call: with what there
- * was when it asked.  Under inst->lock.
+ * Takes the snapshots that programs' triggers asked for since the last call: each with what
+ * there was when it asked.  Under inst->lock.
  */
 void tree_follow_snapshot(struct tree_inst *inst);
 

@@ -11,6 +11,7 @@
  *	engine.c	what this kernel's tracer lacks, done on them
  *	pump.c		the thread that takes them, for the engine
  *	view.c		one instance's records as a stream; marks; counts (view.h)
+ *	swap.c		snapshots: which records are on which side
  *	output.c	records as the kernel's lines (output.h, output_priv.h), with
  *			output_head.c, output_kinds.c, output_fields.c, output_bprintf.c
  *	symbols.c	the kernel's symbols
@@ -24,6 +25,7 @@
  *	buffer.c	sizes of buffers; per_cpu/cpuN/stats
  *	options.c	trace_options, options/
  *	marker.c	trace_marker, trace_marker_raw: writing records
+ *	marked.c	what triggers on ftrace:print do
  *	events.c	below events/: format, id (events.h)
  *	enable.c	enable; set_event, available_events
  *	filter.c	filter
@@ -94,6 +96,7 @@ void tree_symbols_put(struct tacho_tree *tree, struct tree_symbols *symbols);
 /* The symbol that addr lies in and its start, or NULL; and how long that one is. */
 const char *tree_symbol(const struct tree_symbols *symbols, uint64_t addr,
 			uint64_t *start);
+bool tree_symbol_find(const struct tree_symbols *symbols, const char *name, uint64_t *start);
 uint64_t tree_symbol_size(const struct tree_symbols *symbols, uint64_t start);
 
 /* ---- an instance (inst.c) ---- */
@@ -107,6 +110,19 @@ struct tree_mark {
 	uint64_t written;	/* what writers had committed to the lane then */
 	uint64_t turn;		/* counts changes; atomic: who has a copy looks here first */
 };
+
+/* When snapshots were taken (swap.c). */
+struct tree_swaps {
+	uint64_t *at;		/* ticks, ascending: up to then, it included */
+	uint32_t nr, room;
+	uint64_t floor;		/* ticks: what is older is on neither side */
+};
+
+/* 0 or -ENOMEM. */
+int tree_swaps_copy(struct tree_swaps *to, const struct tree_swaps *from);
+void tree_swaps_release(struct tree_swaps *s);
+/* Whether a time is that of live records, or of the snapshot's. */
+bool tree_swaps_live(const struct tree_swaps *s, uint64_t ticks);
 
 enum tree_clock {
 	TREE_CLOCK_LOCAL, TREE_CLOCK_GLOBAL, TREE_CLOCK_COUNTER, TREE_CLOCK_UPTIME,
@@ -123,7 +139,8 @@ struct tree_inst {
 	uint32_t files;			/* tree->lock: open files */
 	bool made;			/* by this tree */
 	bool snapshot;			/* one was taken; atomic */
-	uint64_t snapshot_end;		/* ticks: what is later is not in it */
+	struct tree_swaps swaps;	/* those that were taken */
+	uint32_t swap_turn;		/* counts them; changes under pipe, too; atomic */
 	uint32_t asked;			/* those that programs' triggers asked for, so far */
 	uint64_t asked_at;		/* ticks: when the last one was */
 	bool looked;			/* for an instance in the kernel that was kept */
@@ -285,6 +302,7 @@ extern const struct tree_node *const tree_system_nodes[];	/* events/SYSTEM */
 extern const struct tree_node *const tree_event_nodes[];	/* events/SYSTEM/EVENT */
 extern const struct tree_node *const tree_own_nodes[];	/* events/ftrace/EVENT */
 extern const struct tree_node *const tree_own_id_nodes[];	/* ... with an id */
+extern const struct tree_node *const tree_print_nodes[];	/* ... that of markers */
 extern const struct tree_node tree_option_node;		/* options.c: options/NAME */
 const char *tree_option_name(uint32_t option);		/* NULL behind the last */
 

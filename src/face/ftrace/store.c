@@ -3,6 +3,7 @@
 #include "face/ftrace/store_priv.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,7 +247,7 @@ void tree_store_free(struct tree_store *s)
 	tree_engine_free(s);
 	tacho_kernel_pump_free(s->pump);
 	if (s->front != s->lane)
-		free_lanes(s->front, s->nr_cpus);
+		free_lanes(s->front, s->nr_cpus + 1);
 	free_lanes(s->lane, s->nr_cpus);
 	free_lanes(s->snapshot, s->nr_cpus);
 	tacho_ktypes_release(&s->types);
@@ -270,8 +271,9 @@ void tree_store_clear(struct tree_inst *inst, int32_t cpu)
 	}
 }
 
-/* Copies the records of a block that are later than end. */
-static void copy_later(struct tree_lane *to, const struct tree_block *b, uint64_t end)
+/* Copies the records of a block that are later than `after` and not later than end. */
+static void copy_records(struct tree_lane *to, const struct tree_block *b, uint64_t after,
+			 uint64_t end)
 {
 	uint64_t time = b->begin;
 	uint32_t size;
@@ -281,32 +283,66 @@ static void copy_later(struct tree_lane *to, const struct tree_block *b, uint64_
 
 		size = tacho_record_size(word);
 		time = tacho_record_time(word, time);
-		if (time > end)
+		if (time > after && time <= end)
 			(void)lane_put(to, b->data + at, size, time);
 	}
+}
+
+/* Takes all blocks from the first that goes beyond end; they are the caller's. */
+static struct tree_block *cut(struct tree_lane *l, uint64_t end)
+{
+	struct tree_block **at = &l->first, *before = NULL, *rest;
+
+	while (*at && (*at)->end <= end) {
+		before = *at;
+		at = &before->next;
+	}
+	rest = *at;
+	*at = NULL;
+	l->last = at;
+	l->tail = before;
+	for (const struct tree_block *b = rest; b; b = b->next) {
+		l->nr--;
+		l->events -= b->events;
+		l->bytes -= b->len;
+	}
+	return rest;
+}
+
+/* What is later than end goes from one lane behind another. */
+static void move_later(struct tree_lane *from, struct tree_lane *to, uint64_t end)
+{
+	struct tree_block *b = cut(from, end), *next;
+
+	for (; b; b = next) {
+		next = b->next;
+		copy_records(from, b, 0, end);
+		copy_records(to, b, end, UINT64_MAX);
+		b->dropped = true;
+		block_put(b);
+	}
+	/* they were lost before what comes next */
+	to->lost += from->lost;
+	from->lost = 0;
 }
 
 int tree_store_snapshot(struct tree_inst *inst, uint64_t end)
 {
 	struct tree_store *s = inst->store;
-	struct tree_lane *fresh;
+	struct tree_lane *live;
 
 	if (!s)
 		return 0;
-	fresh = new_lanes(s->nr_cpus);
-	if (!fresh)
+	live = s->snapshot ? s->snapshot : new_lanes(s->nr_cpus);
+	if (!live)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < s->nr_cpus; i++) {
-		fresh[i].next_seq = s->lane[i].next_seq;
-		for (const struct tree_block *b = s->lane[i].first; b; b = b->next)
-			if (b->end > end)
-				copy_later(&fresh[i], b, end);
-	}
-	free_lanes(s->snapshot, s->nr_cpus);
+	for (uint32_t i = 0; i < s->nr_cpus; i++)
+		move_later(&s->lane[i], &live[i], end);
 	s->snapshot = s->lane;
 	if (s->front == s->lane)
-		s->front = fresh;
-	s->lane = fresh;
+		s->front = live;
+	s->lane = live;
+	s->turn++;
 	return 0;
 }
 
@@ -320,11 +356,6 @@ void tree_store_drop_snapshot(struct tree_inst *inst)
 	s->snapshot = NULL;
 }
 
-bool tree_store_has_snapshot(const struct tree_inst *inst)
-{
-	return inst->store && inst->store->snapshot;
-}
-
 void tree_store_stats(const struct tree_inst *inst, uint32_t cpu,
 		      struct tree_store_stats *st)
 {
@@ -336,13 +367,6 @@ void tree_store_stats(const struct tree_inst *inst, uint32_t cpu,
 	st->entries = s->lane[cpu].events;
 	st->bytes = s->lane[cpu].bytes;
 	st->overrun = s->lane[cpu].overrun;
-}
-
-uint64_t tree_store_last(const struct tree_inst *inst, uint32_t cpu)
-{
-	const struct tree_store *s = inst->store;
-
-	return s && cpu < s->nr_cpus && s->lane[cpu].first ? s->lane[cpu].tail->end : 0;
 }
 
 /* ---- a source ---- */
@@ -361,11 +385,18 @@ struct store_source {
 	enum tree_store_part which;
 	bool locked;			/* the engine's own: inst->lock is held */
 	bool drained;			/* LIVE: not again before it is told to */
+	uint32_t turn;			/* the store's, when it was opened */
 	uint32_t tasks_told, nr_parts;
 	uint64_t *until;		/* NOW: sequence numbers of the last blocks */
 	uint32_t *until_len;
 	struct store_part part[];
 };
+
+/* Which lane a part is of: its CPU, or behind those, the markers'. */
+static uint32_t lane_of(const struct store_source *ss, const struct store_part *p)
+{
+	return (uint32_t)(p - ss->part);
+}
 
 static struct store_source *of(struct tacho_source *source)
 {
@@ -384,12 +415,15 @@ static void source_close(struct tacho_source *source)
 	free(ss);
 }
 
+/* NULL: they have changed sides since. */
 static struct tree_lane *lanes_of(const struct store_source *ss)
 {
 	struct tree_store *s = ss->inst->store;
 
 	if (ss->locked)
 		return s->front;
+	if (ss->turn != s->turn)
+		return NULL;
 	return ss->which == TREE_STORE_SNAPSHOT ? s->snapshot : s->lane;
 }
 
@@ -411,13 +445,13 @@ static struct tree_block *next_block(const struct store_part *p,
 /* What is new in the block at hand, or the next one; under the lock. */
 static bool advance(struct store_source *ss, struct store_part *p)
 {
-	uint32_t cpu = p->part.cpu, len;
+	uint32_t lane = lane_of(ss, p), len;
 	struct tree_lane *lanes = lanes_of(ss);
 	struct tree_block *b = p->block;
 
 	if (!b || tacho_load_acquire(&b->len) == p->read) {
-		b = lanes ? next_block(p, &lanes[cpu]) : NULL;
-		if (!b || (ss->until && b->seq > ss->until[cpu]))
+		b = lanes ? next_block(p, &lanes[lane]) : NULL;
+		if (!b || (ss->until && b->seq > ss->until[lane]))
 			return false;
 		p->part.lost += b->lost;
 		block_put(p->block);
@@ -426,9 +460,11 @@ static bool advance(struct store_source *ss, struct store_part *p)
 		p->read = 0;
 		p->part.last = b->begin;
 	}
+	if (lane == ss->inst->store->nr_cpus)
+		p->part.cpu = ss->inst->store->mark_cpu;
 	len = tacho_load_acquire(&b->len);
-	if (ss->until && b->seq == ss->until[cpu] && len > ss->until_len[cpu])
-		len = ss->until_len[cpu];
+	if (ss->until && b->seq == ss->until[lane] && len > ss->until_len[lane])
+		len = ss->until_len[lane];
 	if (len <= p->read)
 		return false;
 	p->part.pos = b->data + p->read;
@@ -580,20 +616,23 @@ int tree_store_open(struct tree_inst *inst, enum tree_store_part which, bool loc
 {
 	struct tree_store *s = inst->store;
 	struct store_source *ss;
+	uint32_t nr;
 	int err = 0;
 
-	ss = calloc(1, sizeof(*ss) + s->nr_cpus * sizeof(ss->part[0]));
+	nr = s->nr_cpus + (locked ? 1 : 0);	/* the engine's: with its lane of markers */
+	ss = calloc(1, sizeof(*ss) + nr * sizeof(ss->part[0]));
 	if (!ss)
 		return -ENOMEM;
 	ss->inst = inst;
+	ss->turn = s->turn;
 	ss->which = which;
 	ss->locked = locked;
-	ss->nr_parts = s->nr_cpus;
+	ss->nr_parts = nr;
 	tacho_source_init(&ss->source, which == TREE_STORE_LIVE ? &live_ops : &now_ops,
 			  0);
 	set_clock(ss);
 	tell_tasks(ss);
-	for (uint32_t i = 0; !err && i < s->nr_cpus; i++) {
+	for (uint32_t i = 0; !err && i < nr; i++) {
 		struct tacho_part *p = &ss->part[i].part;
 
 		p->cpu = i;
@@ -630,6 +669,13 @@ int tree_store_source(struct tree_inst *inst, enum tree_store_part which,
 void tree_store_source_again(struct tacho_source *source)
 {
 	of(source)->drained = false;
+}
+
+int tree_store_mark(struct tree_store *s, const void *record, uint32_t size, uint64_t time)
+{
+	s->mark_time = time;
+	s->mark_cpu = (uint32_t)sched_getcpu();
+	return lane_put(&s->front[s->nr_cpus], record, size, time);
 }
 
 int tree_store_put(struct tree_store *s, uint32_t cpu, const void *record,

@@ -58,12 +58,12 @@ int tree_store_settle(struct tree_inst *inst);
 void tree_store_clear(struct tree_inst *inst, int32_t cpu);
 
 /*
- * What was drained becomes the snapshot; what is later than end (ticks) stays to be read, too.
- * drop: there is none any more.
+ * What was drained becomes the snapshot, but for what is later than end (ticks): that goes behind
+ * what was the snapshot, which is to be read now.  0 or -ENOMEM.  drop: there is none any
+ * more.
  */
 int tree_store_snapshot(struct tree_inst *inst, uint64_t end);
 void tree_store_drop_snapshot(struct tree_inst *inst);
-bool tree_store_has_snapshot(const struct tree_inst *inst);
 
 struct tree_store_stats {
 	uint64_t entries, bytes;	/* in blocks; of what the kernel has not given yet, nothing */
@@ -71,9 +71,6 @@ struct tree_store_stats {
 };
 void tree_store_stats(const struct tree_inst *inst, uint32_t cpu,
 		      struct tree_store_stats *s);
-
-/* Ticks of a CPU's last record in blocks; 0: there is none. */
-uint64_t tree_store_last(const struct tree_inst *inst, uint32_t cpu);
 
 /* Records that ever came. */
 uint64_t tree_store_taken(const struct tree_inst *inst);
@@ -107,6 +104,12 @@ int tree_engine_trigger(struct tree_inst *inst, const char *system,
 			const char *event, const char *text, struct tacho_cmd_error *e);
 int tree_engine_synth(struct tree_inst *inst, const char *text,
 		      struct tacho_cmd_error *e);
+
+/*
+ * marked.c: a marker that thread pid has written to the session's rings, len bytes of text.
+ * What triggers on markers do is done when it returns.
+ */
+void tree_marked(struct tree_inst *inst, int32_t pid, const char *text, size_t len);
 
 /* The engine's event, if it has ever had to do with it; else NULL. */
 struct tacho_engine_event *tree_engine_event(struct tree_inst *inst,

@@ -51,8 +51,12 @@ struct tree_store {
 	uint32_t met;			/* ... when names of new ones were */
 	uint32_t nr_cpus;
 	struct tree_lane *lane;		/* what is read */
-	struct tree_lane *front;	/* what the pump fills: the same without an engine */
+	/* what the pump fills: the same without an engine, else with a lane of markers behind */
+	struct tree_lane *front;
+	uint64_t mark_time;		/* ticks of the last marker there; 0: none was */
+	uint32_t mark_cpu;		/* and its CPU */
 	struct tree_lane *snapshot;	/* or NULL */
+	uint32_t turn;			/* counts how often the two were swapped */
 	uint64_t taken;			/* records from the kernel, and from the engine */
 	uint64_t horizon;		/* ticks: when the kernel was drained last */
 	uint64_t slack;			/* ticks */
@@ -61,7 +65,9 @@ struct tree_store {
 	struct tacho_stream *stream;	/* of front */
 	struct tacho_query *query;	/* NULL: no engine so far */
 	uint32_t commands;		/* triggers that are set */
+	const struct tacho_engine_event *marker;	/* that of markers; NULL: none is on it */
 	uint64_t snapshots;		/* that they took so far */
+	uint64_t stacktraces;		/* that they asked for so far */
 	const struct tacho_type **made;	/* types of synthetic events, by id - TREE_ID_FIRST */
 	uint32_t nr_made;
 };
@@ -82,6 +88,13 @@ const struct tacho_type *tree_store_type(struct tree_store *s, const char *syste
 int tree_store_open(struct tree_inst *inst, enum tree_store_part which, bool locked,
 		    struct tacho_source **out);
 
+/*
+ * A marker for the engine, which is there: it comes between the kernel's records by its time.
+ * One at a time: the engine has had the one before.
+ */
+int tree_store_mark(struct tree_store *s, const void *record, uint32_t size,
+		    uint64_t time);
+
 /* Behind the engine: one record to be read, or n that were lost. */
 int tree_store_put(struct tree_store *s, uint32_t cpu, const void *record,
 		   uint32_t size, uint64_t time);
@@ -89,6 +102,10 @@ void tree_store_lost(struct tree_store *s, uint32_t cpu, uint64_t n);
 
 /* What the pump brought goes through the engine, if there is one. */
 void tree_engine_run(struct tree_store *s);
+/* Whether a record is the marker that tree_store_mark() had. */
+bool tree_is_marked(const struct tree_store *s, const struct tacho_record *r);
+/* The stack of a marker's writer, in the kernel, behind the marker. */
+void tree_mark_stack(struct tree_store *s, const struct tacho_record *r);
 void tree_engine_free(struct tree_store *s);
 /* The type of a synthetic event's record, by the tree's id; or NULL. */
 const struct tacho_type *tree_engine_type(struct tree_store *s, uint32_t id);

@@ -96,6 +96,11 @@ const char *tree_symbol(const struct tree_symbols *s, uint64_t addr, uint64_t *s
 	return tacho_facts_symbol(&s->facts, addr, start);
 }
 
+bool tree_symbol_find(const struct tree_symbols *s, const char *name, uint64_t *start)
+{
+	return tacho_facts_find_symbol(&s->facts, name, start);
+}
+
 uint64_t tree_symbol_size(const struct tree_symbols *s, uint64_t start)
 {
 	return tacho_facts_symbol_end(&s->facts, start) - start;

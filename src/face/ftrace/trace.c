@@ -468,40 +468,6 @@ static void put_snapshot_help(const struct tacho_tree_file *f, struct tacho_buf 
 		"#                       is not a '0' or '1')\n");
 }
 
-int tree_take_snapshot(struct tree_inst *inst, bool drain, uint64_t end)
-{
-	uint64_t before;
-	int n;
-
-	if (drain)
-		(void)tree_store_settle(inst);
-	before = tree_now(inst);
-	n = tacho_session_snapshot(&inst->session, NULL);
-	if (n < 0)
-		return n;
-	tacho_store_relaxed(&inst->snapshot, true);
-	inst->snapshot_end = end;
-	tree_snapshot_taken(inst, end < before ? end : before, end);
-	return tree_store_snapshot(inst, end);
-}
-
-void tree_follow_snapshot(struct tree_inst *inst)
-{
-	const struct tacho_control *ctl = inst->session.view.ctl;
-	uint32_t asked = tacho_load_acquire(&ctl->asked);
-	uint64_t at = tacho_load_relaxed(&ctl->asked_at);
-
-	if (asked == inst->asked)
-		return;
-	inst->asked = asked;
-	/* a program of an older library does not note the time */
-	if (at <= inst->asked_at)
-		at = UINT64_MAX;
-	else
-		inst->asked_at = at;
-	(void)tree_take_snapshot(inst, true, at);
-}
-
 static ssize_t snapshot_store(struct tacho_tree_file *f, const char *text, size_t len,
 			      const struct tacho_tree_caller *caller)
 {

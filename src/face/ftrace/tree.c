@@ -93,8 +93,11 @@ static const struct tree_node *const *event_nodes(const struct place *p)
 	if (!tree_is_own(p->system))
 		return tree_event_nodes;
 	(void)snprintf(path, sizeof(path), "events/" TREE_OWN "/%s/id", p->event);
-	return tree_has_kernel(p->inst->tree) &&
-	       faccessat(p->inst->tree->tracefs.dirfd, path, F_OK, 0) ?
+	if (!tree_has_kernel(p->inst->tree))
+		return tree_own_id_nodes;
+	if (!strcmp(p->event, "print"))
+		return tree_print_nodes;
+	return faccessat(p->inst->tree->tracefs.dirfd, path, F_OK, 0) ?
 	       tree_own_nodes : tree_own_id_nodes;
 }
 

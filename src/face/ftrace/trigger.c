@@ -127,7 +127,8 @@ static int check_trigger(struct tacho_tree_file *f, const char *text,
 
 	tacho_arena_init(&a, ARENA_MAX);
 	if (!tacho_trigger_parse(&spec, &a, text, NULL) && !spec.remove) {
-		if (spec.system && !tree_event(f->inst, spec.system, spec.event))
+		if (spec.system && (tree_is_own(spec.system) ||
+				    !tree_event(f->inst, spec.system, spec.event)))
 			err = -EINVAL;
 		else if (spec.filter && !strcmp(spec.filter, "0"))
 			err = tacho_cmd_error(e, -EINVAL, spec.filter_column + 2,
@@ -148,6 +149,40 @@ static int trigger_program(struct tacho_tree_file *f, const char *name,
 	return err == -ENOENT && *text == '!' ? 0 : err;
 }
 
+/*
+ * Of markers: the engine's (marked.c).  But who switches an event of programs is a command of the
+ * session, for they look there whether it is on.
+ */
+static int trigger_marker(struct tacho_tree_file *f, const char *text,
+			  struct tacho_cmd_error *e)
+{
+	const struct tree_event *target = NULL;
+	struct tacho_trigger_spec spec;
+	struct tacho_arena a;
+	bool program = false, removes = *text == '!', kernel = true;
+	int err = check_trigger(f, text, e);
+
+	if (err)
+		return err;
+	tacho_arena_init(&a, ARENA_MAX);
+	if (!tacho_trigger_parse(&spec, &a, text, NULL) &&
+	    (spec.cmd == TACHO_TRIGGER_ENABLE_EVENT ||
+	     spec.cmd == TACHO_TRIGGER_DISABLE_EVENT)) {
+		target = tree_event(f->inst, spec.system, spec.event);
+		/* what it was set for may be gone */
+		program = removes || (target && target->text);
+		kernel = (target && target->kernel) ||
+			 tree_engine_event(f->inst, spec.system, spec.event);
+	}
+	tacho_arena_release(&a);
+	if (program)
+		err = tacho_command_trigger(&f->inst->session, TREE_PRINT, text, NULL, e);
+	if (removes && err == -ENOENT)
+		err = 0;
+	return err || !kernel ? err :
+	       tree_engine_trigger(f->inst, f->system, f->event, text, e);
+}
+
 /* The kernel's own file, or the engine in its place. */
 static int trigger_kernel(struct tacho_tree_file *f, bool synth, const char *text,
 			  struct tacho_cmd_error *e)
@@ -155,6 +190,8 @@ static int trigger_kernel(struct tacho_tree_file *f, bool synth, const char *tex
 	char path[TREE_PATH_SIZE];
 	int err;
 
+	if (tree_is_own(f->system))
+		return trigger_marker(f, text, e);
 	if (synth || tree_engine_takes(f->inst, text))
 		return tree_engine_trigger(f->inst, f->system, f->event, text, e);
 	tree_event_path(f, "trigger", path);
@@ -191,6 +228,15 @@ static int trigger_one(struct tacho_tree_file *f, const char *text)
 	return kernel ? kernel : program;
 }
 
+/* "snapshot", or the action of a histogram: what it takes has a place from now on. */
+static void note_snapshot(struct tree_inst *inst, const char *text)
+{
+	const char *word = strstr(text, "snapshot"), *filter = strstr(text, " if ");
+
+	if (*text != '!' && word && (!filter || word < filter))
+		tacho_store_relaxed(&inst->snapshot, true);
+}
+
 static ssize_t trigger_store(struct tacho_tree_file *f, const char *text, size_t len,
 			     const struct tacho_tree_caller *caller)
 {
@@ -210,6 +256,8 @@ static ssize_t trigger_store(struct tacho_tree_file *f, const char *text, size_t
 		tree_watch_switch(f->inst);
 	if (*trimmed)
 		err = trigger_one(f, trimmed);
+	if (!err)
+		note_snapshot(f->inst, trimmed);
 	free(copy);
 	return err ? err : (ssize_t)len;
 }
@@ -334,6 +382,10 @@ static int hist_show(struct tacho_tree_file *f, struct tacho_buf *out)
 
 const struct tree_node tree_hist_node = {
 	.name = "hist", .mode = 0440, .show = hist_show,
+};
+
+const struct tree_node tree_own_hist_node = {
+	.name = "hist", .mode = 0440, .kernel = true, .show = hist_show,
 };
 
 /* ---- hist_debug ---- */

@@ -61,15 +61,27 @@ static void next_turn(struct tree_mark *mark)
 	tacho_store_release(&mark->turn, mark->turn + 1);
 }
 
-/* Takes what is consumed over; turns are each mark's own. */
-static void copy_mark(struct tree_mark *to, const struct tree_mark *from)
+/* What is consumed changes places; turns are each mark's own. */
+static void swap_marks(struct tree_mark *a, struct tree_mark *b)
 {
-	to->ticks = from->ticks;
-	to->n = from->n;
-	to->read = from->read;
-	to->cleared = from->cleared;
-	to->written = from->written;
-	next_turn(to);
+	struct tree_mark old = *a;
+
+	a->ticks = b->ticks;
+	a->n = b->n;
+	a->read = b->read;
+	a->cleared = b->cleared;
+	a->written = b->written;
+	b->ticks = old.ticks;
+	b->n = old.n;
+	b->read = old.read;
+	b->cleared = old.cleared;
+	b->written = old.written;
+}
+
+/* Whether a snapshot was taken since the reader was opened. */
+static bool is_stale(const struct tree_reader *r)
+{
+	return tacho_load_acquire(&r->inst->swap_turn) != r->swap_turn;
 }
 
 static void consume(struct tree_mark *mark, uint64_t ticks)
@@ -90,7 +102,9 @@ static const struct tree_mark *mark_now(struct tree_reader *r, uint32_t i)
 
 	if (tacho_unlikely(tacho_load_acquire(&mark->turn) != r->seen[i].turn)) {
 		pthread_mutex_lock(&r->inst->pipe);
-		r->seen[i] = *mark;
+		/* it is the other side's by now */
+		if (!is_stale(r))
+			r->seen[i] = *mark;
 		pthread_mutex_unlock(&r->inst->pipe);
 	}
 	return &r->seen[i];
@@ -115,6 +129,18 @@ static int add_source(struct tree_reader *r, struct tacho_source *source)
 	return tacho_stream_add_take(r->stream, source);
 }
 
+/* The buffers that are written, or those of the last snapshot. */
+static int add_ring(struct tree_reader *r, bool frozen)
+{
+	unsigned int flags = r->swaps.nr ? TACHO_LIVE_ALL : 0;
+	struct tacho_source *source;
+	int err = frozen ? tacho_live_open_frozen(&source, r->inst->name, flags, NULL) :
+			   tacho_live_open(&source, r->inst->name, flags, NULL);
+
+	return err ? err : add_source(r, source);
+}
+
+/* When there were snapshots, either side's records may be in either of the buffers. */
 static int add_sources(struct tree_reader *r)
 {
 	static const enum tree_store_part parts[] = {
@@ -123,26 +149,16 @@ static int add_sources(struct tree_reader *r)
 	};
 	struct tree_inst *inst = r->inst;
 	struct tacho_source *source;
-	int err;
+	bool frozen = r->view == TREE_VIEW_SNAPSHOT;
+	int err = add_ring(r, frozen);
 
-	err = r->view == TREE_VIEW_SNAPSHOT ?
-	      tacho_live_open_frozen(&source, inst->name, 0, NULL) :
-	      tacho_live_open(&source, inst->name, 0, NULL);
-	if (!err)
-		err = add_source(r, source);
 	if (!err && inst->store) {
 		err = tree_store_source(inst, parts[r->view], &source);
 		if (!err)
 			err = add_source(r, source);
 		r->has_kernel = !err;
 	}
-	/* what came between a trigger's snapshot and its being taken */
-	if (!err && r->view != TREE_VIEW_SNAPSHOT && inst->snapshot_end != UINT64_MAX) {
-		err = tacho_live_open_frozen(&source, inst->name, 0, NULL);
-		if (!err)
-			err = add_source(r, source);
-	}
-	return err;
+	return err || !r->swaps.nr ? err : add_ring(r, !frozen);
 }
 
 int tree_reader_open(struct tree_reader *r, struct tree_inst *inst,
@@ -160,9 +176,10 @@ int tree_reader_open(struct tree_reader *r, struct tree_inst *inst,
 	pthread_mutex_lock(&inst->lock);
 	tree_follow_snapshot(inst);
 	if (r->stream && r->at && r->seen)
+		err = tree_swaps_copy(&r->swaps, &inst->swaps);
+	r->swap_turn = inst->swap_turn;
+	if (!err)
 		err = add_sources(r);
-	if (view == TREE_VIEW_SNAPSHOT)
-		r->until = inst->snapshot_end;
 	pthread_mutex_unlock(&inst->lock);
 	if (view == TREE_VIEW_NOW)
 		r->until = tree_now(inst);
@@ -178,6 +195,7 @@ void tree_reader_close(struct tree_reader *r)
 		tree_symbols_put(r->inst->tree, r->symbols);
 	free(r->at);
 	free(r->seen);
+	tree_swaps_release(&r->swaps);
 	*r = (struct tree_reader){ .inst = r->inst };
 }
 
@@ -185,12 +203,23 @@ bool tree_reader_is_partial(struct tree_reader *r)
 {
 	bool partial;
 
+	if (is_stale(r))
+		return true;
 	if (r->has_kernel)
 		return false;
 	pthread_mutex_lock(&r->inst->lock);
 	partial = r->inst->store;
 	pthread_mutex_unlock(&r->inst->lock);
 	return partial;
+}
+
+/* Whether it is one of the side that is read.  The store has only these. */
+static bool is_side(const struct tree_reader *r, const struct tacho_record *rec)
+{
+	if (!r->swaps.nr || rec->source != TACHO_STREAM_PROGRAM)
+		return true;
+	return rec->ticks >= r->swaps.floor &&
+	       tree_swaps_live(&r->swaps, rec->ticks) == (r->view != TREE_VIEW_SNAPSHOT);
 }
 
 /* Whether this reader is to hand the record out. */
@@ -201,10 +230,12 @@ static bool is_wanted(struct tree_reader *r, const struct tacho_record *rec)
 	bool wanted;
 
 	r->slot = i;
+	if (!is_side(r, rec))
+		return false;
 	if (!r->consume)
 		return !is_consumed(at, mark_now(r, i), rec->ticks);
 	pthread_mutex_lock(&r->inst->pipe);
-	wanted = !is_consumed(at, mark, rec->ticks);
+	wanted = !is_stale(r) && !is_consumed(at, mark, rec->ticks);
 	if (wanted)
 		consume(mark, rec->ticks);
 	pthread_mutex_unlock(&r->inst->pipe);
@@ -217,7 +248,8 @@ bool tree_reader_take(struct tree_reader *r, const struct tacho_record *rec)
 	bool ours;
 
 	pthread_mutex_lock(&r->inst->pipe);
-	ours = rec->ticks > mark->ticks || (rec->ticks == mark->ticks && at->n > mark->n);
+	ours = !is_stale(r) &&
+	       (rec->ticks > mark->ticks || (rec->ticks == mark->ticks && at->n > mark->n));
 	if (ours)
 		consume(mark, rec->ticks);
 	pthread_mutex_unlock(&r->inst->pipe);
@@ -235,6 +267,8 @@ int tree_reader_next(struct tree_reader *r, struct tacho_record *rec)
 			tree_store_source_again(tacho_stream_source(r->stream, 1));
 		if (status != TACHO_STREAM_RECORD)
 			return status;
+		if (r->view == TREE_VIEW_LIVE && is_stale(r))
+			return TACHO_STREAM_AGAIN;
 		if (rec->ticks > r->until)
 			return TACHO_STREAM_END;
 		r->lost += rec->lost;
@@ -437,8 +471,7 @@ static uint64_t written_now(struct tree_inst *inst, int32_t cpu, uint64_t *dropp
 	return sum;
 }
 
-static void count_records(struct tree_reader *r, struct tree_counts *c,
-			  uint64_t *present)
+static void count_records(struct tree_reader *r, struct tree_counts *c)
 {
 	struct tacho_record rec;
 	int status;
@@ -446,17 +479,37 @@ static void count_records(struct tree_reader *r, struct tree_counts *c,
 	while ((status = tacho_stream_next(r->stream, &rec)) == TACHO_STREAM_RECORD &&
 	       rec.ticks <= r->until) {
 		uint32_t i = slot(r->inst, rec.source, rec.cpu);
-		const struct tree_mark *m = mark_now(r, i);
 
-		if (rec.source == TACHO_STREAM_PROGRAM && rec.ticks > m->cleared)
-			++*present;
-		if (is_consumed(&r->at[i], m, rec.ticks))
+		if (!is_side(r, &rec) || is_consumed(&r->at[i], mark_now(r, i), rec.ticks))
 			continue;
 		c->entries++;
 		c->bytes += rec.len + 4;
 		if (!c->oldest || rec.ticks < c->oldest)
 			c->oldest = rec.ticks;
 	}
+}
+
+/* Those of programs that are still in the buffers which are written, since they were emptied. */
+static uint64_t count_present(struct tree_reader *r)
+{
+	struct tacho_stream *stream = tacho_stream_new(0);
+	struct tacho_source *source;
+	struct tacho_record rec;
+	uint64_t n = 0;
+
+	if (stream && !tacho_live_open(&source, r->inst->name,
+				       r->swaps.nr ? TACHO_LIVE_ALL : 0, NULL)) {
+		keep_cpu(source, r->cpu, r->inst->nr_lanes - 1);
+		if (tacho_stream_add_take(stream, source)) {
+			tacho_stream_close(stream);
+			return 0;
+		}
+	}
+	while (stream && tacho_stream_next(stream, &rec) == TACHO_STREAM_RECORD &&
+	       rec.ticks <= r->until)
+		n += rec.ticks > mark_now(r, slot(r->inst, rec.source, rec.cpu))->cleared;
+	tacho_stream_close(stream);
+	return n;
 }
 
 /* What was overwritten in the store, of one CPU (-1: all). */
@@ -478,7 +531,7 @@ static uint64_t store_overrun(struct tree_inst *inst, int32_t cpu)
 
 int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c)
 {
-	uint64_t present = 0, written, cleared = 0;
+	uint64_t present, written, cleared = 0;
 	struct tree_reader r;
 	int err = tree_reader_open(&r, inst, TREE_VIEW_NOW, cpu, false);
 
@@ -486,7 +539,8 @@ int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c)
 	if (err)
 		return err;
 	written = written_now(inst, cpu, &c->dropped);
-	count_records(&r, c, &present);
+	count_records(&r, c);
+	present = count_present(&r);
 	for (uint32_t i = 0; i < 2 * inst->nr_lanes; i++) {
 		const struct tree_mark *m = mark_now(&r, i);
 
@@ -539,26 +593,24 @@ void tree_clear(struct tree_inst *inst, int32_t cpu)
 	pthread_mutex_unlock(&inst->lock);
 }
 
-void tree_snapshot_taken(struct tree_inst *inst, uint64_t before, uint64_t end)
+void tree_snapshot_taken(struct tree_inst *inst, uint64_t end)
 {
 	uint32_t nr = 2 * inst->nr_lanes;
 
 	pthread_mutex_lock(&inst->pipe);
 	for (uint32_t i = 0; i < nr; i++) {
-		struct tree_mark *live = &inst->mark[i];
-		uint64_t last = i < inst->nr_lanes ? before :
-				tree_store_last(inst, i - inst->nr_lanes);
+		struct tree_mark *live = &inst->mark[i], *other = &inst->mark[nr + i];
 
-		if (last > end)
-			last = end;
-		if (live->ticks > inst->mark[nr + i].ticks)
-			copy_mark(&inst->mark[nr + i], live);
-		if (last <= live->ticks)
-			continue;
-		live->ticks = last;
-		live->n = UINT32_MAX;
+		swap_marks(live, other);
+		/* somebody has read on since: one mark cannot tell that from what comes back */
+		if (other->ticks > end && other->ticks > live->ticks) {
+			live->ticks = other->ticks;
+			live->n = other->n;
+		}
 		next_turn(live);
+		next_turn(other);
 	}
+	tacho_store_release(&inst->swap_turn, inst->swap_turn + 1);
 	pthread_mutex_unlock(&inst->pipe);
 }
 

@@ -26,6 +26,8 @@ struct tree_reader {
 	bool consume;
 	bool has_kernel;		/* the kernel's records are in it */
 	uint64_t until;			/* ticks: later records are not wanted */
+	struct tree_swaps swaps;	/* inst's, when it was opened, and their turn */
+	uint32_t swap_turn;
 	struct tree_mark *at;		/* where it is, as inst->mark */
 	struct tree_mark *seen;		/* inst->mark, as it was when its turn was that */
 	struct tacho_clock_map clock;	/* the shown clock's */
@@ -39,7 +41,10 @@ int tree_reader_open(struct tree_reader *r, struct tree_inst *inst,
 		     enum tree_view view, int32_t cpu, bool consume);
 void tree_reader_close(struct tree_reader *r);
 
-/* The instance got its part of the kernel since: it takes a new reader to read that. */
+/*
+ * The instance got its part of the kernel since, or a snapshot was taken: it takes a new reader
+ * to read what is there now.
+ */
 bool tree_reader_is_partial(struct tree_reader *r);
 
 /*
@@ -76,11 +81,10 @@ uint64_t tree_activity(struct tree_inst *inst);
 void tree_clear(struct tree_inst *inst, int32_t cpu);
 
 /*
- * A snapshot of programs' records was taken, and one of the kernel's comes next: what was
- * consumed is not in it, and what is in it (of programs: all until `before`, of the kernel:
- * until end, ticks) is not for readers of the live records any more.  Under inst->lock.
+ * A snapshot was taken, with all until end (ticks): what is consumed changes sides, too.
+ * Readers that are open hand nothing more out.  Under inst->lock.
  */
-void tree_snapshot_taken(struct tree_inst *inst, uint64_t before, uint64_t end);
+void tree_snapshot_taken(struct tree_inst *inst, uint64_t end);
 
 /*
  * All that the snapshot holds is consumed.  By reading it: what later goes into a
