@@ -317,6 +317,12 @@ def test_lost():
         at = [(i, g) for i, g in enumerate(got) if g[0] == 'lost']
         ok([g for _, g in at] == [('lost', 0, 41), ('lost', 0, 1)] and
            [g for g in got if g[0] != 'lost'] == what, f'lost events are told, {order}', at)
+        # right before the first event behind the gap of its CPU
+        gap = [w for w in what if w[1] == 0 and not w[2]]
+        behind = [next(g for g in got[i + 1:] if g[0] != 'lost' and g[1] == 0 and not g[2])
+                  for i, _ in at]
+        ok(behind == [gap[20], gap[60]], f'where they were lost, {order}',
+           [b[0] for b in behind], gap[20][0], gap[60][0])
         s = json.loads(run(TACHO, 'stat', '--json', path)[1])
         ok(s['lost'] == 42 and s['events'] == len(what), f'and counted, {order}', s)
 

@@ -185,9 +185,8 @@ static int open_page(struct tacho_dat_source *s, struct tacho_dat_part *p)
 	if (p->page.lost) {
 		uint64_t n = p->page.lost > 0 ? (uint64_t)p->page.lost : 1;
 
-		p->part.lost += n;
 		p->lost += n;
-		p->fresh_loss = true;
+		p->fresh_loss += n;
 	}
 	return TACHO_STREAM_RECORD;
 }
@@ -311,10 +310,11 @@ static int make_batch(struct tacho_dat_source *s, struct tacho_dat_part *p,
 
 	for (;;) {
 		if (p->in_page) {
-			/* lost events are told with the record behind them */
+			/* lost events are told with the record behind them: a batch's first */
 			if (b->len && p->fresh_loss)
 				return TACHO_STREAM_RECORD;
-			p->fresh_loss = false;
+			p->part.lost += p->fresh_loss;
+			p->fresh_loss = 0;
 			status = take_events(s, p, b);
 			if (status == TACHO_STREAM_AGAIN && !b->len)
 				status = grow_out(s, p, b);
@@ -408,7 +408,8 @@ void tacho_dat_part_rewind(struct tacho_dat_source *s, struct tacho_dat_part *p)
 	p->next = p->begin;
 	p->chunks = 0;
 	p->at = p->window_len = 0;
-	p->in_page = p->has_held = p->fresh_loss = false;
+	p->in_page = p->has_held = false;
+	p->fresh_loss = 0;
 	p->partial = p->whole = false;
 	p->pages = p->lost = p->first = p->last = 0;
 	p->part.lost = 0;

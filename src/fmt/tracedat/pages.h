@@ -48,7 +48,7 @@ struct tacho_dat_part {
 	struct tacho_kpage page;	/* being read */
 	struct tacho_kevent held;	/* taken from it, not yet a record */
 	bool in_page, has_held;
-	bool fresh_loss;	/* lost before the page that was opened */
+	uint64_t fresh_loss;	/* lost before the page that was opened, not told so far */
 
 	unsigned char *out;
 	size_t out_room;
