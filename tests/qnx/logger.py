@@ -138,6 +138,13 @@ def test_ring():
     logged('ring.kev', 'start', '-E', '-r', *PROGRAMS_ONLY)
     user = lines(path('ring.kev'), '-e', 'user:*')
     ok(len(user) == 102, 'ring: what the buffers hold at STOP', len(user))
+    logged('newest.kev', 'many', '-E', '-r', '-S', '16k', *PROGRAMS_ONLY)
+    user = lines(path('newest.kev'), '-e', 'user:*')
+    size = os.path.getsize(path('newest.kev'))
+    want = [f'event_20: d0=0x0 d1=0x{i:x}' for i in range(3000 - len(user), 3000)]
+    ok(user == want and 400 < len(user), 'a limit takes the oldest away', len(user), user[:3],
+       user[-3:])
+    ok(0 <= 16384 - size < 2048, 'and no more than has no room', size)
 
 
 def test_kernel():

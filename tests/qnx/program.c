@@ -7,10 +7,12 @@
  *	program start	the buffers are there: START, events, STOP
  *	program fork	the same; it also makes a child that ends, and says which: "PID CHILD"
  *	program pid	the same; threads of this process only, and no state.  Its thread waits
+ *	program many	START, 3,000 events 20 with their numbers, STOP
  *	program skip	START; 1,000 events 19, which nobody is to read; then others, until the
  *			buffers are freed
  *	program insert	events all the time, until it is killed; the trace is others'
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/neutrino.h>
@@ -73,6 +75,15 @@ static int events(void)
 	       TraceEvent(_NTO_TRACE_INSERTCUSEREVENT, 22, words, 4) == -1;
 }
 
+static int many(void)
+{
+	bool bad = TraceEvent(_NTO_TRACE_START) == -1;
+
+	for (unsigned i = 0; i < 3000; i++)
+		bad |= trace_logi(20, 0, i);
+	return TraceEvent(_NTO_TRACE_STOP) == -1 || bad;
+}
+
 static int take(void)
 {
 	return TraceEvent(_NTO_TRACE_DEALLOCBUFFER) == -1 ||
@@ -109,6 +120,8 @@ int main(int argc, char **argv)
 		return insert();
 	if (!strcmp(how, "skip"))
 		return skip();
+	if (!strcmp(how, "many"))
+		return many();
 	if (!strcmp(how, "take"))
 		return take();
 	if (!strcmp(how, "own"))

@@ -378,6 +378,7 @@ void logger_log(const struct logger *l, struct tacho_qnx_log *log, const char *o
 	*log = (struct tacho_qnx_log){
 		.trace = l->dir, .out = out, .name = o->output, .state = l->q.state,
 		.attr = o->attr, .nr_attrs = o->nr_attrs, .max_bytes = l->max_bytes,
+		.newest = l->ring,
 	};
 }
 

@@ -12,6 +12,18 @@
 #include "stream/stream.h"
 
 #define HEADER_MAX	((size_t)64 << 10)
+#define PAST_MAX	((size_t)1 << 30)
+
+/* An event of the file. */
+struct event {
+	uint64_t ticks;
+	uint64_t before;		/* bytes of the file */
+};
+
+struct past {
+	struct tacho_buf events;
+	uint32_t cpus;
+};
 
 struct writing {
 	struct tacho_qnx_log *log;
@@ -21,6 +33,8 @@ struct writing {
 	struct tacho_kev_map *map;
 	struct tacho_buf header;
 	uint32_t cpus;
+	uint64_t from;			/* ticks: what was earlier is left out */
+	struct past *past;		/* NULL: nobody asks for it */
 	bool begun;
 };
 
@@ -58,7 +72,7 @@ static bool choose(void *arg, const struct tacho_kev_out *ev, const struct tacho
 	if (!r)
 		return fits(w, ev->nr, w->log->max_bytes / 2);
 	memcpy(words, ev->words, ev->nr < 2 ? 4 * (size_t)ev->nr : sizeof(words));
-	if (!qnx_number_of(ev->code, words, 2, &class_, &event) ||
+	if (r->ticks < w->from || !qnx_number_of(ev->code, words, 2, &class_, &event) ||
 	    is_skipped(w->log->state, r->ticks))
 		return false;
 	/* an event of the kernel that is none of QNX's was on for another's sake */
@@ -72,6 +86,9 @@ static bool choose(void *arg, const struct tacho_kev_out *ev, const struct tacho
 	if (!qnx_state_wants(w->log->state, class_, event, pid, tid) || !has_room(w, ev->nr))
 		return false;
 	w->log->events++;
+	if (w->past)
+		tacho_buf_put(&w->past->events, &(struct event){ r->ticks,
+			      tacho_kev_writer_size(w->w, 0) }, sizeof(struct event));
 	return true;
 }
 
@@ -188,9 +205,11 @@ static int write_all(struct writing *w, struct tacho_diag *d)
 	return err ? err : end;
 }
 
-int tacho_qnx_log_write(struct tacho_qnx_log *log, struct tacho_diag *d)
+/* from: ticks of the first event that is wanted; past may be NULL. */
+static int write_from(struct tacho_qnx_log *log, uint64_t from, struct past *past,
+		      struct tacho_diag *d)
 {
-	struct writing w = { .log = log };
+	struct writing w = { .log = log, .from = from, .past = past };
 	struct tacho_error e = { 0 };
 	int err = tacho_stream_open(&w.stream, log->trace, 0, &e);
 
@@ -198,9 +217,60 @@ int tacho_qnx_log_write(struct tacho_qnx_log *log, struct tacho_diag *d)
 		return tacho_diag(d, err, 0, "%s", e.text);
 	w.source = tacho_stream_source(w.stream, 0);
 	w.cpus = count_cpus(w.source);
+	if (past)
+		past->cpus = w.cpus;
 	tacho_buf_init(&w.header, HEADER_MAX);
 	err = write_all(&w, d);
 	tacho_buf_release(&w.header);
 	tacho_stream_close(w.stream);
+	return err;
+}
+
+/* ---- the newest events ---- */
+
+/* The first event behind which all have room, of those that a file of any size has. */
+static uint64_t first_that_fits(const struct past *past, uint64_t bytes, uint64_t max)
+{
+	const struct event *e = (const void *)past->events.data;
+	size_t nr = past->events.len / sizeof(*e), i;
+	uint64_t before = nr ? e[0].before : 0;
+
+	/* without a limit the names of processes have as much room as they want */
+	before = before < max / 2 ? before : max / 2;
+	/* and a buffer may begin elsewhere: with the time of each CPU, and what else there is */
+	before += (past->cpus + 4) * TACHO_KEV_SLOT;
+	if (!nr || bytes <= max)
+		return 0;
+	for (i = 0; i + 1 < nr && before + bytes - e[i].before > max; i++)
+		;
+	return e[i].ticks;
+}
+
+static int find_first(const struct tacho_qnx_log *log, uint64_t *from, struct tacho_diag *d)
+{
+	struct tacho_qnx_log all = *log;
+	struct past past = { .cpus = 0 };
+	int err;
+
+	all.out = NULL;
+	all.max_bytes = 0;
+	tacho_buf_init(&past.events, PAST_MAX);
+	err = write_from(&all, 0, &past, d);
+	if (!err && tacho_buf_error(&past.events))
+		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
+	if (!err)
+		*from = first_that_fits(&past, all.bytes, log->max_bytes);
+	tacho_buf_release(&past.events);
+	return err;
+}
+
+int tacho_qnx_log_write(struct tacho_qnx_log *log, struct tacho_diag *d)
+{
+	uint64_t from = 0;
+	int err = log->newest && log->max_bytes ? find_first(log, &from, d) : 0;
+
+	if (!err)
+		err = write_from(log, from, NULL, d);
+	log->full |= from != 0;
 	return err;
 }

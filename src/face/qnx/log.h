@@ -14,6 +14,7 @@ struct tacho_qnx_log {
 	const char *const *attr;	/* "KEY=VALUE" */
 	uint32_t nr_attrs;
 	uint64_t max_bytes;		/* 0: any size */
+	bool newest;			/* what has no room is the oldest, else the newest */
 
 	/* what became of it */
 	uint64_t events, bytes, lost;
