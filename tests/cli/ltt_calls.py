@@ -297,6 +297,16 @@ ok(b('control', FLIGHT, STOP, 0) == 0 and b('control', FLIGHT, STOP, 0) == ENODE
 rc, out, err = run(TACHO, 'status')
 ok('ltt-flight' not in out, 'and leaves nothing', out)
 
+# ---- at once ------------------------------------------------------------------------------------
+
+for args in ([], ['-b', '32K', '--subbuf', '4K'], ['-b', '32K', '--subbuf', '4K', '--flight']):
+    trace = os.path.join(work, f'threads{len(args)}')
+    rc, out, err = run(TACHO, 'record', '-q', '-o', trace, '-e', 'ltt:*', *args, '--',
+                       os.environ['THREADS'])
+    ok(rc == 0 and out == '0 wrong\n', f'{args}: all calls, by many threads', rc, out, err)
+rc, out, err = run(os.environ['THREADS'])
+ok(rc == 0 and out == '0 wrong\n', 'without a trace', rc, out, err)
+
 # ---- beside tracedaemon -------------------------------------------------------------------------
 
 if os.geteuid() or not os.path.exists(TRACEFS + '/events/sched/sched_switch'):

@@ -55,6 +55,12 @@ static void after_fork(void)
 
 static __attribute__((constructor)) void begin(void)
 {
+	static struct tacho_object nothing = {
+		.struct_size = sizeof(nothing), .events = all.list, .events_end = all.list,
+	};
+
+	/* libtacho's lock is taken under ours: behind its handlers, ours are called first */
+	(void)tacho_object_register(&nothing);
 	(void)pthread_atfork(before_fork, after_fork, after_fork);
 }
 
