@@ -62,6 +62,15 @@ for text in ('Trace start time: (1000, 1000) ', 'Trace duration: (0, 9000) ',
              '\t\tTime running: (0, 3000) => 33.33 % ', '\t\tread: \t\t 1 \t (0, 500)',
              '\t\tTotal process time: (0, 2500) => 27.78 % '):
     ok(text in out.splitlines(), 'account: ' + text.strip(), out if 'start' in text else '')
+# as many processes as a file can name: memory stays a small multiple of it
+f = ltt.File('<', False, size=1 << 16)
+for pid in range(1, 80000, 2):
+    f.add(ltt.SCHEDCHANGE, 0, pid, pid + 1, 0, after=1)
+p = subprocess.Popen([VISUALIZER, '-s', save('pids.ltt', f.done())], stdout=subprocess.PIPE)
+out = p.stdout.read()
+_, status, usage = os.wait4(p.pid, 0)
+ok(status == 0 and b'Scheduling changes: 40000 ' in out and usage.ru_maxrss < 200 << 10,
+   '80,000 processes', status, usage.ru_maxrss)
 rc, out, err = run(VISUALIZER, os.path.join(work, 'nothing'))
 ok(rc == 1 and err.startswith('tracevisualizer: cannot open'), 'no trace is there', rc, err)
 rc, out, err = run(VISUALIZER, '-e', 'NOTHING', i386)

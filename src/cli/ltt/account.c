@@ -23,7 +23,7 @@ struct process {
 	uint32_t depth;		/* of system calls, traps and interrupts */
 	uint32_t call;		/* it is in, + 1; 0: none */
 	uint64_t call_since;
-	struct calls calls;
+	struct calls *calls;	/* NULL: it made none */
 };
 
 enum count { SCHED, TICKS, SYS_IN, SYS_OUT, TRAP_IN, TRAP_OUT, IRQ_IN, IRQ_OUT, BH, EXPIRED,
@@ -46,8 +46,10 @@ void ltt_account_free(struct ltt_account *a)
 {
 	if (!a)
 		return;
-	for (uint32_t i = 0; i < a->nr; i++)
+	for (uint32_t i = 0; i < a->nr; i++) {
+		free(a->process[i]->calls);
 		free(a->process[i]);
+	}
 	free(a->process);
 	tacho_hashmap_release(&a->by_pid);
 	free(a);
@@ -129,7 +131,7 @@ static void exit_kernel(struct process *p, uint64_t us)
 static void end_call(struct process *p, uint64_t us)
 {
 	if (p->call)
-		p->calls.us[p->call - 1] += us - p->call_since;
+		p->calls->us[p->call - 1] += us - p->call_since;
 	p->call = 0;
 }
 
@@ -175,16 +177,29 @@ static void file_event(struct process *p, const struct tacho_ltt_seen *seen, uin
 	}
 }
 
-static void process_event(struct process *p, const struct tacho_ltt_seen *seen,
-			  uint64_t us)
+static int begin_call(struct process *p, const struct tacho_ltt_seen *seen, uint64_t us)
 {
+	p->syscalls++;
+	p->call = 0;
+	if (seen->bare)
+		return 0;
+	if (!p->calls)
+		p->calls = calloc(1, sizeof(*p->calls));
+	if (!p->calls)
+		return -ENOMEM;
+	p->call = (uint32_t)(seen->v.v[0] & (CALLS - 1)) + 1;
+	p->call_since = us;
+	p->calls->nr[p->call - 1]++;
+	return 0;
+}
+
+static int process_event(struct process *p, const struct tacho_ltt_seen *seen, uint64_t us)
+{
+	int err = 0;
+
 	switch (seen->id) {
 	case TRACE_SYSCALL_ENTRY:
-		p->syscalls++;
-		p->call = seen->bare ? 0 : (uint32_t)(seen->v.v[0] & (CALLS - 1)) + 1;
-		p->call_since = us;
-		if (p->call)
-			p->calls.nr[p->call - 1]++;
+		err = begin_call(p, seen, us);
 		enter_kernel(p, us);
 		break;
 	case TRACE_TRAP_ENTRY:
@@ -208,6 +223,7 @@ static void process_event(struct process *p, const struct tacho_ltt_seen *seen,
 	default:
 		break;
 	}
+	return err;
 }
 
 int ltt_account_event(struct ltt_account *a, const struct tacho_record *r,
@@ -215,7 +231,7 @@ int ltt_account_event(struct ltt_account *a, const struct tacho_record *r,
 {
 	uint64_t us = r->time / 1000;
 	struct process *p;
-	int count;
+	int count, err;
 
 	if (!a->begin || us < a->begin)
 		a->begin = us;
@@ -234,14 +250,14 @@ int ltt_account_event(struct ltt_account *a, const struct tacho_record *r,
 	p = process_of(a, r->pid);
 	if (!p)
 		return r->pid < 0 ? 0 : -ENOMEM;
-	process_event(p, seen, us);
+	err = process_event(p, seen, us);
 	if (seen->id == TRACE_PROCESS && seen->sub == TRACE_PROCESS_FORK && !seen->bare) {
 		struct process *child = process_of(a, (int32_t)seen->v.v[0]);
 
 		if (child)
 			child->ppid = r->pid;
 	}
-	return 0;
+	return err;
 }
 
 /* ---- printing ------------------------------------------------------------------------ */
@@ -265,7 +281,7 @@ static void put_calls(struct tacho_buf *out, const struct tacho_ltt_words *w,
 		      const struct calls *c)
 {
 	tacho_buf_puts(out, "\t\tSystem call usage: \n");
-	for (uint32_t i = 0; i < CALLS; i++) {
+	for (uint32_t i = 0; c && i < CALLS; i++) {
 		const char *name = w->syscall ? w->syscall(w->arg, i) : NULL;
 		char number[24];
 
@@ -295,7 +311,7 @@ static void put_process(struct tacho_buf *out, const struct tacho_ltt_words *w,
 	put_share(out, "Time executing process code", p->code_us, whole);
 	put_share(out, "Time running", p->run_us, whole);
 	put_share(out, "Time waiting for I/O", p->io_us, whole);
-	put_calls(out, w, &p->calls);
+	put_calls(out, w, p->calls);
 }
 
 static void put_details(const struct ltt_account *a, struct tacho_facts *facts,
@@ -313,9 +329,9 @@ static void put_details(const struct ltt_account *a, struct tacho_facts *facts,
 		code += p->pid ? p->code_us : 0;
 		idle += p->pid ? 0 : p->run_us;
 		has_idle = has_idle || !p->pid;
-		for (int k = 0; all && k < CALLS; k++) {
-			all->nr[k] += p->calls.nr[k];
-			all->us[k] += p->calls.us[k];
+		for (int k = 0; all && p->calls && k < CALLS; k++) {
+			all->nr[k] += p->calls->nr[k];
+			all->us[k] += p->calls->us[k];
 		}
 	}
 	tacho_buf_puts(out, "\tSystem-wide:\n");
