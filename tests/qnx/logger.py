@@ -188,6 +188,25 @@ def test_kernel():
     ok(len(lines(path('pid.kev'), '-e', 'user:*')) == 102, 'but USER')
 
 
+def test_wide():
+    if os.geteuid() or not os.path.isdir('/sys/kernel/tracing/instances'):
+        return
+    said, l = logged('signals.kev', 'signal', '-E', '-w', '-F', '2', '-F', '7', '-k', '256')
+    if 'no events of the kernel' in l.said or 'were lost' in l.said:
+        print('# ' + l.said)
+        return
+    pid = said.strip()
+    sent = lines(path('signals.kev'), '-e', 'comm:signal*')
+    ok(any(s.startswith('signal_wide: si_signo=10 si_code=-6 si_errno=0 ') for s in sent),
+       '-w: a signal with its errno', '\n'.join(sent))
+    if os.path.exists('/sys/kernel/tracing/events/syscalls/sys_enter_tgkill'):
+        sent = lines(path('signals.kev'), '-e', 'kercall_enter:signal_kill*')
+        ok(f'signal_kill_wide: nd=0x0 pid={pid} tid={pid} signo=10 code=0x0 value=0x0' in sent,
+           '-w: a signal to a thread', '\n'.join(sent))
+    p = sh(TACHO, 'check', path('signals.kev'))
+    ok(p.returncode == 0, 'the file is good', p.stdout, p.stderr)
+
+
 def test_output():
     with inserting():
         outputs()
@@ -270,7 +289,7 @@ def test_options():
 
 
 try:
-    for t in (test_program, test_no_classes, test_same_answers, test_ring, test_kernel,
+    for t in (test_program, test_no_classes, test_same_answers, test_ring, test_kernel, test_wide,
               test_output, test_limit, test_signal, test_others, test_options):
         t()
 finally:

@@ -7,11 +7,13 @@
  *	program start	the buffers are there: START, events, STOP
  *	program fork	the same; it also makes a child that ends, and says which: "PID CHILD"
  *	program pid	the same; threads of this process only, and no state.  Its thread waits
+ *	program signal	the buffers are there: START, a signal to itself, STOP; "PID"
  *	program many	START, 3,000 events 20 with their numbers, STOP
  *	program skip	START; 1,000 events 19, which nobody is to read; then others, until the
  *			buffers are freed
  *	program insert	events all the time, until it is killed; the trace is others'
  */
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +22,11 @@
 #include <sys/trace.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static void on_signal(int sig)
+{
+	(void)sig;
+}
 
 static int make_own(void)
 {
@@ -98,6 +105,15 @@ static int events(void)
 	       TraceEvent(_NTO_TRACE_INSERTCUSEREVENT, 22, words, 4) == -1;
 }
 
+static int signal_self(void)
+{
+	bool bad = signal(SIGUSR1, on_signal) == SIG_ERR ||
+		   TraceEvent(_NTO_TRACE_START) == -1;
+
+	printf("%d\n", (int)getpid());
+	return raise(SIGUSR1) || TraceEvent(_NTO_TRACE_STOP) == -1 || bad;
+}
+
 static int many(void)
 {
 	bool bad = TraceEvent(_NTO_TRACE_START) == -1;
@@ -143,6 +159,8 @@ int main(int argc, char **argv)
 		return insert();
 	if (!strcmp(how, "skip"))
 		return skip();
+	if (!strcmp(how, "signal"))
+		return signal_self();
 	if (!strcmp(how, "many"))
 		return many();
 	if (!strcmp(how, "take"))

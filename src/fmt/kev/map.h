@@ -52,8 +52,8 @@ void tacho_kev_map_choose(struct tacho_kev_map *m, tacho_kev_choose fn, void *ar
 
 /*
  * Asks fn, with tacho_kev_map_choose()'s arg, whether an event of Linux is to have its wide
- * form where it has one: states of threads, with Linux's prio and policy 0, which it does not
- * tell.
+ * form where Linux tells more than the fast one has: states of threads with their priority,
+ * COMM/SIGNAL with the errno, SIGNAL_KILL with the thread.  What it does not tell is 0.
  */
 void tacho_kev_map_wide(struct tacho_kev_map *m, bool (*fn)(void *arg, uint32_t code));
 

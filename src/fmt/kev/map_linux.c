@@ -21,6 +21,7 @@
 #define PROC(k)		PR_TH((k) * TACHO_KEV_PROCESS)
 
 #define POWER		TACHO_KEV_MAKE(TACHO_KEV_SYSTEM, 0x0f)
+#define SIGNAL		TACHO_KEV_MAKE(TACHO_KEV_COMM, 9)
 #define POWER_IDLE	0x10000u
 #define POWER_START	0x20000u
 
@@ -31,6 +32,11 @@ static int put_two(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 	uint32_t words[2] = { first, second };
 
 	return tacho_kev_map_put(m, a, code, words, 2, d);
+}
+
+static bool is_wide(const struct tacho_kev_map *m, uint32_t code)
+{
+	return m->wide && m->wide(m->choose_arg, code);
 }
 
 /* ---- threads ----------------------------------------------------------------------- */
@@ -51,7 +57,7 @@ static int put_state_prio(struct tacho_kev_map *m, const struct tacho_kev_args *
 	const struct tacho_field *f = NULL;
 	uint64_t value;
 
-	if (m->wide && m->wide(m->choose_arg, PR_TH(state)))
+	if (is_wide(m, PR_TH(state)))
 		f = tacho_type_field(a->r->type, prio);
 	if (!f || !tacho_field_int(f, a->r->raw, a->r->len, &value))
 		return put_state(m, a, state, tid, d);
@@ -178,9 +184,12 @@ static int put_irq_exit(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 static int put_signal(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 		      struct tacho_diag *d)
 {
+	/* signal, code, errno; what a signal brings with it Linux does not tell */
+	uint32_t words[10] = { (uint32_t)a->value[0], (uint32_t)a->value[1],
+			       (uint32_t)a->value[2] };
+
 	m->counts.mapped++;
-	return put_two(m, a, TACHO_KEV_MAKE(TACHO_KEV_COMM, 9), (uint32_t)a->value[0],
-		       (uint32_t)a->value[1], d);
+	return tacho_kev_map_put(m, a, SIGNAL, words, is_wide(m, SIGNAL) ? 10 : 2, d);
 }
 
 static int put_idle(struct tacho_kev_map *m, const struct tacho_kev_args *a,
@@ -238,12 +247,37 @@ static int enter_who(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 	return put_call(m, a, (uint32_t)tacho_kev_map_task(m, tid)->pid, (uint32_t)tid, d);
 }
 
-/* A signal to a thread: its process, the signal. */
+/* A signal to a process or to a thread of it, which the wide form names. */
+static int put_kill(struct tacho_kev_map *m, const struct tacho_kev_args *a, uint32_t pid,
+		    uint32_t tid, struct tacho_diag *d)
+{
+	uint32_t words[6] = { 0, pid, tid, (uint32_t)a->value[1], 0, 0 };
+	int n = tacho_kev_call_number(m->types.profile->release, a->mapping->call);
+	uint32_t code = TACHO_KEV_MAKE(TACHO_KEV_KER_CALL, (uint32_t)n);
+
+	if (n < 0 || !is_wide(m, code))
+		return put_call(m, a, pid, words[3], d);
+	m->counts.mapped++;
+	return tacho_kev_map_put(m, a, code, words, 6, d);
+}
+
+static int enter_kill(struct tacho_kev_map *m, const struct tacho_kev_args *a,
+		      struct tacho_diag *d)
+{
+	return put_kill(m, a, (uint32_t)a->value[0], 0, d);
+}
+
 static int enter_tkill(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 		       struct tacho_diag *d)
 {
-	return put_call(m, a, (uint32_t)tacho_kev_map_task(m, (int32_t)a->value[0])->pid,
-			(uint32_t)a->value[1], d);
+	return put_kill(m, a, (uint32_t)tacho_kev_map_task(m, (int32_t)a->value[0])->pid,
+			(uint32_t)a->value[0], d);
+}
+
+static int enter_tgkill(struct tacho_kev_map *m, const struct tacho_kev_args *a,
+			struct tacho_diag *d)
+{
+	return put_kill(m, a, (uint32_t)a->value[0], (uint32_t)a->value[2], d);
 }
 
 static int enter_own_and_first(struct tacho_kev_map *m, const struct tacho_kev_args *a,
@@ -334,12 +368,12 @@ static const struct tacho_kev_mapping mappings[] = {
 	{ "task", "task_rename", { "pid", "newcomm" }, put_rename, NULL, 0 },
 	{ "irq", "irq_handler_entry", { "irq" }, put_irq_entry, NULL, 0 },
 	{ "irq", "irq_handler_exit", { "irq" }, put_irq_exit, NULL, 0 },
-	{ "signal", "signal_deliver", { "sig", "code" }, put_signal, NULL, 0 },
+	{ "signal", "signal_deliver", { "sig", "code", "errno" }, put_signal, NULL, 0 },
 	{ "power", "cpu_idle", { "state", "cpu_id" }, put_idle, NULL, 0 },
 	{ "power", "cpu_frequency", { "state", "cpu_id" }, put_frequency, NULL, 0 },
-	CALL("kill", "signal_kill", enter_as_is, "pid", "sig"),
+	CALL("kill", "signal_kill", enter_kill, "pid", "sig"),
 	CALL("tkill", "signal_kill", enter_tkill, "pid", "sig"),
-	CALL("tgkill", "signal_kill", enter_as_is, "tgid", "sig"),
+	CALL("tgkill", "signal_kill", enter_tgkill, "tgid", "sig", "pid"),
 	CALL("rt_sigprocmask", "signal_procmask", enter_who, NULL),
 	CALL("sched_yield", "sched_yield", enter_as_is, NULL),
 	CALL("sched_getparam", "sched_get", enter_who, "pid"),
