@@ -11,12 +11,16 @@
 #include "ring/read.h"
 #include "session/objects.h"
 #include "session/session.h"
+#include "stream/own_time.h"
 #include "sys/clock.h"
 
 /* All type texts of a session fit twice. */
 #define TYPES_MAX	((size_t)256 << 20)
 
-/* A lane, or (own >= 0) one buffer of a lane whose buffers are linked. */
+/*
+ * A lane, or (own >= 0) one buffer of a lane whose buffers are linked: a pair then, for records that
+ * were written when they happened, and for others (own_time.h).
+ */
 struct lane {
 	struct tacho_part part;
 	struct tacho_ring_reader rd;
@@ -24,6 +28,8 @@ struct lane {
 	int32_t own;		/* -1: the buffer that is written, whichever it is */
 	bool open;
 	bool followed;		/* a shift */
+	bool moved;		/* the others */
+	uint64_t floor;		/* they get no time before it */
 	uint64_t discarded;	/* by writers, reported so far */
 };
 
@@ -35,6 +41,8 @@ struct live {
 	struct lane *lane;
 	uint32_t nr_lanes;
 	bool frozen;		/* read the snapshot's buffers */
+	bool pairs;		/* of parts; not for who consumes, which one reader does */
+	struct tacho_own_time own_time;
 	uint64_t task_seq[TACHO_TASKS_MAX];	/* of the names known already */
 };
 
@@ -55,6 +63,7 @@ static void live_close(struct tacho_source *source)
 	for (uint32_t i = 0; i < live->nr_lanes; i++)
 		tacho_ring_reader_release(&live->lane[i].rd);
 	tacho_source_release(source);
+	tacho_own_time_release(&live->own_time);
 	free(live->lane);
 	tacho_session_close(&live->session);
 	tacho_dir_close(&live->dir);
@@ -173,6 +182,26 @@ static bool lane_read(struct live *live, struct lane *l, struct tacho_chunk *chu
 	return lane_ready(live, l) && tacho_ring_read(&l->rd, chunk) == 1;
 }
 
+/* Records of one of the two parts that a linked buffer is. */
+static int keep_own(struct live *live, struct lane *l)
+{
+	struct tacho_part *p = &l->part;
+	uint32_t len = (uint32_t)(p->end - p->pos);
+	int err = tacho_own_time_keep(&live->own_time, &live->source, l->moved, p->pos, &len,
+				      p->last, &l->floor, &p->last);
+
+	if (err) {
+		tacho_diag(&live->source.diag, err, 0, "out of memory");
+		return TACHO_STREAM_ERROR;
+	}
+	p->end = p->pos + len;
+	/* some are missing in between */
+	p->number = 0;
+	if (l->moved)
+		p->limit = l->floor;
+	return TACHO_STREAM_RECORD;
+}
+
 static int live_fill(struct tacho_source *source, struct tacho_part *p, bool bad)
 {
 	struct live *live = live_of(source);
@@ -190,6 +219,7 @@ static int live_fill(struct tacho_source *source, struct tacho_part *p, bool bad
 			return TACHO_STREAM_END;
 		p->pos = p->end;
 		p->horizon = now;
+		l->floor = now;
 		return TACHO_STREAM_AGAIN;
 	}
 	p->pos = (unsigned char *)(uintptr_t)chunk.data;
@@ -201,10 +231,11 @@ static int live_fill(struct tacho_source *source, struct tacho_part *p, bool bad
 		p->lost += chunk.lost;
 		return TACHO_STREAM_RECORD;
 	}
-	discarded = l->own > 0 ? l->discarded : tacho_ring_lost(r, l->nr);
-	p->lost += chunk.lost + (discarded - l->discarded);
+	discarded = l->own > 0 || l->moved ? l->discarded : tacho_ring_lost(r, l->nr);
+	/* of a pair one tells */
+	p->lost += l->moved ? 0 : chunk.lost + (discarded - l->discarded);
 	l->discarded = discarded;
-	return TACHO_STREAM_RECORD;
+	return live->pairs ? keep_own(live, l) : TACHO_STREAM_RECORD;
 }
 
 static int live_info(struct tacho_source *source, struct tacho_stream_info *info)
@@ -264,7 +295,7 @@ static const struct tacho_source_ops live_ops = {
 	.text = live_text,
 };
 
-static int add_lane(struct live *live, uint32_t nr, int32_t own)
+static int add_lane(struct live *live, uint32_t nr, int32_t own, bool moved)
 {
 	const struct tacho_ring *r = &live->session.view.ring;
 	struct lane *l = &live->lane[live->nr_lanes++];
@@ -272,6 +303,7 @@ static int add_lane(struct live *live, uint32_t nr, int32_t own)
 
 	l->nr = nr;
 	l->own = own;
+	l->moved = moved;
 	p->cpu = nr < r->nr_cpus ? nr : UINT32_MAX;
 	p->stream_id = TACHO_STREAM_PROGRAM;
 	p->source = &live->source;
@@ -300,14 +332,21 @@ static int add_lanes(struct live *live)
 
 	for (uint32_t i = 0; i < n * TACHO_BUFFERS_MAX; i++)
 		parts += is_part(live, i / TACHO_BUFFERS_MAX, i % TACHO_BUFFERS_MAX);
+	live->pairs = linked && !(live->source.flags & TACHO_STREAM_CONSUME);
+	parts *= 1 + live->pairs;
 	live->lane = calloc(parts, sizeof(*live->lane));
 	if (!live->lane)
 		return -ENOMEM;
 	/* a buffer that was made meanwhile finds no place */
-	for (uint32_t i = 0; !err && i < n * TACHO_BUFFERS_MAX && live->nr_lanes < parts; i++)
-		if (is_part(live, i / TACHO_BUFFERS_MAX, i % TACHO_BUFFERS_MAX))
+	for (uint32_t i = 0; !err && i < n * TACHO_BUFFERS_MAX && live->nr_lanes < parts; i++) {
+		if (!is_part(live, i / TACHO_BUFFERS_MAX, i % TACHO_BUFFERS_MAX))
+			continue;
+		err = add_lane(live, i / TACHO_BUFFERS_MAX,
+			       linked ? (int32_t)(i % TACHO_BUFFERS_MAX) : -1, false);
+		if (!err && live->pairs)
 			err = add_lane(live, i / TACHO_BUFFERS_MAX,
-				       linked ? (int32_t)(i % TACHO_BUFFERS_MAX) : -1);
+				       (int32_t)(i % TACHO_BUFFERS_MAX), true);
+	}
 	return err;
 }
 

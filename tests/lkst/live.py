@@ -3,11 +3,14 @@
 and not those that were deleted.
 
 live.py TACHO DIRECTORY-OF-COMMANDS"""
+import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 TACHO, TOOLS = sys.argv[1:3]
 run_dir = tempfile.mkdtemp(prefix='tacho-lkst-live.', dir='/dev/shm')
@@ -47,6 +50,70 @@ def same(got, want, name):
         print('# got', got, 'not', want)
 
 
+def kernel_events():
+    """The kernel's, which are brought later, stand where they happened: among the others."""
+    subprocess.run([os.path.join(TOOLS, 'lkstm'), 'write', '-n', 'two', '-S'], env=env,
+                   input='0x123 1\nPROCESS_EXEC 1\n', text=True, stdout=subprocess.DEVNULL,
+                   check=True)
+    if not os.path.isdir('/sys/kernel/tracing/instances/tacho.lkst-live'):
+        return
+    log(100, 5)
+    lkst('lkstbuf', 'list')     # brings them
+    lines = run(TACHO, 'report', '--json', '--ticks', 'session:lkst-live').splitlines()
+    events = [e for e in map(json.loads, lines) if 'event' in e]
+    times = [int(e['time']) for e in events]
+    same(times == sorted(times), True, 'the order is that of time')
+    execs = [e for e in events if e['event'] == 'PROCESS_EXEC']
+    same([e['time'] for e in execs], [e['fields']['time'] for e in execs],
+         "an event of the kernel has its own time")
+    at = [i for i, e in enumerate(events) if e['fields'].get('arg1', 0) in range(100, 105)]
+    same([sum(e['event'] == 'PROCESS_EXEC' for e in events[i:j]) > 0
+          for i, j in zip(at, at[1:])], [True] * 4, 'which is between those of programs')
+    counted = run(TACHO, 'stat', 'session:lkst-live')
+    same(f' {len(execs)} ' in counted and 'lkst:PROCESS_EXEC' in counted, True,
+         'each is counted once')
+    # and where they are read later, and for who reads on meanwhile
+    for path in ('t', 't.lkst'):
+        run(TACHO, 'convert', '-q', 'session:lkst-live', '-o', os.path.join(run_dir, path))
+        again = run(TACHO, 'report', '--json', '-q', '-e', 'PROCESS_EXEC', os.path.join(run_dir, path))
+        same(again.count('"event":'), len(execs), f'as many in {path}')
+
+
+    follow(len(events))
+
+
+def follow(there):
+    """Brought when later ones were shown already: it stays in order, and none is missing."""
+    out = os.path.join(run_dir, 'follow')
+    with open(out, 'w') as f:
+        p = subprocess.Popen([TACHO, 'report', '--follow', '--json', '--ticks', 'session:lkst-live'],
+                             stdout=f, env=env)
+
+    def until(n):
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            with open(out) as f:
+                events = [json.loads(l) for l in f if l.endswith('\n') and '"event":' in l]
+            if len(events) >= n:
+                return events
+            time.sleep(0.02)
+        return events
+
+    try:
+        until(there)
+        log(200, 3)
+        until(there + 3)            # of programs, at once
+        lkst('lkstbuf', 'list')
+        events = until(there + 6)
+    finally:
+        p.send_signal(signal.SIGINT)
+        p.wait()
+    times = [int(e['time']) for e in events]
+    same(times == sorted(times), True, 'who follows has them in order, too')
+    same(sum(e['event'] == 'PROCESS_EXEC' for e in events[there + 3:]) >= 3, True,
+         'those that came late')
+
+
 try:
     lkst('lkst', 'start')
     subprocess.run([os.path.join(TOOLS, 'lkstm'), 'write', '-n', 'one', '-S'], env=env,
@@ -69,6 +136,7 @@ try:
     lkst('lkstbuf', 'jump', '-c', '0', '-b', '7')
     log(23, 2)
     same(seen(), list(range(10, 25)), 'but what is written there from then on')
+    kernel_events()
     text = run(TACHO, 'stat', 'session:lkst-live')
     same('damaged' in text, False, 'nothing is damaged')
 finally:
