@@ -96,7 +96,9 @@ static void check_texts(const struct texts *t, enum lkst_origin origin)
 	type = tacho_type_parse(&arena, "lkst", "X", 1, b.data, b.len, &d);
 	if (!CHECK(type && type->print))
 		return;
-	n = lkst_record_pack(w, &sample, 1, origin);
+	n = origin == LKST_OF_LOG ? LKST_RAW_LOG : lkst_record_pack(w, &sample, 1, origin);
+	if (origin == LKST_OF_LOG)
+		lkst_record_pack_log(w, &sample, 1, 3);
 	CHECK_EQ(type->fixed_size, 8 * n);
 	tacho_print_run(type, w, 8 * n, NULL, &out);
 	CHECK_STR(tacho_buf_str(&out), t->print);
