@@ -335,6 +335,12 @@ else:
        'custom events')
     rc, out, err = run(TACHO, 'check', r.trace)
     ok(rc == 0, 'nothing is wrong with it', out, err)
+    rc, out, err = run(TACHO, 'hist', r.trace, '-e', 'ltt:schedchange',
+                       'keys=out if out > %d' % big)
+    ok(rc == 0 and [x.split() for x in out.splitlines() if x.startswith('{')] ==
+       [['{', 'out:', str(big + 1), '}', 'hitcount:', '1']], 'a histogram of it', out, err)
+    rc, out, err = run(TACHO, 'report', '--no-pager', '-e', 'ltt:trap_entry', r.trace)
+    ok(rc == 0 and 'trap_entry: trap_id=14 address=0x6' in out, 'a report of it', out, err)
     rc, out, err = run(TACHO, 'convert', '-q', '--to', 'json', r.trace, '-o', '-')
     lines = out.splitlines()
     at = [i for i, line in enumerate(lines) if 'change_mask' in line]
