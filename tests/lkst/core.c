@@ -725,6 +725,38 @@ static void test_many(void)
 	CHECK_EQ(tacho_lkst_maskset_delete(&l, (uint32_t)id), 0);
 }
 
+/* A reader of a buffer that is being written comes to an end: at what was there at first. */
+static void test_written_while_read(void)
+{
+	static struct lkst_record r[300];
+	int id = own_maskset("while", 0x123, LKST_EVHANDLER_ID_LOG, LKST_EVHANDLER_ID_VOID);
+	struct lkst_span span = { 0, 0 };
+	size_t n, all = 0;
+
+	CHECK_EQ(create(4, here, 8192, LKST_BUFFER_ID_VOID), 4);
+	CHECK_EQ(tacho_lkst_maskset_set(&l, (uint32_t)id), 0);
+	CHECK_EQ(jump(4), 0);
+	log_events(0x123, 0, 50);
+	do {
+		CHECK_EQ(tacho_lkst_records(&l, here, 4, &span, r + all, 20, &n), 0);
+		all += n;
+		log_events(0x123, 1000, 20);
+	} while (n && all < 200);
+	CHECK_EQ(all, 50);
+	for (size_t i = 0; i < all; i++)
+		CHECK_EQ(r[i].arg[0], i);
+	/* nor what is written over what it has not read */
+	span = (struct lkst_span){ 0, 0 };
+	CHECK_EQ(tacho_lkst_records(&l, here, 4, &span, r, 20, &n), 0);
+	log_events(0x123, 2000, 5000);
+	CHECK_EQ(tacho_lkst_records(&l, here, 4, &span, r, 300, &n), 0);
+	CHECK_EQ(n, 0);
+	CHECK_EQ(jump(0), 0);
+	CHECK_EQ(delete(4, here), 0);
+	CHECK_EQ(tacho_lkst_maskset_set(&l, (uint32_t)quiet()), 0);
+	CHECK_EQ(tacho_lkst_maskset_delete(&l, (uint32_t)id), 0);
+}
+
 /* ---- the life of the session ---- */
 
 static void test_reopen(void)
@@ -819,6 +851,7 @@ int main(void)
 	test_shift_on_overrun();
 	test_missed();
 	test_many();
+	test_written_while_read();
 	test_reopen();
 	test_linked();
 	test_others();

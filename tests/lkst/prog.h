@@ -117,10 +117,10 @@ each_record(void (*fn)(const struct lkst_record *r, void *arg), void *arg)
 
 	for (int cpu = 0; cpu < (int)tool.state->nr_cpus; cpu++)
 		for (int id = 0; id < LKST_BUFFER_MAX; id++) {
-			uint64_t from = 0;
+			struct lkst_span span = { 0, 0 };
 			size_t n;
 
-			while (!tacho_lkst_records(&tool, cpu, id, &from, r, 512, &n) && n) {
+			while (!tacho_lkst_records(&tool, cpu, id, &span, r, 512, &n) && n) {
 				for (size_t i = 0; i < n; i++)
 					fn(&r[i], arg);
 				total += n;

@@ -76,11 +76,11 @@ static inline void select_types(const char *name, const int *types, int handler)
 
 static inline void read_buffer(int cpu, int id, size_t room)
 {
-	uint64_t from = 0;
+	struct lkst_span span = { 0, 0 };
 	size_t n;
 
 	while (nr_records < room &&
-	       !tacho_lkst_records(&lkst, cpu, id, &from, records + nr_records,
+	       !tacho_lkst_records(&lkst, cpu, id, &span, records + nr_records,
 				   room - nr_records < 4096 ? room - nr_records : 4096, &n) &&
 	       n) {
 		nr_records += n;

@@ -385,7 +385,8 @@ struct collect {
 static int collect_buffer(struct tacho_lkst *l, int cpu, int32_t id, struct collect *c)
 {
 	struct print_records *all = c->all;
-	uint64_t from = 0, left = c->o->max;
+	uint64_t left = c->o->max;
+	struct lkst_span span = { 0, 0 };
 	size_t n = 1;
 
 	while (n && left) {
@@ -395,7 +396,7 @@ static int collect_buffer(struct tacho_lkst *l, int cpu, int32_t id, struct coll
 		if (all->nr == all->room && more_room(all))
 			return TOOL_FAILED;
 		room = all->room - all->nr;
-		err = tacho_lkst_records(l, cpu, id, &from, all->r + all->nr,
+		err = tacho_lkst_records(l, cpu, id, &span, all->r + all->nr,
 					 left < room ? left : room, &n);
 		if (err)
 			return tool_failed(err, "read buffer %d of CPU %d", id, cpu);

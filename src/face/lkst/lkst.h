@@ -91,11 +91,17 @@ int tacho_lkst_buffer_list(struct tacho_lkst *l, struct lkst_buffer_listparam *p
 /* ---- read.c ---- */
 
 int tacho_lkst_buffer_read(struct tacho_lkst *l, struct lkst_log_buffer *p);
+/* Records of a buffer, by their numbers. */
+struct lkst_span {
+	uint64_t next;		/* the first that is wanted; behind the last that was looked at */
+	uint64_t end;		/* 0: not known yet */
+};
+
 /*
- * The same, as records of a log file.  *from: number of the first one wanted, 0: all; then of the
- * one behind the last that was looked at.
+ * The same, as records of a log file.  *span is zeroed for all that the buffer has at the first
+ * call, and says how to go on: what is written later is not read, so a reader comes to an end.
  */
-int tacho_lkst_records(struct tacho_lkst *l, int cpu, lkst_buffer_id id, uint64_t *from,
+int tacho_lkst_records(struct tacho_lkst *l, int cpu, lkst_buffer_id id, struct lkst_span *span,
 		       struct lkst_record *to, size_t max, size_t *nr);
 /*
  * owner: the process that asks.  What is overwritten before the owner reads it is counted from

@@ -136,7 +136,7 @@ static int copy_records(struct tacho_lkst *l, uint32_t cpu, uint32_t ring, uint6
 	return 0;
 }
 
-int tacho_lkst_records(struct tacho_lkst *l, int cpu, lkst_buffer_id id, uint64_t *from,
+int tacho_lkst_records(struct tacho_lkst *l, int cpu, lkst_buffer_id id, struct lkst_span *span,
 		       struct lkst_record *to, size_t max, size_t *nr)
 {
 	const struct lkst_buffer *b;
@@ -144,15 +144,21 @@ int tacho_lkst_records(struct tacho_lkst *l, int cpu, lkst_buffer_id id, uint64_
 	uint64_t missed;
 
 	if (id == LKST_BUFFER_ID_VOID && cpu == -1) {
-		*nr = lkst_layout_static(l->state, from, to, max);
+		*nr = lkst_layout_static(l->state, &span->next, to, max);
 		return 0;
 	}
 	b = lkst_buffer_at(l, cpu, id);
 	if (!b)
 		return -EINVAL;
 	lkst_extent(l, (uint32_t)cpu, b, &e);
-	return copy_records(l, (uint32_t)cpu, b->ring, *from > e.first ? *from : e.first, e.end,
-			    to, max, nr, from, &missed);
+	if (!span->end)
+		*span = (struct lkst_span){ e.first, e.end };
+	*nr = 0;
+	if (span->next >= span->end)
+		return 0;
+	/* what was overwritten meanwhile is passed over */
+	return copy_records(l, (uint32_t)cpu, b->ring, span->next > e.first ? span->next : e.first,
+			    span->end, to, max, nr, &span->next, &missed);
 }
 
 /* ---- as LKST's own structs ---- */
@@ -209,7 +215,7 @@ int lkst_read_to(struct tacho_lkst *l, struct lkst_log_buffer *p, lkst_sink sink
 {
 	struct lkst_log_record out[AT_ONCE];
 	struct lkst_record some[AT_ONCE];
-	uint64_t from = 0;
+	struct lkst_span span = { 0, 0 };
 	size_t done = 0, n;
 	int err = 0;
 
@@ -219,7 +225,7 @@ int lkst_read_to(struct tacho_lkst *l, struct lkst_log_buffer *p, lkst_sink sink
 	while (!err && done < p->read_size) {
 		size_t want = p->read_size - done < AT_ONCE ? p->read_size - done : AT_ONCE;
 
-		err = tacho_lkst_records(l, p->cpu, p->id, &from, some, want, &n);
+		err = tacho_lkst_records(l, p->cpu, p->id, &span, some, want, &n);
 		if (err || !n)
 			break;
 		for (size_t i = 0; i < n; i++)
