@@ -3,7 +3,7 @@
  * Kernel events in LKST's buffers: who pumps, masksets that are switched, pumps that are killed.
  * Needs root and tracefs, else skipped.
  *
- *	pump switching | killed | two | handlers | refused
+ *	pump switching | killed | two | handlers | behind | refused
  */
 #include "lkst/pump.h"
 
@@ -346,6 +346,72 @@ static bool was_shifted(void)
 	return false;
 }
 
+/* Records the event, leaves the buffer it is in, and is killed before it can say that it did. */
+static void die_behind(void *hook, int type, lkst_arg_t a, lkst_arg_t b, lkst_arg_t c, lkst_arg_t e)
+{
+	struct lkst_hookrec *rec = hook;
+
+	rec->record(rec, (uint32_t)type, (const uint64_t[4]){ a, b, c, e });
+	(void)lkst_shift_here(lkst.state, &lkst.session.view, (uint32_t)sched_getcpu(), false);
+	(void)kill(getpid(), SIGKILL);
+}
+
+/* Events of the buffers 0 and 1 that are there twice. */
+static size_t there_twice(void)
+{
+	size_t twice = 0;
+
+	read_all(0);
+	for (int cpu = 0; cpu < (int)lkst.session.view.ring.nr_cpus; cpu++)
+		read_buffer(cpu, 1, 1u << 20);
+	for (size_t i = 0; i < nr_records; i++)
+		for (size_t k = 0; k < i; k++)
+			twice += records[i].ticks == records[k].ticks &&
+				 records[i].thread == records[k].thread &&
+				 records[i].etype == records[k].etype;
+	return twice;
+}
+
+static int killed_behind(void)
+{
+	struct lkst_buffer_param made = {
+		.id = 1, .next = LKST_BUFFER_ID_VOID, .cpu = -1, .size = 65536,
+	};
+	struct tacho_diag d = { 0 };
+	struct lkst_handler *h;
+	uint64_t found = 0, n;
+	int status = 0;
+	pid_t pid;
+
+	rare = true;
+	open_lkst(1 << 20);
+	h = &lkst.state->handler[LKST_EVHANDLER_ID_USER];
+	h->owner = lkst_owner_of(getpid());
+	memcpy(h->name, "die_behind", 11);
+	tacho_store_release(&h->ready, 1);
+	CHECK_EQ(tacho_lkst_buffer_create(&lkst, &made), 0);
+	for (uint32_t c = 0; c < lkst.session.view.ring.nr_cpus; c++)
+		CHECK_EQ(tacho_lkst_buffer_link(&lkst, &(struct lkst_buffer_linkparam){
+			 (int)c, 0, 1 }), 0);
+	select_types("user", msg_type, LKST_EVHANDLER_ID_USER);
+	start_caller();
+	call_more(20);
+	end_caller();
+	pid = fork();
+	if (!pid) {
+		lkst_local_handler_set(LKST_EVHANDLER_ID_USER, die_behind);
+		_exit(tacho_lkst_pump_once(&lkst) != 0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK(WIFSIGNALED(status));
+	CHECK_EQ(there_twice(), 0);
+	for (size_t i = 0; i < nr_records; i++)
+		found += is_call(&records[i], &n);
+	CHECK_EQ(found, 20);
+	CHECK_EQ(tacho_lkst_destroy(&lkst, &d), 0);
+	return test_done();
+}
+
 static int handlers(void)
 {
 	struct lkst_buffer_param made = {
@@ -425,7 +491,7 @@ int main(int argc, char **argv)
 		int (*run)(void);
 	} modes[] = {
 		{ "switching", switching }, { "killed", killed }, { "two", two },
-		{ "handlers", handlers }, { "refused", refused },
+		{ "handlers", handlers }, { "behind", killed_behind }, { "refused", refused },
 	};
 	struct tacho_tracefs t;
 	struct tacho_diag d = { 0 };
@@ -442,6 +508,6 @@ int main(int argc, char **argv)
 			remove_tree(AT_FDCWD, directory);
 			return ret;
 		}
-	fprintf(stderr, "usage: pump switching|killed|two|handlers|refused\n");
+	fprintf(stderr, "usage: pump switching|killed|two|handlers|behind|refused\n");
 	return 2;
 }

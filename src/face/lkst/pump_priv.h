@@ -32,7 +32,7 @@
  *
  *	Who pumps next deals with what it finds in slots, from `done` on.  Killed
  *	between the writing of an event and P3, it is in the lane already: the last records of
- *	the lane are looked at for the first one.
+ *	the lane's buffers are looked at for the first one.
  *
  * 3. Who pumps
  *

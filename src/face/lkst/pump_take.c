@@ -361,11 +361,10 @@ static bool is_same(const struct lkst_record *a, const unsigned char *raw, uint3
 	       !memcmp(a->arg, b.arg, sizeof(b.arg));
 }
 
-/* Whether the lane has a record, among its last ones. */
-static bool lane_has(struct tacho_lkst_pump *p, uint32_t lane, const struct lkst_record *r)
+/* Whether a buffer of the lane has a record, among its last ones. */
+static bool buffer_has(struct tacho_ring *ring, uint32_t lane, uint32_t id,
+		       const struct lkst_record *r)
 {
-	struct tacho_ring *ring = &p->l->session.view.ring;
-	uint32_t id = tacho_cursor_id(tacho_load_acquire(&tacho_ring_lane(ring, lane)->cursor));
 	uint64_t total = tacho_ring_written(ring, lane, id);
 	struct tacho_ring_reader rd;
 	struct tacho_chunk chunk;
@@ -383,6 +382,19 @@ static bool lane_has(struct tacho_lkst_pump *p, uint32_t lane, const struct lkst
 			at += size;
 		}
 	tacho_ring_reader_release(&rd);
+	return has;
+}
+
+/* In any buffer: the event may have been the one at which the lane went to another. */
+static bool lane_has(struct tacho_lkst_pump *p, uint32_t lane, const struct lkst_record *r)
+{
+	struct tacho_ring *ring = &p->l->session.view.ring;
+	bool has = false;
+
+	for (uint32_t id = 0; !has && id < TACHO_BUFFERS_MAX; id++)
+		if (tacho_load_acquire(&tacho_lane_buffer(tacho_ring_lane(ring, lane), id)->flags) &
+		    TACHO_BUFFER_MADE)
+			has = buffer_has(ring, lane, id, r);
 	return has;
 }
 
