@@ -4,6 +4,7 @@
  * hooks; and programs that die in them.
  */
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include "face/lkst/hook.h"
 #include "face/lkst/service.h"
@@ -160,6 +161,30 @@ static int ctrl_child(void *arg)
 	return test_failed != 0;
 }
 
+/* A program that has no descriptors left for a while answers when it has. */
+static void test_no_descriptors(int id)
+{
+	struct rlimit old, none;
+	pid_t pid;
+	int status;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		test_nr = test_failed = 0;
+		(void)usleep(50000);
+		_exit(ctrl_child(&id));
+	}
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none = old;
+	none.rlim_cur = 3;
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+	(void)usleep(300000);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &old), 0);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+}
+
 static void test_ctrl(void)
 {
 	char text[] = "0123456789", page[LKST_EVHANDLER_CTRL_MAX + 1];
@@ -181,6 +206,7 @@ static void test_ctrl(void)
 	CHECK_EQ(ctrl_of(id, page, LKST_EVHANDLER_CTRL_MAX, &ret), 0);
 	CHECK_EQ(ret, LKST_EVHANDLER_CTRL_MAX);
 	CHECK_EQ(in_child(ctrl_child, &id), 0);
+	test_no_descriptors(id);
 	CHECK_EQ(lkst_evhandler_ctrl(NULL), -EINVAL);
 	CHECK_EQ(ctrl_of(id, page, LKST_EVHANDLER_CTRL_MAX + 1, &ret), -EINVAL);
 	CHECK_EQ(ctrl_of(id, NULL, 1, &ret), -EINVAL);

@@ -15,6 +15,7 @@
 #include "face/lkst/run.h"
 
 #define BACKLOG	8
+#define PAUSE_MS	50	/* before it is tried again */
 
 /* Under the mutex. */
 static int listener = -1;
@@ -129,6 +130,21 @@ static void serve(int fd)
 	(void)send(fd, &m, head + m.answer.size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* Whether another try may do: a program that has no descriptors left now will have some. */
+static bool passes(int err)
+{
+	switch (err) {
+	case EMFILE:
+	case ENFILE:
+	case ENOBUFS:
+	case ENOMEM:
+		(void)poll(NULL, 0, PAUSE_MS);
+		return true;
+	default:
+		return err == EINTR || err == ECONNABORTED;
+	}
+}
+
 static void *run(void *arg)
 {
 	int fd = (int)(intptr_t)arg;
@@ -136,7 +152,7 @@ static void *run(void *arg)
 	for (;;) {
 		int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
 
-		if (client < 0 && errno != EINTR && errno != ECONNABORTED)
+		if (client < 0 && !passes(errno))
 			return NULL;
 		if (client < 0)
 			continue;
