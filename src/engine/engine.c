@@ -168,6 +168,11 @@ bool tacho_engine_has_filter(const struct tacho_engine_event *event)
 	return engine_event_ro(event)->filter;
 }
 
+bool tacho_engine_needs_record(const struct tacho_engine_event *event)
+{
+	return engine_event_ro(event)->needs_record;
+}
+
 uint64_t tacho_engine_too_deep(const struct tacho_engine *engine)
 {
 	return engine->too_deep;

@@ -201,6 +201,12 @@ enum tacho_filter_kin tacho_engine_kin(const struct tacho_engine *engine,
 /* Whether the event has a filter. */
 bool tacho_engine_has_filter(const struct tacho_engine_event *event);
 
+/*
+ * Whether one of its triggers looks at the record or waits for it: then the record is made
+ * before E1, and a snapshot that a trigger takes has it.
+ */
+bool tacho_engine_needs_record(const struct tacho_engine_event *event);
+
 /* Synthetic events that were dropped: too deep. */
 uint64_t tacho_engine_too_deep(const struct tacho_engine *engine);
 

@@ -89,13 +89,13 @@ trap 'exit 1' INT TERM
 
 tidy()
 {
-	sed -E -e "s/^('[^']*': )?[^ ]*: line [0-9]+: /\1/" \
+	sed -E -e 's/^\[ *[0-9]+\.[0-9]+\] /[TIME] /' \
+		-e "s/^('[^']*': )?[^ ]*: line [0-9]+: /\1/" \
 		-e "s/^('[^']*': )?(printf|echo|read|cat|dd|rm|ls|mkdir|rmdir|mv|ln|touch|truncate|chmod|chown|head): /\1/" \
 		-e "s/^('[^']*': )?(write error|read error|error writing '[^']*'|error reading '[^']*'): /\1/" \
 		-e "s#$top/instances/##g; s#$top/##g" \
 		-e "s/\b(1?)tf([sd])_0*$$\b/\1tf\2_N/g; s/\btfd_0*$$b\b/tfd_Nb/g; s/\b$pid\b/PID/g; s/\b$$\b/PID/g" \
-		-e "s/$name/NAME/g; s/\bprog\b/task/g" \
-		-e 's/^\[ *[0-9]+\.[0-9]+\] /[TIME] /'
+		-e "s/$name/NAME/g; s/\bprog\b/task/g"
 }
 
 # step NAME COMMAND...
@@ -341,6 +341,12 @@ recording()
 
 # ---- markers ----
 
+# A marker that is written on a CPU; false: nobody may be there.
+on_cpu()
+{
+	(taskset -pc "$1" "$BASHPID" > /dev/null 2>&1 && echo "on $1" > trace_marker)
+}
+
 markers()
 {
 	echo > trace
@@ -351,6 +357,9 @@ markers()
 two"; grep -A1 one trace | sed "s/.*: //"'
 	step 'trace_marker: a page' eval 'head -c 800 /dev/zero | tr "\0" x | dd of=trace_marker bs=800 2> /dev/null; seen_all | tail -n 1 | wc -c'
 	step 'trace_marker: nothing' eval 'empty trace_marker; : | dd of=trace_marker 2> /dev/null && echo ok'
+	step 'trace_marker: on its CPU' eval 'for c in per_cpu/cpu[0-9]*; do
+			on_cpu "${c##*cpu}" && ! seen_all $c/trace | grep -qx "tracing_mark_write: on ${c##*cpu}" && echo "not $c"
+		done; seen_all per_cpu/cpu0/trace | tail -n 1'
 	step 'trace_marker: opened for reading and writing' eval 'exec 5<> trace_marker && echo both >&5; seen_all | tail -n 1'
 	echo > trace
 	step 'trace_marker_raw: id and bytes' eval 'printf "\1\0\0\0abcd" > trace_marker_raw && echo ok; seen_all'

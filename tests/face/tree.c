@@ -1095,6 +1095,48 @@ static void test_asked_snapshots(void)
 	tacho_tree_close(t, true);
 }
 
+#define RARE	"/events/syscalls/sys_enter_sched_rr_get_interval"
+
+/* An event that hardly anybody else makes. */
+static void hit_rare(void)
+{
+	struct timespec ts;
+
+	CHECK_EQ(sched_rr_get_interval(0, &ts), 0);
+}
+
+/*
+ * As in the kernel: one that a trigger takes without looking at the event is taken before that
+ * is recorded; with a filter, behind.
+ */
+static void test_trigger_snapshot(void)
+{
+	char us[32], filter[64];
+	struct tacho_tree *t;
+
+	if (!with_kernel)
+		return;
+	(void)snprintf(us, sizeof(us), "-%d ", gettid());
+	(void)snprintf(filter, sizeof(filter), "snapshot:1 if common_pid == %d", gettid());
+	t = make_tree(name);
+	if (put(t, RARE "/enable", "1")) {
+		printf("# the kernel has no events of system calls\n");
+		tacho_tree_close(t, true);
+		return;
+	}
+	CHECK_EQ(put(t, RARE "/trigger", "snapshot:1"), 0);
+	hit_rare();
+	CHECK(has(t, "/trace", us));
+	CHECK(!has(t, "/snapshot", us));
+	CHECK_EQ(put(t, RARE "/trigger", "!snapshot"), 0);
+	CHECK_EQ(put(t, RARE "/trigger", filter), 0);
+	hit_rare();
+	CHECK(!has(t, "/trace", us));
+	CHECK(has(t, "/snapshot", us));
+	CHECK_EQ(put(t, RARE "/trigger", "!snapshot"), 0);
+	tacho_tree_close(t, true);
+}
+
 /* ---- reading from the middle ---- */
 
 static void test_offsets(void)
@@ -1231,6 +1273,7 @@ static const struct {
 	{ "a synthetic event in use", test_synth_in_use },
 	{ "a snapshot that was asked for", test_asked_snapshot },
 	{ "several of them", test_asked_snapshots },
+	{ "one that a trigger of the kernel's event takes", test_trigger_snapshot },
 	{ "reading from the middle", test_offsets },
 	{ "other events of the kernel", test_other_kernel_events },
 	{ "read when it is disabled", test_read_when_disabled },

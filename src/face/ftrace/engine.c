@@ -117,6 +117,16 @@ static void put_made(struct tree_store *s, const struct tacho_record *r)
 	free(record);
 }
 
+/* Whether a record was made before its triggers ran: then it is in their snapshot. */
+static bool is_before(struct tree_store *s, const struct tacho_record *r)
+{
+	const struct tacho_engine_event *e =
+		tacho_engine_find(tacho_query_engine(s->query), r->type->system,
+				  r->type->name);
+
+	return tree_is_marked(s, r) || !e || tacho_engine_needs_record(e);
+}
+
 static void run_one(struct tree_store *s, const struct tacho_record *r)
 {
 	const unsigned char *record = (const unsigned char *)r->raw - 8;
@@ -137,7 +147,8 @@ static void run_one(struct tree_store *s, const struct tacho_record *r)
 	}
 	if (tacho_query_snapshots(s->query) != s->snapshots) {
 		s->snapshots = tacho_query_snapshots(s->query);
-		(void)tree_take_snapshot(s->inst, false, r->ticks);
+		(void)tree_take_snapshot(s->inst, false,
+					 is_before(s, r) ? r->ticks : r->ticks - 1);
 	}
 }
 

@@ -250,7 +250,8 @@ static int write_made(struct tacho_tree_file *f, const struct made *m,
 
 	if (!tree_is_on(f->inst) || !passes(f, m, pid))
 		return 0;
-	return tree_write_event(f->inst, type_text, type_len, pid, m->raw, m->len);
+	return tree_write_event(f->inst, type_text, type_len, pid, m->raw, m->len,
+				NULL);
 }
 
 static int inject(struct tacho_tree_file *f, const struct tacho_type *type,

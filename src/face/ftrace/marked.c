@@ -179,7 +179,8 @@ static void switch_programs(struct tree_inst *inst, int32_t pid, const unsigned 
 
 /* ---- a marker ---- */
 
-static void run_engine(struct tree_inst *inst, int32_t pid, unsigned char *record, uint32_t size)
+static void run_engine(struct tree_inst *inst, int32_t pid, uint32_t cpu,
+		       unsigned char *record, uint32_t size)
 {
 	struct tree_store *s = inst->store;
 	uint64_t now = tree_now(inst);
@@ -187,11 +188,12 @@ static void run_engine(struct tree_inst *inst, int32_t pid, unsigned char *recor
 	tacho_put_u64(record, tacho_record_word(now, size));
 	tacho_put_u16(record + 8, (uint16_t)s->marker->type->id);
 	tacho_ktasks_add(&s->tasks, pid);
-	if (!tree_store_mark(s, record, size, now))
+	if (!tree_store_mark(s, cpu, record, size, now))
 		(void)tree_store_settle(inst);
 }
 
-void tree_marked(struct tree_inst *inst, int32_t pid, const char *text, size_t len)
+void tree_marked(struct tree_inst *inst, int32_t pid, uint32_t cpu, const char *text,
+		 size_t len)
 {
 	uint32_t size = TACHO_ALIGN_UP(8 + TEXT_AT + (uint32_t)len + 1, 8);
 	bool engine = inst->store && inst->store->marker;
@@ -208,6 +210,6 @@ void tree_marked(struct tree_inst *inst, int32_t pid, const char *text, size_t l
 	memcpy(record + 8 + TEXT_AT, text, len);
 	switch_programs(inst, pid, record + 8, size - 8);
 	if (engine)
-		run_engine(inst, pid, record, size);
+		run_engine(inst, pid, cpu, record, size);
 	free(record);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* trace_marker and trace_marker_raw; and writing records by hand. */
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "face/ftrace/nodes.h"
 #include "face/ftrace/store.h"
 #include "ring/write.h"
+#include "sys/cpu.h"
 #include "tacho/abi/record.h"
 
 #define MARKER_MAX	1024	/* bytes of a marker that are kept; as 6.12 */
@@ -47,35 +49,70 @@ static int32_t process_of(int32_t tid)
 	return n;
 }
 
-/* The name and the process of the thread that writes, if they are not known. */
-static void note_task(struct tacho_view *v, int32_t tid)
-{
-	char path[48], comm[16] = "";
-	struct tacho_task known;
-	struct tacho_buf b;
+/* Who writes: its name, and the CPU on which it waits for the answer; -1: not known. */
+struct writer {
+	char comm[16];
+	int cpu;
+};
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/comm", tid);
-	tacho_buf_init(&b, 64);
-	if (!tacho_buf_read_file(&b, path) && b.len > 1) {
-		memcpy(comm, b.data, b.len - 1 < 15 ? b.len - 1 : 15);
-		if (!tacho_tasks_find(v->ctl, tid, &known) || strcmp(known.comm, comm))
-			tacho_tasks_put(v->ctl, tid, process_of(tid), comm);
+/* "TID (COMM) STATE ...": the CPU is the 39th word. */
+static void find_writer(struct writer *w, int32_t tid)
+{
+	const char *comm, *end;
+	struct tacho_buf b;
+	char path[48];
+	size_t len;
+
+	*w = (struct writer){ .cpu = -1 };
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	tacho_buf_init(&b, STATUS_MAX);
+	if (!tacho_buf_read_file(&b, path)) {
+		comm = strchr(tacho_buf_str(&b), '(');
+		end = comm ? strrchr(comm, ')') : NULL;
+		len = end ? (size_t)(end - ++comm) : 0;
+		memcpy(w->comm, comm ? comm : "", len < 15 ? len : 15);
+		for (int i = 2; end && i < 39; i++)
+			end = strchr(end + 1, ' ');
+		if (end)
+			w->cpu = (int)strtol(end, NULL, 10);
 	}
 	tacho_buf_release(&b);
 }
 
+/* Its name and process, if they are not known. */
+static void note_task(struct tacho_view *v, const struct writer *w, int32_t tid)
+{
+	struct tacho_task known;
+
+	if (*w->comm &&
+	    (!tacho_tasks_find(v->ctl, tid, &known) || strcmp(known.comm, w->comm)))
+		tacho_tasks_put(v->ctl, tid, process_of(tid), w->comm);
+}
+
 int tree_write_event(struct tree_inst *inst, const char *type_text, size_t type_len,
-		     int32_t pid, void *raw, size_t len)
+		     int32_t pid, void *raw, size_t len, uint32_t *cpu)
 {
 	struct tacho_view *v = &inst->session.view;
-	int id = tacho_types_add(v, type_text, (uint32_t)type_len);
+	int id = tacho_types_add(v, type_text, (uint32_t)type_len), err;
+	struct tacho_cpu_saved saved;
+	struct writer w;
+	bool entered;
 
 	if (id < 0)
 		return id;
-	note_task(v, pid);
+	find_writer(&w, pid);
+	note_task(v, &w, pid);
 	tacho_put_u16(raw, (uint16_t)id);
 	tacho_put_u32((char *)raw + 4, (uint32_t)pid);
-	return tacho_ring_write(&v->ring, raw, (len + 7) / 8);
+	/* one that we may not be on, or that is not there any more: then here */
+	entered = w.cpu >= 0 && w.cpu != sched_getcpu() &&
+		  !tacho_cpu_enter((unsigned int)w.cpu, &saved);
+	if (cpu)
+		*cpu = (uint32_t)sched_getcpu();
+	err = tacho_ring_write(&v->ring, raw, (len + 7) / 8);
+	if (entered)
+		tacho_cpu_leave(&saved);
+	return err;
 }
 
 static bool is_on(struct tree_inst *inst)
@@ -90,6 +127,7 @@ static ssize_t marker_store(struct tacho_tree_file *f, const char *text, size_t 
 	size_t n = len < MARKER_MAX ? len : MARKER_MAX;
 	uint64_t raw[(20 + MARKER_MAX + 2 + 7) / 8 + 1] = { 0 };
 	char *to = (char *)raw;
+	uint32_t cpu;
 	int err;
 
 	if (!tree_option(f->inst, "markers"))
@@ -103,12 +141,12 @@ static ssize_t marker_store(struct tacho_tree_file *f, const char *text, size_t 
 	n++;
 	tacho_put_u32(to + 16, (uint32_t)(n << 16 | 20));
 	err = tree_write_event(f->inst, tree_print_text, strlen(tree_print_text), caller->pid,
-			       raw, 20 + n);
+			       raw, 20 + n, &cpu);
 	if (err)
 		return -EBADF;
 	len = len < MARKER_MAX ? len : MARKER_MAX;
 	/* without the newline: it comes behind the triggers in the kernel, too */
-	tree_marked(f->inst, caller->pid, text, len);
+	tree_marked(f->inst, caller->pid, cpu, text, len);
 	return (ssize_t)len;
 }
 
@@ -129,7 +167,7 @@ static ssize_t raw_store(struct tacho_tree_file *f, const char *text, size_t len
 	memcpy(to + 16, text + 4, len - 4);
 	tacho_put_u32(to + 12, (uint32_t)((len - 4) << 16 | 16));
 	err = tree_write_event(f->inst, raw_text, sizeof(raw_text) - 1, caller->pid, raw,
-			       16 + len - 4);
+			       16 + len - 4, NULL);
 	return err ? -EBADF : (ssize_t)len;
 }
 

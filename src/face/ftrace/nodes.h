@@ -84,11 +84,12 @@ void tree_watch_switch(struct tree_inst *inst);
 
 /*
  * Writes a raw event of a type given by its format text (abi/shm.h) to the session's
- * ring, as thread pid's.  raw is aligned to 8 and holds len bytes from the common fields
- * on, of which type and pid are filled in here.  0 or -errno.
+ * ring, as thread pid's: on the CPU on which that waits for us.  raw is aligned to 8 and
+ * holds len bytes from the common fields on, of which type and pid are filled in here.
+ * cpu may be NULL, and is told the CPU.  0 or -errno.
  */
 int tree_write_event(struct tree_inst *inst, const char *type_text, size_t type_len,
-		     int32_t pid, void *raw, size_t len);
+		     int32_t pid, void *raw, size_t len, uint32_t *cpu);
 
 /* What an event's filter file shows.  Under inst->lock. */
 int tree_filter_text(struct tacho_tree_file *f, struct tacho_buf *out);

@@ -3,7 +3,6 @@
 #include "face/ftrace/store_priv.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -671,10 +670,11 @@ void tree_store_source_again(struct tacho_source *source)
 	of(source)->drained = false;
 }
 
-int tree_store_mark(struct tree_store *s, const void *record, uint32_t size, uint64_t time)
+int tree_store_mark(struct tree_store *s, uint32_t cpu, const void *record, uint32_t size,
+		    uint64_t time)
 {
 	s->mark_time = time;
-	s->mark_cpu = (uint32_t)sched_getcpu();
+	s->mark_cpu = cpu;
 	return lane_put(&s->front[s->nr_cpus], record, size, time);
 }
 

@@ -106,10 +106,12 @@ int tree_engine_synth(struct tree_inst *inst, const char *text,
 		      struct tacho_cmd_error *e);
 
 /*
- * marked.c: a marker that thread pid has written to the session's rings, len bytes of text.
+ * marked.c: a marker that thread pid has written to the session's rings on a CPU, len bytes
+ * of text.
  * What triggers on markers do is done when it returns.
  */
-void tree_marked(struct tree_inst *inst, int32_t pid, const char *text, size_t len);
+void tree_marked(struct tree_inst *inst, int32_t pid, uint32_t cpu, const char *text,
+		 size_t len);
 
 /* The engine's event, if it has ever had to do with it; else NULL. */
 struct tacho_engine_event *tree_engine_event(struct tree_inst *inst,

@@ -92,7 +92,7 @@ int tree_store_open(struct tree_inst *inst, enum tree_store_part which, bool loc
  * A marker for the engine, which is there: it comes between the kernel's records by its time.
  * One at a time: the engine has had the one before.
  */
-int tree_store_mark(struct tree_store *s, const void *record, uint32_t size,
+int tree_store_mark(struct tree_store *s, uint32_t cpu, const void *record, uint32_t size,
 		    uint64_t time);
 
 /* Behind the engine: one record to be read, or n that were lost. */

@@ -471,7 +471,12 @@ static uint64_t written_now(struct tree_inst *inst, int32_t cpu, uint64_t *dropp
 	return sum;
 }
 
-static void count_records(struct tree_reader *r, struct tree_counts *c)
+/*
+ * present: the records of programs that are still in the buffers which are written, since they
+ * were emptied, if all that is read is in these.
+ */
+static void count_records(struct tree_reader *r, struct tree_counts *c,
+			  uint64_t *present)
 {
 	struct tacho_record rec;
 	int status;
@@ -479,8 +484,11 @@ static void count_records(struct tree_reader *r, struct tree_counts *c)
 	while ((status = tacho_stream_next(r->stream, &rec)) == TACHO_STREAM_RECORD &&
 	       rec.ticks <= r->until) {
 		uint32_t i = slot(r->inst, rec.source, rec.cpu);
+		const struct tree_mark *m = mark_now(r, i);
 
-		if (!is_side(r, &rec) || is_consumed(&r->at[i], mark_now(r, i), rec.ticks))
+		if (rec.source == TACHO_STREAM_PROGRAM && rec.ticks > m->cleared)
+			++*present;
+		if (!is_side(r, &rec) || is_consumed(&r->at[i], m, rec.ticks))
 			continue;
 		c->entries++;
 		c->bytes += rec.len + 4;
@@ -489,7 +497,7 @@ static void count_records(struct tree_reader *r, struct tree_counts *c)
 	}
 }
 
-/* Those of programs that are still in the buffers which are written, since they were emptied. */
+/* The same when there were snapshots: not of what is in the other buffers. */
 static uint64_t count_present(struct tree_reader *r)
 {
 	struct tacho_stream *stream = tacho_stream_new(0);
@@ -497,8 +505,7 @@ static uint64_t count_present(struct tree_reader *r)
 	struct tacho_record rec;
 	uint64_t n = 0;
 
-	if (stream && !tacho_live_open(&source, r->inst->name,
-				       r->swaps.nr ? TACHO_LIVE_ALL : 0, NULL)) {
+	if (stream && !tacho_live_open(&source, r->inst->name, TACHO_LIVE_ALL, NULL)) {
 		keep_cpu(source, r->cpu, r->inst->nr_lanes - 1);
 		if (tacho_stream_add_take(stream, source)) {
 			tacho_stream_close(stream);
@@ -531,7 +538,7 @@ static uint64_t store_overrun(struct tree_inst *inst, int32_t cpu)
 
 int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c)
 {
-	uint64_t present, written, cleared = 0;
+	uint64_t present = 0, written, cleared = 0;
 	struct tree_reader r;
 	int err = tree_reader_open(&r, inst, TREE_VIEW_NOW, cpu, false);
 
@@ -539,8 +546,9 @@ int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c)
 	if (err)
 		return err;
 	written = written_now(inst, cpu, &c->dropped);
-	count_records(&r, c);
-	present = count_present(&r);
+	count_records(&r, c, &present);
+	if (r.swaps.nr)
+		present = count_present(&r);
 	for (uint32_t i = 0; i < 2 * inst->nr_lanes; i++) {
 		const struct tree_mark *m = mark_now(&r, i);
 
