@@ -482,6 +482,22 @@ static int read_turn(const struct crash_source *s, uint32_t lane, uint32_t buffe
 	return *end ? 0 : -ENOENT;
 }
 
+/* The first packet of a lane, or of those behind it. */
+static uint32_t first_of_lane(const struct tacho_crash_session *c, uint32_t lane)
+{
+	uint32_t from = 0, to = c->nr_packets;
+
+	while (from < to) {
+		uint32_t mid = from + (to - from) / 2;
+
+		if (c->packet[mid].head.stream_instance_id < lane)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
 int tacho_crash_turn(const struct tacho_source *source, uint32_t lane, uint32_t buffer,
 		     struct tacho_crash_turn *turn)
 {
@@ -491,11 +507,14 @@ int tacho_crash_turn(const struct tacho_source *source, uint32_t lane, uint32_t 
 						    -ENOENT;
 
 	*turn = (struct tacho_crash_turn){ .gone = true };
-	for (uint32_t i = 0; !err && i < s->session->nr_packets; i++) {
+	for (uint32_t i = err ? 0 : first_of_lane(s->session, lane);
+	     !err && i < s->session->nr_packets; i++) {
 		const struct tacho_crash_packet *k = &s->session->packet[i];
 		uint64_t seq = k->head.packet_seq_num;
 
-		if (k->head.stream_instance_id != lane || k->buffer != (int32_t)buffer)
+		if (k->head.stream_instance_id != lane)
+			break;
+		if (k->buffer != (int32_t)buffer)
 			continue;
 		if (seq == begins) {
 			turn->since = k->head.event_first;

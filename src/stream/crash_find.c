@@ -11,6 +11,10 @@
 
 #define PAGE		4096u
 #define PLACES_MAX	(1u << 20)
+#define SESSIONS_MAX	1024u
+/* A list of files that is none is not followed for ever: so many looks, and one for each page. */
+#define LOOKS_MIN	65536u
+#define CONTROL_LOOKS	((uint32_t)(sizeof(struct tacho_control) / PAGE))
 
 /* Places that may be something, by address. */
 struct places {
@@ -22,6 +26,7 @@ struct find {
 	struct tacho_crash_found *f;
 	const struct tacho_image *m;
 	struct places types;
+	uint64_t looks;		/* that are left */
 };
 
 /* Room for one more of an array that grows by doubling, or NULL. */
@@ -189,31 +194,35 @@ static int sessions_by_name(struct find *s)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < s->m->nr_maps && !err; i++) {
+	for (uint32_t i = 0; i < s->m->nr_maps && !err && s->looks; i++) {
 		const struct tacho_image_map *map = &s->m->map[i];
 		size_t dir_len, len;
 		const char *name = split(map->path, &dir_len, &len);
 
-		if (!map->offset && name_is(name, len, "control"))
+		if (map->offset || !name_is(name, len, "control"))
+			continue;
+		s->looks -= s->looks < CONTROL_LOOKS ? s->looks : CONTROL_LOOKS;
+		if (s->f->nr < SESSIONS_MAX)
 			err = add_session(s, map->addr, map->path, dir_len);
 	}
 	return err;
 }
 
-/* The packets of one buffer's file, or the part of it that was mapped. */
+/* The packets of one buffer's file, or the part of it that was mapped and is there. */
 static int packets_of_map(struct find *s, struct tacho_crash_session *session,
 			  const struct tacho_image_map *map, int32_t buffer)
 {
 	uint64_t step = UINT64_C(1) << session->ctl->sub_shift;
 	int err = 0;
 
-	for (uint64_t at = (step - map->offset % step) % step; at < map->len && !err; at += step) {
+	for (uint64_t at = (step - map->offset % step) % step; at < map->len && !err && s->looks;
+	     at += step, s->looks--) {
 		struct tacho_packet head;
 		ssize_t n = tacho_image_read(s->m, map->addr + at, &head, sizeof(head));
 
-		if (n < 0)
-			return (int)n;
-		if (n == sizeof(head) && packet_right(session->ctl, &head))
+		if (n < (ssize_t)sizeof(head))
+			return n < 0 ? (int)n : 0;
+		if (packet_right(session->ctl, &head))
 			err = add_packet(session, map->addr + at, &head, buffer);
 	}
 	return err;
@@ -361,7 +370,7 @@ bool tacho_crash_find_file(const struct tacho_image *m, const struct tacho_crash
 
 int tacho_crash_find(struct tacho_crash_found *f, const struct tacho_image *m)
 {
-	struct find s = { .f = f, .m = m };
+	struct find s = { .f = f, .m = m, .looks = LOOKS_MIN + m->size / PAGE * 4 };
 	int err;
 
 	*f = (struct tacho_crash_found){ 0 };

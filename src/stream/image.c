@@ -16,7 +16,7 @@
 
 #define PAGE		4096u
 #define WINDOW		((size_t)1 << 20)
-#define NOTES_MAX	((size_t)32 << 20)	/* of one segment */
+#define NOTES_MAX	((size_t)32 << 20)	/* of all segments */
 #define MAPS_MAX	1000000u
 #define PIECES_MAX	1000000u
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -164,11 +164,13 @@ static int take_notes(struct tacho_image *m, const unsigned char *data, size_t l
 
 static int read_notes(struct tacho_image *m, const Elf64_Phdr *p)
 {
-	size_t len = p->p_filesz < NOTES_MAX ? (size_t)p->p_filesz : NOTES_MAX;
+	size_t room = NOTES_MAX - m->notes;
+	size_t len = p->p_filesz < room ? (size_t)p->p_filesz : room;
 	unsigned char *data = malloc(len ? len : 1);
 	ssize_t n = data ? file_read(m, data, len, p->p_offset) : -ENOMEM;
 	int err = n < 0 ? (int)n : take_notes(m, data, (size_t)n);
 
+	m->notes += len;
 	free(data);
 	return err;
 }

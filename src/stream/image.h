@@ -42,6 +42,7 @@ struct tacho_image {
 	uint32_t nr_maps;
 	int32_t pid, signal;		/* of the process that died; 0: not known */
 	char command[81];
+	size_t notes;		/* bytes of them so far */
 	struct tacho_arena arena;
 };
 

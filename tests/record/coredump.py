@@ -22,10 +22,10 @@ def psinfo(pid, command):
                        b"crashed", command.encode())
 
 
-def write(pid, path, run_dir, files=True, only=None, again=False):
+def write(pid, path, run_dir, files=True, only=None, again=False, stretch=0):
     """What a core dump of the process has: memory of the files in run_dir and the stack, of the
     type table its beginning.  files: with the note NT_FILE.  again: which lists them twice, first
-    where there is nothing in the core."""
+    where there is nothing in the core.  stretch: the buffers' lie about their length, by so much."""
     maps = [m for m in mappings(pid)
             if (run_dir in m[4] or "[stack]" in m[4]) and m[2][0] == "r" and
             (not only or only(m))]
@@ -33,8 +33,8 @@ def write(pid, path, run_dir, files=True, only=None, again=False):
     if again:
         named = [(a - (1 << 44), b - (1 << 44), *rest) for a, b, *rest in named] + named
     desc = struct.pack("<QQ", len(named), PAGE)
-    for a, b, _, offset, _ in named:
-        desc += struct.pack("<QQQ", a, b, offset // PAGE)
+    for a, b, _, offset, name in named:
+        desc += struct.pack("<QQQ", a, b + stretch * ("/buf." in name), offset // PAGE)
     for m in named:
         desc += m[4].encode() + b"\0"
     notes = note(3, psinfo(pid, "crashed and more "))

@@ -197,6 +197,14 @@ def test_lkst_first():
     end()
 
 
+def test_lies():
+    """a core whose list of files says that they go on for ever"""
+    p = stopped(4000)
+    dump(p, "core", stretch=1 << 60)
+    compare("core")
+    end()
+
+
 def test_torn():
     """what was overwritten while it was dumped is left out, and told"""
     p = stopped(100000)

@@ -92,7 +92,7 @@ static void on_signal(int sig)
 __attribute__((format(printf, 1, 2)))
 static void say(const char *fmt, ...)
 {
-	char text[300];
+	char text[PATH_MAX + 300];
 	va_list ap;
 
 	va_start(ap, fmt);
