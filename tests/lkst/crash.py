@@ -15,7 +15,8 @@ BUFFERS = (0, 3, 7)
 class Program:
     """With buffers 7 and 3, a ring that it goes round, and events of the kernel among its own."""
 
-    def __init__(self, count=3000, more=200):
+    def __init__(self, count=3000, more=200,
+                 maskset="0x100 1\nLKST_BUFF_OVFLOW BUFFER_SHIFT_DW\n"):
         only("0x100", "LKST_MASKSET_SET", "LKST_BUFF_SHIFT", "PROCESS_EXEC")
         lkstbuf("create", "-s", "64K", "-b", 7, "-n", 3)
         lkstbuf("create", "-s", "64K", "-b", 3, "-n", 7)
@@ -29,7 +30,7 @@ class Program:
                                 os.environ.get("ASAN_OPTIONS", "")))
         assert self.p.stdout.readline() == "ready\n"
         # and from here on none of the kernel
-        lkstm("write", "-n", "last", "-S", give="0x100 1\nLKST_BUFF_OVFLOW BUFFER_SHIFT_DW\n")
+        lkstm("write", "-n", "last", "-S", give=maskset)
         lkstbuf("print", "-n", 0)
 
     def says(self, word):
@@ -101,6 +102,14 @@ def test_core():
     want = shown("-f", core)
     lkst("destroy")
     assert shown("-f", core) == want
+
+
+def test_handler():
+    """what a handler of the program records is in its core, too"""
+    program = Program(count=0, maskset="0x100 other\n")
+    core = program.ends()
+    got = shown("-f", core, "-e", "0x101")
+    assert len(got) == 200 * len(cpus()) and got == shown("-e", "0x101"), got[:3]
 
 
 def test_deleted():

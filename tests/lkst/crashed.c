@@ -2,7 +2,7 @@
 /*
  * crashed COUNT MORE - COUNT hits on each CPU that it may run on, in turn; "ready"; and, when it
  * gets a line, MORE on each, then "done", and its end: by abort() if the line says so, else by
- * the test.
+ * the test.  It has an event handler "other", which records another event in the place of each.
  */
 #include <linux/lkst.h>
 #include <sched.h>
@@ -14,6 +14,12 @@
 LKST_ETYPE_DEF(0x100, NORMAL, CRASH_STEP, "before the crash", "number", "cpu", "", "")
 
 static cpu_set_t all;
+
+static void other(void *rec, int etype, lkst_arg_t a, lkst_arg_t b, lkst_arg_t c, lkst_arg_t d)
+{
+	(void)etype;
+	lkst_evhandlerprim_entry_log(rec, 0x101, a, b, c, d);
+}
 
 static void hits(unsigned long count)
 {
@@ -37,7 +43,8 @@ int main(int argc, char **argv)
 {
 	char line[16] = "";
 
-	if (argc != 3 || sched_getaffinity(0, sizeof(all), &all))
+	if (argc != 3 || sched_getaffinity(0, sizeof(all), &all) ||
+	    lkst_evhandler_register(LKST_EVHANDLER_ID_VOID, "other", other, NULL) < 0)
 		return 2;
 	hits(strtoul(argv[1], NULL, 10));
 	puts("ready");

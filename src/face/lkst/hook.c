@@ -160,6 +160,8 @@ static void record_any(uint32_t etype, const uint64_t arg[4])
 	fill(raw, TACHO_COMMON_TYPE(etype), cpu_here(k), arg[0], arg[1], arg[2], arg[3]);
 	(void)tacho_ring_write(&k->view.ring, raw, LKST_RAW_PROGRAM);
 	look_at_limit(s, k);
+	if (lkst_lane_here(k) < k->nr_cpus)
+		lkst_link_dump(k, lkst_lane_here(k));
 }
 
 TACHO_EXPORT void lkst_evhandlerprim_entry_log(void *phookrec, int event_type, lkst_arg_t log_arg1,

@@ -136,8 +136,8 @@ static bool path_of(uint64_t generation, uint32_t *bit, char path[TACHO_PATH_MAX
 }
 
 /*
- * A core dump has the session once, from libtacho's mappings, which hold all that this
- * process wrote: these are for looking at what is written.
+ * A core dump has the session once, from libtacho's mappings, which hold what hooks write: these are
+ * for looking at it.  What is written by them, lkst_link_dump() puts in.
  */
 static void keep_out_of_core(struct lkst_link *k)
 {
@@ -160,6 +160,31 @@ static void keep_out_of_core(struct lkst_link *k)
 		}
 }
 
+void lkst_link_dump(struct lkst_link *k, uint32_t lane)
+{
+	struct tacho_ring *r = &k->view.ring;
+	uint32_t id = tacho_cursor_id(tacho_load_relaxed(&tacho_ring_lane(r, lane)->cursor));
+	uint64_t bit = UINT64_C(1) << id;
+	struct tacho_ring_buf *b;
+
+	if (!k->in_core || tacho_load_relaxed(&k->in_core[lane]) & bit)
+		return;
+	b = may_map() ? tacho_ring_map(r, lane, id) : NULL;
+	if (b)
+		(void)madvise(b->base, (size_t)b->mask + ((size_t)1 << r->sub_shift),
+			      MADV_DODUMP);
+	(void)tacho_or_seq_cst(&k->in_core[lane], bit);
+}
+
+static void free_link(struct lkst_link *k)
+{
+	if (k->in_core)
+		tacho_shm_unmap(k->in_core, tacho_ring_nr_lanes(&k->view.ring) *
+					    sizeof(*k->in_core));
+	tacho_view_unmap(&k->view);
+	tacho_shm_unmap(k, sizeof(*k));
+}
+
 static struct lkst_link *make_link(uint64_t generation)
 {
 	const struct tacho_control *own;
@@ -177,10 +202,10 @@ static struct lkst_link *make_link(uint64_t generation)
 		return NULL;
 	}
 	if (k->view.ctl->bit != bit || k->view.ctl->generation != (uint32_t)(generation - 1)) {
-		tacho_view_unmap(&k->view);
-		tacho_shm_unmap(k, sizeof(*k));
+		free_link(k);
 		return NULL;
 	}
+	k->in_core = tacho_shm_private(tacho_ring_nr_lanes(&k->view.ring) * sizeof(*k->in_core));
 	k->lanes = k->view.ring.lanes;
 	own = lkst_run.ops ? lkst_run.ops->control(bit) : NULL;
 	if (own && own->generation == k->view.ctl->generation)
@@ -218,8 +243,7 @@ static struct lkst_link *replace_link(struct lkst_link *old, uint64_t generation
 		return k;
 	}
 	/* another thread, or a signal handler of this one, was first */
-	tacho_view_unmap(&k->view);
-	tacho_shm_unmap(k, sizeof(*k));
+	free_link(k);
 	return old && old->generation == generation ? old : NULL;
 }
 

@@ -41,6 +41,7 @@ struct lkst_link {
 	uint32_t nr_cpus;	/* lanes of CPUs that have a limit */
 	uint32_t serial;	/* of links, from 1 */
 	struct tacho_view view;
+	uint64_t *in_core;	/* by lane, a bit for each buffer: a core has it by this mapping */
 	uint16_t id[LKST_NR_ETYPES];	/* of types that hooks do not write; 0: not known */
 };
 
@@ -120,6 +121,9 @@ static TACHO_ALWAYS_INLINE struct lkst_link *lkst_link_get(const struct lkst_sta
 		return k;
 	return lkst_link_slow();
 }
+
+/* A record was written to a lane by the link's own mapping: a core is to have it.  Any context. */
+void lkst_link_dump(struct lkst_link *k, uint32_t lane);
 
 /* The CPU this runs on; huge where there are no restartable sequences. */
 static TACHO_ALWAYS_INLINE uint32_t lkst_cpu_here(void)
