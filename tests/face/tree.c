@@ -113,10 +113,10 @@ static int put(struct tacho_tree *t, const char *path, const char *text)
 
 /* ---- opening and closing ---- */
 
-static struct tacho_tree *make_tree(const char *session)
+static struct tacho_tree *make_tree_of(const char *session, uint64_t buffer_size)
 {
 	const struct tacho_tree_config config = {
-		.session = session, .buffer_size = 65536, .no_kernel = !with_kernel,
+		.session = session, .buffer_size = buffer_size, .no_kernel = !with_kernel,
 		.uid = 7, .gid = 8,
 	};
 	struct tacho_diag d = { 0 };
@@ -125,6 +125,11 @@ static struct tacho_tree *make_tree(const char *session)
 	if (!CHECK_EQ(tacho_tree_open(&t, &config, &d), 0))
 		printf("# %s\n", d.text);
 	return t;
+}
+
+static struct tacho_tree *make_tree(const char *session)
+{
+	return make_tree_of(session, 65536);
 }
 
 /* A session of the tree's, as another tool opens it. */
@@ -1056,14 +1061,13 @@ static void check_left(struct tacho_tree *t, const char *in, const char *not_in,
  */
 static void test_asked_snapshots(void)
 {
-	struct tacho_tree *t = make_tree(name);
+	/* each begins a sub-buffer: room for them */
+	struct tacho_tree *t = make_tree_of(name, (uint64_t)1 << 20);
 	struct tacho_session s;
 	struct tacho_dir dir;
 
 	if (with_kernel)
 		CHECK_EQ(put(t, "/events/task/task_rename/enable", "1"), 0);
-	/* each begins a sub-buffer: room for them */
-	CHECK_EQ(put(t, "/buffer_size_kb", "1024"), 0);
 	open_session(&dir, &s);
 	leave(t, "first");
 	tacho_view_snapshot(&s.view);
