@@ -75,7 +75,7 @@ static int map_file(const struct tacho_shared *kind, int fd, void **file)
 	size = (uint64_t)st.st_size;
 	if (size < kind->min_size)
 		return -EPROTO;
-	err = tacho_shm_map(fd, size, true, false, &map);
+	err = tacho_shm_map(fd, size, true, kind->populate, &map);
 	if (err)
 		return err;
 	head = map;

@@ -22,6 +22,7 @@ struct tacho_shared {
 	const char *name;	/* in the run-time directory, shorter than SHARED_NAME_MAX */
 	uint64_t magic;
 	uint64_t min_size;	/* bytes that fits() may look at */
+	bool populate;		/* all pages are there at once: nobody has to wait for memory */
 	/* Puts what it begins with into a new one, zeroed, but for its head. */
 	void (*fill)(void *file, uint64_t size);
 	/* Whether it has this version's layout. */

@@ -2,7 +2,6 @@
 /* DIR/lkst.pump: what a pump that is killed leaves to the next one, and who pumps. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,10 +10,10 @@
 #include "base/compiler.h"
 #include "face/lkst/pump_priv.h"
 #include "session/dir.h"
+#include "session/shared.h"
 #include "sys/cpu.h"
 #include "sys/mapping.h"
 
-#define PUMP_FILE	"lkst.pump"
 #define WAKE_FILE	"lkst.wake"
 #define STRIDE		(LKST_PUMP_PAGE + 4096)		/* a page, and what readers may look at */
 
@@ -29,71 +28,40 @@ static uint64_t size_for(uint32_t nr_cpus)
 	return pages_at(nr_cpus) + nr_cpus * STRIDE;
 }
 
-/* Made under a name of its own; whoever links it first wins. */
-static int make(int dirfd)
+static void fill(void *file, uint64_t size)
 {
-	uint32_t nr_cpus = tacho_cpu_possible();
-	uint64_t size = size_for(nr_cpus);
-	struct lkst_pump_head *h;
-	char name[48];
-	void *map;
-	int fd, err;
+	struct lkst_pump_head *h = file;
 
-	(void)snprintf(name, sizeof(name), "." PUMP_FILE ".%d.%d", (int)getpid(), (int)gettid());
-	(void)unlinkat(dirfd, name, 0);
-	fd = tacho_shm_create(dirfd, name, size);
-	if (fd < 0)
-		return fd;
-	err = tacho_shm_allocate(fd, 0, size);
-	if (!err)
-		err = tacho_shm_map(fd, size, true, false, &map);
-	if (!err) {
-		h = map;
-		h->magic = LKST_PUMP_MAGIC;
-		h->layout = (uint32_t)size;
-		h->nr_cpus = nr_cpus;
-		tacho_shm_unmap(map, size);
-		if (linkat(dirfd, name, dirfd, PUMP_FILE, 0) && errno != EEXIST)
-			err = -errno;
-	}
-	close(fd);
-	(void)unlinkat(dirfd, name, 0);
-	return err;
+	h->layout = (uint32_t)size;
+	h->nr_cpus = tacho_cpu_possible();
 }
 
-static int map_file(struct lkst_pump_file *f)
+static bool fits(const void *file, uint64_t size)
 {
-	struct stat st;
-	void *map;
-	int err;
+	const struct lkst_pump_head *h = file;
 
-	if (fstat(f->fd, &st))
-		return -errno;
-	f->size = (uint64_t)st.st_size;
-	/* populated: the kernel's copy into it must not have to wait for memory */
-	err = tacho_shm_map(f->fd, f->size, true, true, &map);
-	if (err)
-		return err;
-	f->head = map;
-	if (f->size < sizeof(*f->head) || f->head->magic != LKST_PUMP_MAGIC ||
-	    f->head->layout != (uint32_t)f->size || f->head->nr_cpus > TACHO_LANES_MAX ||
-	    size_for(f->head->nr_cpus) != f->size)
-		return -EPROTO;
-	f->pages = pages_at(f->head->nr_cpus);
-	return 0;
+	return h->layout == (uint32_t)size && h->nr_cpus <= TACHO_LANES_MAX &&
+	       size_for(h->nr_cpus) == size;
 }
+
+/* Populated: the kernel's copy into it must not have to wait for memory. */
+static const struct tacho_shared shared = {
+	.name = "lkst.pump", .magic = LKST_PUMP_MAGIC, .min_size = sizeof(struct lkst_pump_head),
+	.populate = true, .fill = fill, .fits = fits,
+};
 
 static int open_file(struct lkst_pump_file *f, bool create)
 {
-	f->fd = tacho_shm_open(f->dirfd, PUMP_FILE);
-	if (f->fd == -ENOENT && create) {
-		int err = make(f->dirfd);
+	void *file;
+	int err = tacho_shared_map(&shared, create ? size_for(tacho_cpu_possible()) : 0, &file,
+				   &f->fd);
 
-		if (err)
-			return err;
-		f->fd = tacho_shm_open(f->dirfd, PUMP_FILE);
-	}
-	return f->fd < 0 ? f->fd : map_file(f);
+	if (err)
+		return err;
+	f->head = file;
+	f->size = size_for(f->head->nr_cpus);
+	f->pages = pages_at(f->head->nr_cpus);
+	return 0;
 }
 
 int lkst_pump_file_open(struct lkst_pump_file *f, bool create)

@@ -89,7 +89,7 @@ struct lkst_pump_slot {
 };
 
 struct lkst_pump_head {
-	uint64_t magic;
+	struct tacho_file_head head;
 	uint32_t layout;
 	uint32_t nr_cpus;
 	uint32_t begun, done;	/* steps; done is a futex word */
