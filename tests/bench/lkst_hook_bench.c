@@ -3,33 +3,20 @@
  * The cost of an LKST_HOOK() beside a tracepoint with the same payload, in ns per hit:
  * lkst_hook_bench [CHUNKS].
  *
- * The two loops take turns in chunks of 2,000 hits on one CPU, and the shortest chunk of each
- * counts: what other programs do on the machine makes some chunks longer, and none shorter.
- * Both go to the session that somebody has made.  lkst_hook_bench select NAME: selects a maskset.
+ * The loops take turns (turns.h).  Both go to the session that somebody has made.
+ * lkst_hook_bench select NAME: selects a maskset.
  * Prints one JSON object.
  */
 #include <linux/lkst.h>
-#include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "turns.h"
 
 #define CREATE_TRACE_POINTS
 #include "lkst_hook_trace.h"
 
 LKST_ETYPE_DEF(0x1f0, NORMAL, BENCH_EVENT, "event of a benchmark", "a", "b", "c", "d")
-
-#define HITS	2000u
-#define BARRIER(x) __asm__ __volatile__("" : "+r"(x) : : "memory")
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 static void hooks(void)
 {
@@ -58,10 +45,7 @@ static void clocks(void)
 #endif
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} loops[] = { { "hook", hooks }, { "tracepoint", tracepoints }, { "rdtsc", clocks } };
+static const struct turn loops[] = { { "hook", hooks }, { "tracepoint", tracepoints }, { "rdtsc", clocks } };
 
 #define NR_LOOPS (sizeof(loops) / sizeof(loops[0]))
 
@@ -84,25 +68,9 @@ static int select_maskset(const char *name)
 int main(int argc, char **argv)
 {
 	long chunks = argc > 1 ? atol(argv[1]) : 5000;
-	double best[NR_LOOPS];
-	cpu_set_t set;
 
 	if (argc > 2)
 		return select_maskset(argv[2]);
-	CPU_ZERO(&set);
-	CPU_SET((size_t)sched_getcpu(), &set);
-	sched_setaffinity(0, sizeof(set), &set);
-	for (long c = 0; c < chunks; c++)
-		for (size_t k = 0; k < NR_LOOPS; k++) {
-			double begin = now(), ns;
-
-			loops[k].run();
-			ns = (now() - begin) / HITS;
-			if (!c || ns < best[k])
-				best[k] = ns;
-		}
-	for (size_t k = 0; k < NR_LOOPS; k++)
-		printf("%s\"%s\":%.3f", k ? "," : "{", loops[k].name, best[k]);
-	printf("}\n");
+	take_turns(loops, NR_LOOPS, chunks);
 	return 0;
 }

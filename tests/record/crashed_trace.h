@@ -8,34 +8,32 @@
 
 #include <tacho/tracepoint.h>
 
+#define CRASHED_FIELDS							\
+	__field(u64, arg1) __field(u64, arg2) __field(u64, arg3)	\
+	__field(u64, arg4) __field(u32, uid) __field(u32, gid)		\
+	__field(s32, pid) __field(s32, pgrp) __field(u16, etype)	\
+	__field(u16, cpu) __field(u32, flags)
+#define CRASHED_ASSIGN(third, with)					\
+	__entry->arg1 = n;						\
+	__entry->arg2 = ~n;						\
+	__entry->arg3 = third;						\
+	__entry->arg4 = 0;						\
+	__entry->uid = 1;						\
+	__entry->gid = 2;						\
+	__entry->pid = 3;						\
+	__entry->pgrp = -1;						\
+	__entry->etype = etype;						\
+	__entry->cpu = on;						\
+	__entry->flags = with;
+
 DECLARE_EVENT_CLASS(lkst_event,
 	TP_PROTO(u64 n, u16 etype, u16 on, u32 with),
 	TP_ARGS(n, etype, on, with),
 	TP_STRUCT__entry(
-		__field(	u64,	arg1	)
-		__field(	u64,	arg2	)
-		__field(	u64,	arg3	)
-		__field(	u64,	arg4	)
-		__field(	u32,	uid	)
-		__field(	u32,	gid	)
-		__field(	s32,	pid	)
-		__field(	s32,	pgrp	)
-		__field(	u16,	etype	)
-		__field(	u16,	cpu	)
-		__field(	u32,	flags	)
+		CRASHED_FIELDS
 	),
 	TP_fast_assign(
-		__entry->arg1 = n;
-		__entry->arg2 = ~n;
-		__entry->arg3 = n * 3;
-		__entry->arg4 = 0;
-		__entry->uid = 1;
-		__entry->gid = 2;
-		__entry->pid = 3;
-		__entry->pgrp = -1;
-		__entry->etype = etype;
-		__entry->cpu = on;
-		__entry->flags = with;
+		CRASHED_ASSIGN(n * 3, with)
 	),
 	TP_printk("user added event: data1=0x%llx data2=0x%llx",
 		  __entry->arg1, __entry->arg2)
@@ -48,31 +46,11 @@ TRACE_EVENT(PUMPED,
 	TP_PROTO(u64 n, u16 etype, u16 on, u64 when),
 	TP_ARGS(n, etype, on, when),
 	TP_STRUCT__entry(
-		__field(	u64,	arg1	)
-		__field(	u64,	arg2	)
-		__field(	u64,	arg3	)
-		__field(	u64,	arg4	)
-		__field(	u32,	uid	)
-		__field(	u32,	gid	)
-		__field(	s32,	pid	)
-		__field(	s32,	pgrp	)
-		__field(	u16,	etype	)
-		__field(	u16,	cpu	)
-		__field(	u32,	flags	)
+		CRASHED_FIELDS
 		__field(	u64,	time	)
 	),
 	TP_fast_assign(
-		__entry->arg1 = n;
-		__entry->arg2 = ~n;
-		__entry->arg3 = 0;
-		__entry->arg4 = 0;
-		__entry->uid = 1;
-		__entry->gid = 2;
-		__entry->pid = 3;
-		__entry->pgrp = -1;
-		__entry->etype = etype;
-		__entry->cpu = on;
-		__entry->flags = 2;
+		CRASHED_ASSIGN(0, 2)
 		__entry->time = when;
 	),
 	TP_printk("user added event: data1=0x%llx data2=0x%llx",
