@@ -39,6 +39,8 @@ static void put_number(struct tacho_buf *b, const char *key, uint64_t value)
 			 value);
 }
 
+#define YEAR_10000	UINT64_C(253402300800)
+
 /* As ctime() has it, but of no zone's. */
 static void put_date(struct tacho_buf *b, const char *key, uint64_t seconds)
 {
@@ -46,7 +48,7 @@ static void put_date(struct tacho_buf *b, const char *key, uint64_t seconds)
 	char text[40];
 	struct tm tm;
 
-	if (seconds >= INT32_MAX || !gmtime_r(&t, &tm) ||
+	if (seconds >= YEAR_10000 || !gmtime_r(&t, &tm) ||
 	    !strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &tm))
 		return;
 	put(b, key, text);
