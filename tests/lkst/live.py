@@ -13,9 +13,10 @@ import tempfile
 import time
 
 TACHO, TOOLS = sys.argv[1:3]
+NAME = f'll{os.getpid()}'         # the kernel's instance is called by it
 run_dir = tempfile.mkdtemp(prefix='tacho-lkst-live.', dir='/dev/shm')
 os.chmod(run_dir, 0o700)
-env = {**os.environ, 'TACHO_DIR': run_dir, 'LKST_SESSION': 'lkst-live'}
+env = {**os.environ, 'TACHO_DIR': run_dir, 'LKST_SESSION': NAME}
 count = failed = 0
 
 
@@ -36,7 +37,7 @@ def log(first, n):
 
 
 def seen():
-    out = run(TACHO, 'report', '-R', 'session:lkst-live')
+    out = run(TACHO, 'report', '-R', 'session:' + NAME)
     return [int(w.split('=')[1], 0) for line in out.splitlines() if '0x123' in line or 'ETYPE_0x123' in line
             for w in line.split() if w.startswith('arg1=')]
 
@@ -55,11 +56,11 @@ def kernel_events():
     subprocess.run([os.path.join(TOOLS, 'lkstm'), 'write', '-n', 'two', '-S'], env=env,
                    input='0x123 1\nPROCESS_EXEC 1\n', text=True, stdout=subprocess.DEVNULL,
                    check=True)
-    if not os.path.isdir('/sys/kernel/tracing/instances/tacho.lkst-live'):
+    if not os.path.isdir('/sys/kernel/tracing/instances/tacho.' + NAME):
         return
     log(100, 5)
     lkst('lkstbuf', 'list')     # brings them
-    lines = run(TACHO, 'report', '--json', '--ticks', 'session:lkst-live').splitlines()
+    lines = run(TACHO, 'report', '--json', '--ticks', 'session:' + NAME).splitlines()
     events = [e for e in map(json.loads, lines) if 'event' in e]
     times = [int(e['time']) for e in events]
     same(times == sorted(times), True, 'the order is that of time')
@@ -69,12 +70,12 @@ def kernel_events():
     at = [i for i, e in enumerate(events) if e['fields'].get('arg1', 0) in range(100, 105)]
     same([sum(e['event'] == 'PROCESS_EXEC' for e in events[i:j]) > 0
           for i, j in zip(at, at[1:])], [True] * 4, 'which is between those of programs')
-    counted = run(TACHO, 'stat', 'session:lkst-live')
+    counted = run(TACHO, 'stat', 'session:' + NAME)
     same(f' {len(execs)} ' in counted and 'lkst:PROCESS_EXEC' in counted, True,
          'each is counted once')
     # and where they are read later, and for who reads on meanwhile
     for path in ('t', 't.lkst'):
-        run(TACHO, 'convert', '-q', 'session:lkst-live', '-o', os.path.join(run_dir, path))
+        run(TACHO, 'convert', '-q', 'session:' + NAME, '-o', os.path.join(run_dir, path))
         again = run(TACHO, 'report', '--json', '-q', '-e', 'PROCESS_EXEC', os.path.join(run_dir, path))
         same(again.count('"event":'), len(execs), f'as many in {path}')
 
@@ -86,7 +87,7 @@ def follow(there):
     """Brought when later ones were shown already: it stays in order, and none is missing."""
     out = os.path.join(run_dir, 'follow')
     with open(out, 'w') as f:
-        p = subprocess.Popen([TACHO, 'report', '--follow', '--json', '--ticks', 'session:lkst-live'],
+        p = subprocess.Popen([TACHO, 'report', '--follow', '--json', '--ticks', 'session:' + NAME],
                              stdout=f, env=env)
 
     def until(n):
@@ -137,7 +138,7 @@ try:
     log(23, 2)
     same(seen(), list(range(10, 25)), 'but what is written there from then on')
     kernel_events()
-    text = run(TACHO, 'stat', 'session:lkst-live')
+    text = run(TACHO, 'stat', 'session:' + NAME)
     same('damaged' in text, False, 'nothing is damaged')
 finally:
     lkst('lkst', 'destroy')
