@@ -85,7 +85,7 @@ def run(name, env, options, suites):
     log = os.path.join(build, 'meson-logs', 'testlog.json')
     if os.path.exists(log):
         os.unlink(log)
-    command = ['meson', 'test', '-C', build, '--num-processes', '3',
+    command = ['meson', 'test', '-C', build, '--num-processes', '2',
                '--print-errorlogs']
     for s in suites or []:
         command += ['--suite', s]

@@ -208,9 +208,15 @@ static uint64_t count_lost(struct lkst_pump_cpu *c, int64_t lost)
 	return n;
 }
 
-static void stage_lost(struct tacho_lkst_pump *p, struct lkst_pump_cpu *c, uint64_t ticks,
+/*
+ * At the time of the last event before the gap, not of the first behind it: a reader who has all
+ * events until now is to know that some of them are missing.
+ */
+static void stage_lost(struct tacho_lkst_pump *p, struct lkst_pump_cpu *c, uint64_t behind,
 		       uint64_t lost)
 {
+	uint64_t ticks = c->upto && c->upto < behind ? c->upto : behind;
+
 	c->staged[c->nr].r = (struct lkst_record){
 		.ticks = ticks, .arg = { c->reader.cpu, lost }, .uid = 0, .gid = 0,
 		.etype = LKST_ETYPE_LKST_LOST, .cpu = (uint16_t)c->reader.cpu,
