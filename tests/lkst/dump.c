@@ -226,6 +226,8 @@ static int run_program(void *arg)
 	int fd;
 
 	dup2(out, STDERR_FILENO);
+	/* what a shell starts with '&' has it ignored */
+	(void)signal(SIGQUIT, SIG_DFL);
 	/* sanitizers have handlers of their own */
 	setenv("ASAN_OPTIONS", "handle_segv=0", 1);
 	setenv("UBSAN_OPTIONS", "handle_segv=0", 1);
