@@ -377,7 +377,7 @@ static bool buffer_has(struct tacho_ring *ring, uint32_t lane, uint32_t id,
 	bool has = false;
 
 	if (tacho_ring_reader_init(&rd, ring, lane, id, false,
-				   total > LOOK_BACK ? total - LOOK_BACK : 1))
+				   total > LOOK_BACK ? total - LOOK_BACK : 0))
 		return false;
 	while (!has && tacho_ring_read(&rd, &chunk) > 0)
 		for (uint32_t at = 0; !has && at < chunk.len;) {
