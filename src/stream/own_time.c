@@ -10,6 +10,7 @@
 #define IDS	65536u
 #define NOWHERE	1u
 #define BYTE	2u
+#define SYSTEM	"lkst"		/* whose events are brought; a `time` of others is a field */
 
 void tacho_own_time_release(struct tacho_own_time *o)
 {
@@ -25,7 +26,7 @@ static uint32_t place_of(struct tacho_own_time *o, struct tacho_source *source, 
 
 	if (!o->at[id]) {
 		type = tacho_source_type(source, TACHO_STREAM_PROGRAM, id);
-		f = type ? tacho_type_field(type, "time") : NULL;
+		f = type && !strcmp(type->system, SYSTEM) ? tacho_type_field(type, "time") : NULL;
 		o->at[id] = f && f->size == 8 && f->offset && f->offset < UINT16_MAX - BYTE ?
 			    (uint16_t)(f->offset + BYTE) : NOWHERE;
 	}

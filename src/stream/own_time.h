@@ -4,8 +4,9 @@
  *
  * Lanes are written in the order of time, so who brings events from elsewhere (LKST's pump, those
  * of the kernel) writes them behind others that are younger.  They have the moment, in ticks of
- * the session's clock, in a field `time`.  In sessions whose buffers are linked each buffer is
- * read as two parts: the events without that field; and those with it, each moved to its moment.
+ * the session's clock, in a field `time`; only those of the system lkst do.  In sessions whose
+ * buffers are linked each buffer is read as two parts: the events without that field; and those
+ * with it, each moved to its moment.
  * Both ascend, as whoever brings them does so in their order: the stream can merge them.
  *
  * What was brought when others of that time were handed out already cannot go before them: it gets

@@ -2,7 +2,7 @@
 """tacho's verbs on the session of LKST: what all buffers of its lists hold, those that were left
 and not those that were deleted.
 
-live.py TACHO DIRECTORY-OF-COMMANDS"""
+live.py TACHO DIRECTORY-OF-COMMANDS PROGRAM-WITH-A-FIELD-CALLED-TIME"""
 import json
 import os
 import shutil
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-TACHO, TOOLS = sys.argv[1:3]
+TACHO, TOOLS, TIMED = sys.argv[1:4]
 NAME = f'll{os.getpid()}'         # the kernel's instance is called by it
 run_dir = tempfile.mkdtemp(prefix='tacho-lkst-live.', dir='/dev/shm')
 os.chmod(run_dir, 0o700)
@@ -49,6 +49,21 @@ def same(got, want, name):
     print(f"{'ok' if got == want else 'not ok'} {count} - {name}")
     if got != want:
         print('# got', got, 'not', want)
+
+
+def others_fields():
+    """A field `time` of another's event is a field."""
+    run(TACHO, 'enable', '-s', NAME, 'timed:*')
+    log(50, 1)
+    run(TIMED)
+    log(51, 1)
+    lines = run(TACHO, 'report', '--json', '--ticks', 'session:' + NAME).splitlines()
+    events = [e for e in map(json.loads, lines) if 'event' in e]
+    same([e['fields'].get('arg1', e['fields'].get('time')) for e in events][-5:],
+         [50, 0, 1, 2, 51], 'events of others stay where they are')
+    times = [int(e['time']) for e in events[-5:]]
+    same(len(set(times)), 5, 'at their own time')
+    run(TACHO, 'disable', '-s', NAME, 'timed:*')
 
 
 def kernel_events():
@@ -137,6 +152,7 @@ try:
     lkst('lkstbuf', 'jump', '-c', '0', '-b', '7')
     log(23, 2)
     same(seen(), list(range(10, 25)), 'but what is written there from then on')
+    others_fields()
     kernel_events()
     text = run(TACHO, 'stat', 'session:' + NAME)
     same('damaged' in text, False, 'nothing is damaged')
