@@ -9,6 +9,7 @@
 
 #include "kernel/convert.h"
 #include "kernel/reader.h"
+#include "sys/clock.h"
 
 #define BATCHES_PER_STEP	4	/* of one CPU, so that others get their turn */
 #define LOOKS_PER_STEP		64	/* threads looked up in /proc */
@@ -34,6 +35,7 @@ struct tacho_kernel_pump {
 	struct lane *lanes;
 	struct pollfd *polls;
 	uint32_t nr;
+	uint32_t clock;		/* the instance's: TACHO_CLOCK_TSC or _MONO */
 	bool overwrite;
 	bool more;		/* the last step left something */
 	int32_t last_pid;
@@ -69,6 +71,7 @@ int tacho_kernel_pump_new(struct tacho_kernel_pump **pump,
 	p->config = *config;
 	p->types = types;
 	p->overwrite = info->overwrite;
+	p->clock = info->clock_is_tsc ? TACHO_CLOCK_TSC : TACHO_CLOCK_MONO;
 	p->last_pid = -1;
 	p->lanes = calloc(nr, sizeof(*p->lanes));
 	p->polls = calloc(nr, sizeof(*p->polls));
@@ -316,11 +319,11 @@ static int take_one(struct tacho_kernel_pump *p, struct lane *l)
 }
 
 /*
- * Stops at a sub-buffer that is less than half full: that one the
- * kernel is filling.  A recorder that records its own system calls would
- * never come to the end otherwise.
+ * Stops at what was written after the step began: a recorder that records its own system
+ * calls would never come to the end otherwise.  That a read yields little says nothing: it
+ * may be the rest of a sub-buffer that the writer has left since the step before.
  */
-static int take_lane(struct tacho_kernel_pump *p, struct lane *l)
+static int take_lane(struct tacho_kernel_pump *p, struct lane *l, uint64_t began)
 {
 	uint32_t most = BATCHES_PER_STEP * TACHO_KERNEL_BATCH;
 	struct tacho_kreader_stats s;
@@ -332,7 +335,7 @@ static int take_lane(struct tacho_kernel_pump *p, struct lane *l)
 		if (ret < 0)
 			return ret;
 		taken += (uint32_t)ret;
-	} while ((uint32_t)ret > l->reader.subbuf_size / 2 && taken < most);
+	} while (ret && l->reader.page.time < began && taken < most);
 	if (taken >= most)
 		p->more = true;
 	if (taken && !p->overwrite) {
@@ -345,6 +348,7 @@ static int take_lane(struct tacho_kernel_pump *p, struct lane *l)
 
 int tacho_kernel_pump_step(struct tacho_kernel_pump *p, int timeout_ms)
 {
+	uint64_t began;
 	uint32_t i;
 	int ret;
 
@@ -352,8 +356,9 @@ int tacho_kernel_pump_step(struct tacho_kernel_pump *p, int timeout_ms)
 	    poll(p->polls, p->nr, timeout_ms) < 0 && errno != EINTR)
 		return -errno;
 	p->more = false;
+	began = tacho_clock_read(p->clock);
 	for (i = 0; i < p->nr; i++) {
-		ret = take_lane(p, &p->lanes[i]);
+		ret = take_lane(p, &p->lanes[i], began);
 		if (ret < 0)
 			return ret;
 	}

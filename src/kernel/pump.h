@@ -109,8 +109,8 @@ void tacho_kernel_pump_free(struct tacho_kernel_pump *pump);
  *
  * First waits at most timeout_ms (0: not at all) for a buffer to reach the
  * wake-up fill level, unless the step before left something unread; then
- * takes what there is, at most some batches of each CPU.  So the
- * timeout is also how long an event waits at most.
+ * takes what there is: all that was written before the wait ended, but of each CPU at
+ * most some batches.  So the timeout is also how long an event waits at most.
  *
  * Returns 1 when there is more to take at once, 0, or a negative errno: the
  * sink's, or the kernel's.  A signal ends the wait early.

@@ -441,6 +441,38 @@ static void test_losses(bool overwrite, bool map, uint32_t subbuf)
 	record_free(r);
 }
 
+/* ---- steps ------------------------------------------------------------------ */
+
+/*
+ * A step hands over all that came before it, also when the kernel's writer has gone on to
+ * the next sub-buffer since the step before: of the last one, but a few events are left.
+ */
+static void test_steps(bool map)
+{
+	static const char *const globs[] = { "syscalls:sys_enter_getppid" };
+	struct tacho_kernel_config config = { .name = "steps", .subbuf_size = 4096 };
+	struct recording *r = record_new(&config, globs, 1, map);
+	int32_t self = getpid();
+	uint64_t made = 0;
+	int step, late = 0;
+
+	CHECK_EQ(tacho_kernel_set_pids(r->k, &self, 1, false, NULL), 0);
+	CHECK_EQ(tacho_kernel_start(r->k, NULL), 0);
+	for (step = 0; step < 1000; step++) {
+		int n = step % 7 + 1;
+
+		made += (uint64_t)n;
+		while (n--)
+			syscall(SYS_getppid);
+		CHECK(tacho_kernel_pump_step(r->pump, 0) >= 0);
+		late += r->events != made;
+	}
+	CHECK_EQ(late, 0);
+	record_end(r);
+	CHECK_EQ(r->events, made);
+	record_free(r);
+}
+
 /* ---- events with variable data, and those without a length ------------------- */
 
 static void check_texts(struct recording *r, const struct tacho_type *type,
@@ -900,6 +932,8 @@ int main(void)
 	test_losses(true, false, 4096);
 	test_losses(false, true, 4096);
 	test_losses(false, false, 4096);
+	test_steps(true);
+	test_steps(false);
 	test_texts();
 	test_gone();
 	symbols_load();

@@ -3,7 +3,6 @@
 them, what is refused and in which words."""
 from rec import *
 
-NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 # recordings of the kernel are found by their names, and others record too
 NAME = "s%d" % os.getpid()
 SMALL = ("-b", "64K", "--subbuf", "4K")
@@ -23,8 +22,11 @@ def kernel_recorder(*argv, name=None):
         assert p.poll() is None, "record ended: %r" % finish(p)
         found[:] = [d for d in instances() if "-%d-" % p.pid in d]
         # a new instance is on; it is off when the first event is enabled
-        return found and tracefs(found[0], "set_event") and \
-            tracefs(found[0], "tracing_on") == "1\n"
+        try:
+            return found and tracefs(found[0], "set_event") and \
+                tracefs(found[0], "tracing_on") == "1\n"
+        except OSError:         # ENODEV: it is being made
+            return False
     until("the kernel records", ready)
     return p, found[0]
 
@@ -263,8 +265,6 @@ def test_long_name():
 def test_unprivileged():
     """an ordinary user: one sentence"""
     need_tracefs()
-    if cmd(*NOBODY, TACHO, "--help").status:
-        raise Skip("nobody cannot run the tool")
     p, inst = kernel_recorder("-o", "t", "-k", ENTER)
     env = {"TACHO_DIR": "/nonexistent/run"}
     for argv in (("filter", "-s", NAME, "-k"), ("filter", "-s", NAME, "-k", ENTER, "0"),

@@ -270,6 +270,21 @@ def need_root():
         raise Skip("not root")
 
 
+NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+
+
+def for_nobody(program):
+    """A copy that others may run, wherever the original was built, and what its
+    environment has to have."""
+    there = os.path.join(base, "bin")
+    lib = os.path.join(os.path.dirname(TACHO), "src/probe/libtacho.so.0")
+    os.chmod(base, 0o755)
+    os.makedirs(there, exist_ok=True)
+    for path in program, lib:
+        shutil.copy(path, there)
+    return os.path.join(there, os.path.basename(program)), {"LD_LIBRARY_PATH": there}
+
+
 def need_tracefs():
     need_root()
     if not os.path.isdir(INSTANCES):

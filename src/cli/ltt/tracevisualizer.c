@@ -317,6 +317,7 @@ static void load_calls(struct visual *v)
 static int open_all(struct visual *v)
 {
 	struct tacho_diag d = { 0 };
+	int err;
 
 	v->fd = STDOUT_FILENO;
 	tacho_buf_init(&v->out, (size_t)8 << 20);
@@ -328,8 +329,9 @@ static int open_all(struct visual *v)
 		return fail(d.text, NULL);
 	if (tacho_stream_add_take(v->stream, v->source))
 		return fail("out of memory", NULL);
-	if (v->proc && tacho_ltt_read_proc(v->proc, &v->source->facts))
-		return fail(v->proc, "cannot be read");
+	err = v->proc ? tacho_ltt_read_proc(v->proc, &v->source->facts) : 0;
+	if (err)
+		return fail(v->proc, strerror(-err));
 	load_calls(v);
 	if (v->output)
 		v->fd = open(v->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
