@@ -2,6 +2,7 @@
 """LTT's interface for programs, by what ends in the files: events, masks, filters, the flight
 recorder; without the kernel, and beside tracedaemon."""
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -312,6 +313,16 @@ ok(rc == 0 and out == '0 wrong\n', 'without a trace', rc, out, err)
 if os.geteuid() or not os.path.exists(TRACEFS + '/events/sched/sched_switch'):
     skip('beside tracedaemon', 'no tracefs, or not root')
 else:
+    quick = os.path.join(work, 'quick.ltt')
+    run(DAEMON, '-k', '-DSCHED', '-DCSTM', quick)
+    word = b('new', 'word', 1, '')
+    b('raw', word, 'soon')
+    rc, out, err = run(DAEMON, '-j', quick)
+    rc2, out, err2 = run(DAEMON, '-q', quick)
+    ok(rc == rc2 == 0 and [x[3][:4] for x in records(quick)
+                           if x[0] == ltt.CUSTOM and x[2][0] == word] == [b'soon'] and
+       re.search(r'events of the kernel, [1-9][0-9]* by', err),
+       'tracedaemon -k records when it returns', rc, err, rc2, err2)
     r = Recorder(b, 'beside.ltt', DAEMON, '-DSCHED', '-eIRQ_ENTRY', '-DCSTM', '-eMEM')
     big = 0x70000000
     word = b('new', 'word', 1, '')

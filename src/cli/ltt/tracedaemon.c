@@ -504,8 +504,9 @@ static int convert(struct daemon *d, const char *from, bool flight)
 	tacho_stream_close(s);
 	if (!ret)
 		fprintf(stderr, "tracedaemon: %" PRIu64 " events of the kernel, %" PRIu64
-			" custom events, %" PRIu64 " lost: '%s'\n", written.mapped,
-			written.carried, lost, d->trace);
+			" by LTT's calls, %" PRIu64 " others carried as custom events, %"
+			PRIu64 " lost: '%s'\n", written.mapped, written.own, written.carried,
+			lost, d->trace);
 	return ret;
 }
 
@@ -662,34 +663,45 @@ static bool is_gone(const char *pid_file)
 	return flight_pid(pid_file) < 0;
 }
 
-/* Whether the child would live through a SIGUSR1, which asks for a snapshot; or is dead. */
-static bool is_ready(const char *path)
+/* Whether it is the child's session, and records: a recorder begins with the kernel's events. */
+static int is_childs(const char *name, const char *path, void *arg)
 {
-	char line[256];
-	uint64_t mask = 0;
-	FILE *f;
+	struct tacho_session s;
+	bool yes;
 
+	(void)path;
+	if (tacho_session_open(&s, arg, name, NULL))
+		return 0;
+	yes = s.view.ctl->owner == child &&
+	      tacho_load_acquire(&s.view.ctl->state) == TACHO_STATE_RECORDING;
+	tacho_session_close(&s);
+	return yes;
+}
+
+/* Whether the child records, or is dead. */
+static bool is_ready(const char *trace)
+{
+	struct tacho_dir dir;
+	bool yes;
+
+	(void)trace;
 	if (waitpid(child, NULL, WNOHANG) == child)
 		child = 0;
-	f = child ? fopen(path, "re") : NULL;
-	if (!f)
+	if (!child)
 		return true;
-	while (fgets(line, sizeof(line), f))
-		if (!strncmp(line, "SigCgt:", 7))
-			mask = strtoull(line + 7, NULL, 16);
-	(void)fclose(f);
-	return mask >> (SIGUSR1 - 1) & 1;
+	if (tacho_dir_open(&dir, false, NULL))
+		return false;
+	yes = tacho_sessions_each(&dir, is_childs, &dir) == 1;
+	tacho_dir_close(&dir);
+	return yes;
 }
 
 /* Notes the recorder's pid, and waits until it records. */
 static int flight_wait(int fd)
 {
-	char path[64];
-
 	if (ftruncate(fd, 0) || dprintf(fd, "%d\n", (int)child) < 0)
 		return fail("cannot note the flight recorder's process: %s", strerror(errno));
-	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)child);
-	if (!comes_true(is_ready, path) || !child)
+	if (!comes_true(is_ready, NULL) || !child)
 		return fail("the flight recorder does not start; 'tacho record --flight' says "
 			    "why");
 	return 0;
