@@ -13,6 +13,7 @@ DIFFERENCES has what is different on purpose, and what a mount answers then:
 A listed step is ok with that answer only, or with the kernel's.  Who gives the
 kernel's answer for a program's event is listed for nothing, which is not ok either.
 """
+import concurrent.futures
 import lzma
 import os
 import shutil
@@ -68,13 +69,13 @@ def read_differences(path):
     return listed
 
 
-def run_script(where, renamer, program=False):
+def run_script(where, renamer, program=False, env=None):
     """Its answers; None: it did not come to its end."""
     done = subprocess.run(
         ['bash', os.path.join(HERE, 'files.sh'), '-h', renamer] +
         (['-p', renamer] if program else []) + [where],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        check=False)
+        check=False, env=env)
     text = done.stdout.decode('utf-8', 'backslashreplace')
     for line in done.stderr.decode('utf-8', 'backslashreplace').splitlines():
         print(f'# {line}')
@@ -82,25 +83,20 @@ def run_script(where, renamer, program=False):
     return parse(text) if done.returncode == 0 and last.startswith('1..') else None
 
 
-class Mount:
-    """A mounted tree, with sessions and a run-time directory of its own."""
-
-    def __init__(self, tacho):
-        self.tacho = tacho
-        self.where = tempfile.mkdtemp(prefix='tacho-tracefs-')
-        self.dir = os.path.join(self.where, 'mnt')
-        os.mkdir(self.dir)
-        # where programs find their sessions, too
-        os.environ['TACHO_DIR'] = os.path.join(self.where, 'run')
-
-    def __enter__(self):
-        subprocess.run([self.tacho, 'mount', '-q', '-s', f'tfs-{os.getpid()}',
-                        self.dir], check=True)
-        return self.dir
-
-    def __exit__(self, *_):
-        subprocess.run([self.tacho, 'umount', self.dir], check=True)
-        shutil.rmtree(self.where)
+def run_mounted(tacho, renamer, side):
+    """The same in a mounted tree, with sessions and a run-time directory of its own."""
+    where = tempfile.mkdtemp(prefix='tacho-tracefs-')
+    mnt = os.path.join(where, 'mnt')
+    os.mkdir(mnt)
+    # where programs find their sessions, too
+    env = {**os.environ, 'TACHO_DIR': os.path.join(where, 'run')}
+    subprocess.run([tacho, 'mount', '-q', '-s', f'tfs-{side}-{os.getpid()}', mnt],
+                   check=True, env=env)
+    try:
+        return run_script(mnt, renamer, side == 'program', env)
+    finally:
+        subprocess.run([tacho, 'umount', mnt], check=True, env=env)
+        shutil.rmtree(where)
 
 
 class Tap:
@@ -160,16 +156,20 @@ def main():
         golden = parse(f.read())
     listed = read_differences(differences)
     tap = Tap()
-    real = run_script(TRACING, renamer)
+    # most of their time they wait
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        real = pool.submit(run_script, TRACING, renamer)
+        mounted = {side: pool.submit(run_mounted, tacho, renamer, side)
+                   for side in ('kernel', 'program')}
+    real = real.result()
     tap.say(real is not None, 'the running kernel')
-    with Mount(tacho) as mnt:
-        for side in 'kernel', 'program':
-            answers = run_script(mnt, renamer, side == 'program')
-            tap.say(answers is not None, f'{side}: all of it')
-            compare(tap, side, answers or {}, [real or {}, golden], listed)
-            missing = set(real or {}) - set(answers or {})
-            tap.say(not missing, f'{side}: all that the kernel answers',
-                    ''.join(f'\n# missing: {m}' for m in sorted(missing)))
+    for side, run in mounted.items():
+        answers = run.result()
+        tap.say(answers is not None, f'{side}: all of it')
+        compare(tap, side, answers or {}, [real or {}, golden], listed)
+        missing = set(real or {}) - set(answers or {})
+        tap.say(not missing, f'{side}: all that the kernel answers',
+                ''.join(f'\n# missing: {m}' for m in sorted(missing)))
     check_used(tap, listed)
     print(f'1..{tap.nr}')
     return 1 if tap.bad else 0
