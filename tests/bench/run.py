@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: MIT
 """make bench: tacho beside its peers, in the same run on the same machine.
 
-    run.py BUILD [--events N] [--rounds N]
-           [--only write,uprobe,kernel,pump,read,dat,ltt,kev,mount,lkst,lkst_hook,lkst_tools,
-                   qnx_logi]
-
 Prints a table, writes it to docs/benchmarks.md and appends the figures as one JSON
-line to BUILD/bench.jsonl.  A peer that is not installed or refuses to run is named
-as such; nothing is made up.
+line to BUILD/bench.jsonl; of some parts only, it prints.  A peer that is not installed or
+refuses to run is named as such; nothing is made up.
 """
+import argparse
 import datetime
 import json
 import os
@@ -549,18 +546,31 @@ class Bench(Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
+PARTS = ('write', 'uprobe', 'kernel', 'pump', 'read', 'dat', 'ltt', 'kev', 'mount', 'lkst',
+         'lkst_hook', 'lkst_tools', 'qnx_logi')
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
+    p.add_argument('build', nargs='?', default=os.path.join(TOP, 'build'))
+    p.add_argument('--events', type=int, default=5000000, help='hits a loop (%(default)s)')
+    p.add_argument('--rounds', type=int, default=5, help='of which the median counts (%(default)s)')
+    p.add_argument('--only', type=lambda s: s.split(','), metavar='PART,...',
+                   help='of ' + ','.join(PARTS))
+    args = p.parse_args()
+    for part in args.only or ():
+        if part not in PARTS:
+            p.error(f"'{part}' is no part; they are {', '.join(PARTS)}")
+    return args
+
+
 def main():
-    args = sys.argv[1:]
-    build = os.path.abspath(args.pop(0)) if args else os.path.join(TOP, 'build')
-    opts = dict(zip(args[::2], args[1::2]))
-    b = Bench(build, int(opts.get('--events', 5000000)),
-              int(opts.get('--rounds', 5)))
-    only = opts.get('--only', 'write,uprobe,kernel,pump,read,dat,ltt,kev,mount,'
-                              'lkst,lkst_hook,lkst_tools,qnx_logi').split(',')
+    args = arguments()
+    b = Bench(os.path.abspath(args.build), args.events, args.rounds)
     try:
-        for part in only:
+        for part in args.only or PARTS:
             getattr(b, part)()
-        if '--only' not in opts:
+        if not args.only:
             b.report()
     finally:
         sh(b.tacho, 'destroy', 'bench')
