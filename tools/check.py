@@ -32,6 +32,9 @@ VARIANTS = [
 def setup(name, env, options):
     build = os.path.join(TOP, 'build' if name == 'gcc' else 'build-' + name)
     if not os.path.exists(os.path.join(build, 'build.ninja')):
+        # lines for the sanitizers' reports; more only takes longer
+        if name != 'gcc':
+            options = options + ['-Dc_args=-g1']
         subprocess.run(['meson', 'setup', build, TOP] + options, check=True,
                        env={**os.environ, **env}, stdout=subprocess.DEVNULL)
     return build

@@ -119,10 +119,10 @@ static int copy_tables(struct ltt_out *o)
 static const char *symbol_of(void *arg, uint64_t addr)
 {
 	struct tacho_source *s = tacho_stream_source(arg, 0);
-	const struct tacho_facts *f = s ? tacho_source_symbols(s) : NULL;
+	const struct tacho_symbols *f = s ? tacho_source_symbols(s) : NULL;
 	uint64_t start;
 
-	return f ? tacho_facts_symbol(f, addr, &start) : NULL;
+	return f ? tacho_symbols_at(f, addr, &start) : NULL;
 }
 
 static int begin(struct cli_convert *c, void **writer, const struct tacho_ltt_config *as)

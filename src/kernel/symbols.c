@@ -2,12 +2,12 @@
 #include "kernel/symbols.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define TEXT_MAX	((size_t)1 << 30)
+#define SYMBOLS_MAX	((size_t)1 << 20)	/* against hostile files; a full kernel has some 300,000 */
 
 /* One line: its parts point into the text. */
 struct line {
@@ -21,8 +21,8 @@ static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
+	if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+		return (c | 0x20) - 'a' + 10;
 	return -1;
 }
 
@@ -52,6 +52,21 @@ static bool parse_line(const char *at, const char *end, struct line *l)
 	return l->name_end > l->name;
 }
 
+void tacho_symbols_init(struct tacho_symbols *s)
+{
+	*s = (struct tacho_symbols){ 0 };
+	tacho_buf_init(&s->text, 0);
+}
+
+void tacho_symbols_release(struct tacho_symbols *s)
+{
+	free(s->list);
+	tacho_buf_release(&s->text);
+	tacho_symbols_init(s);
+}
+
+/* ---- a table ---- */
+
 static int by_address(const void *a, const void *b)
 {
 	const struct tacho_ksymbol *x = a, *y = b;
@@ -61,94 +76,146 @@ static int by_address(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* Sorted, one per address.  kallsyms is sorted but for the modules. */
-static void tidy(struct tacho_symbols *s)
+/* kallsyms is sorted but for the modules. */
+static void sort(struct tacho_symbols *s)
 {
-	bool sorted = true;
-	size_t i, n = 0;
-
-	for (i = 1; i < s->nr && sorted; i++)
-		sorted = s->list[i - 1].addr <= s->list[i].addr;
-	if (!sorted)
-		qsort(s->list, s->nr, sizeof(*s->list), by_address);
-	for (i = 0; i < s->nr; i++)
-		if (!n || s->list[n - 1].addr != s->list[i].addr)
-			s->list[n++] = s->list[i];
-	s->nr = n;
+	for (size_t i = 1; i < s->nr; i++)
+		if (s->list[i - 1].addr > s->list[i].addr) {
+			qsort(s->list, s->nr, sizeof(*s->list), by_address);
+			return;
+		}
 }
 
-int tacho_symbols_parse(struct tacho_symbols *s, const char *text, size_t len,
-			struct tacho_diag *d)
+/* The bounds of the kernel's own code and data; a module's symbols are called so, too. */
+static void note_bound(struct tacho_symbols *s, const struct line *l)
 {
-	const char *at, *nl, *end;
-	size_t lines = 1;
+	const struct {
+		const char *name;
+		uint64_t *addr;
+	} bounds[] = {
+		{ "_stext", &s->text_begin }, { "_etext", &s->text_end },
+		{ "_sinittext", &s->init_begin }, { "_einittext", &s->init_end },
+		{ "_end", &s->end },
+	};
 
-	memset(s, 0, sizeof(*s));
-	if (len > TEXT_MAX)
-		return tacho_diag(d, -EOVERFLOW, 0, "too many kernel symbols");
-	s->text = malloc(len + 1);
-	for (at = text, end = text + len; at < end; at++)
-		lines += *at == '\n';
+	if (*l->name != '_' || l->module)
+		return;
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(bounds); i++)
+		if (!strcmp(l->name, bounds[i].name))
+			*bounds[i].addr = l->addr;
+}
+
+/* One line, whose name and module are terminated in place, so that lookups point into the text. */
+static void take_line(struct tacho_symbols *s, char *line, char *end)
+{
+	char *text = s->text.data;
+	struct line l;
+
+	if (!parse_line(line, end, &l) || !l.addr)
+		return;
+	text[l.name_end - text] = '\0';
+	if (l.module)
+		text[l.module_end - text] = '\0';
+	note_bound(s, &l);
+	s->list[s->nr++] = (struct tacho_ksymbol){ l.addr, (uint32_t)(l.name - text) };
+}
+
+int tacho_symbols_take(struct tacho_symbols *s, struct tacho_buf *text)
+{
+	size_t lines = 0;
+	char *end, *nl;
+
+	tacho_symbols_release(s);
+	tacho_buf_putc(text, '\n');	/* every line has an end to write to */
+	if (tacho_buf_error(text))
+		return tacho_buf_error(text);
+	s->text = *text;
+	tacho_buf_init(text, s->text.cap);
+	end = s->text.data + s->text.len;
+	for (const char *c = s->text.data; c < end && lines < SYMBOLS_MAX; c++)
+		lines += *c == '\n';
 	s->list = malloc(lines * sizeof(*s->list));
-	if (!s->text || !s->list)
-		return tacho_diag(d, -ENOMEM, 0, "no memory for kernel symbols");
-	if (len)
-		memcpy(s->text, text, len);
-	s->text[len] = '\0';
-	for (at = s->text, end = at + len; at < end; at = nl + 1) {
-		struct tacho_ksymbol *sym = &s->list[s->nr];
-		struct line l;
-
+	if (!s->list)
+		return -ENOMEM;
+	for (char *at = s->text.data; at < end && s->nr < lines; at = nl + 1) {
 		nl = memchr(at, '\n', (size_t)(end - at));
-		if (!nl)
-			nl = end;
-		if (!parse_line(at, nl, &l) || !l.addr)
-			continue;
-		sym->addr = l.addr;
-		sym->name = (uint32_t)(l.name - s->text);
-		sym->module = 0;
-		s->text[l.name_end - s->text] = '\0';
-		if (l.module) {
-			sym->module = (uint32_t)(l.module - s->text);
-			s->text[l.module_end - s->text] = '\0';
-		}
-		s->nr++;
+		take_line(s, at, nl);
 	}
-	tidy(s);
+	sort(s);
 	return 0;
 }
 
-void tacho_symbols_release(struct tacho_symbols *s)
-{
-	free(s->list);
-	free(s->text);
-	memset(s, 0, sizeof(*s));
-}
+/* ---- looking up ---- */
 
-const struct tacho_ksymbol *tacho_symbols_find(const struct tacho_symbols *s,
-					      uint64_t addr)
+/* How many symbols begin at or before addr. */
+static size_t symbols_to(const struct tacho_symbols *s, uint64_t addr)
 {
-	size_t low = 0, high = s->nr, mid;
+	size_t lo = 0, hi = s->nr;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
 		if (s->list[mid].addr <= addr)
-			low = mid + 1;
+			lo = mid + 1;
 		else
-			high = mid;
+			hi = mid;
 	}
-	return low ? &s->list[low - 1] : NULL;
+	return lo;
 }
 
-const char *tacho_symbols_lookup(void *arg, uint64_t addr, uint64_t *start)
+/* Whether the kernel itself says what is there; a table that does not tell: it may. */
+static bool is_named(const struct tacho_symbols *s, uint64_t addr)
 {
-	const struct tacho_symbols *s = arg;
-	const struct tacho_ksymbol *sym = tacho_symbols_find(s, addr);
+	if (!s->text_begin || !s->text_end)
+		return true;
+	if (addr >= s->text_begin && addr < (s->end ? s->end : s->text_end))
+		return true;
+	return addr >= s->init_begin && addr < s->init_end;
+}
 
-	if (!sym)
+/* Behind a name is its module, or the next line: an address. */
+const char *tacho_symbols_module(const struct tacho_symbols *s, const char *name)
+{
+	const char *p = name + strlen(name) + 1;
+
+	if (p >= s->text.data + s->text.len || *p != '[')
 		return NULL;
-	*start = sym->addr;
-	return tacho_symbol_name(s, sym);
+	return p + 1;
+}
+
+const char *tacho_symbols_at(const struct tacho_symbols *s, uint64_t addr, uint64_t *start)
+{
+	size_t n = symbols_to(s, addr);
+	uint64_t at = n ? s->list[n - 1].addr : 0;
+	const char *name;
+
+	if (!at)
+		return NULL;
+	/* aliases share an address: the first of them is the one to show */
+	name = s->text.data + s->list[symbols_to(s, at - 1)].name;
+	if (!is_named(s, addr) && !tacho_symbols_module(s, name))
+		return NULL;
+	if (start)
+		*start = at;
+	return name;
+}
+
+uint64_t tacho_symbols_end(const struct tacho_symbols *s, uint64_t start)
+{
+	size_t i = symbols_to(s, start);
+
+	return i < s->nr ? s->list[i].addr : start;
+}
+
+bool tacho_symbols_find(const struct tacho_symbols *s, const char *name, uint64_t *start)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		if (strcmp(s->text.data + s->list[i].name, name))
+			continue;
+		*start = s->list[i].addr;
+		return true;
+	}
+	return false;
 }
 
 int tacho_symbols_snapshot(struct tacho_buf *out, struct tacho_diag *d)

@@ -11,13 +11,13 @@ static struct tacho_source *tables(const struct tacho_query *q)
 	return tacho_stream_current(q->stream);
 }
 
-static void fill(const struct tacho_facts *f, const char *name, uint64_t start,
+static void fill(const struct tacho_symbols *f, const char *name, uint64_t start,
 		 struct tacho_symbol *sym)
 {
 	*sym = (struct tacho_symbol){
 		.name = name, .start = start,
-		.module = tacho_facts_module(f, name),
-		.end = tacho_facts_symbol_end(f, start),
+		.module = tacho_symbols_module(f, name),
+		.end = tacho_symbols_end(f, start),
 	};
 }
 
@@ -48,7 +48,7 @@ static bool names_symbol(void *arg, uint64_t addr, struct tacho_symbol *sym)
 {
 	const struct tacho_query *q = arg;
 	struct tacho_source *source = tables(q);
-	const struct tacho_facts *f;
+	const struct tacho_symbols *f;
 	const char *name;
 	uint64_t start;
 
@@ -58,7 +58,7 @@ static bool names_symbol(void *arg, uint64_t addr, struct tacho_symbol *sym)
 	if (!source || !(addr >> 63))
 		return false;
 	f = tacho_source_symbols(source);
-	name = tacho_facts_symbol(f, addr, &start);
+	name = tacho_symbols_at(f, addr, &start);
 	if (name)
 		fill(f, name, start, sym);
 	return name;
@@ -110,7 +110,7 @@ static bool names_find(void *arg, const char *name, struct tacho_symbol *sym)
 {
 	struct tacho_query *q = arg;
 	struct tacho_source *source = tables(q);
-	const struct tacho_facts *f;
+	const struct tacho_symbols *f;
 	uint64_t start;
 
 	if (q->program)
@@ -118,7 +118,7 @@ static bool names_find(void *arg, const char *name, struct tacho_symbol *sym)
 	if (!source)
 		return false;
 	f = tacho_source_symbols(source);
-	if (!tacho_facts_find_symbol(f, name, &start))
+	if (!tacho_symbols_find(f, name, &start))
 		return false;
 	fill(f, name, start, sym);
 	return true;

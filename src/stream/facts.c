@@ -5,30 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Caps against hostile files; a full kernel has some 300,000 symbols. */
+/* Caps against hostile files. */
 #define ENV_CAP		((size_t)1 << 20)
 #define TASKS_MAX	((size_t)1 << 20)
-#define SYMBOLS_MAX	((size_t)1 << 20)
 
 void tacho_facts_init(struct tacho_facts *f)
 {
 	*f = (struct tacho_facts){ 0 };
 	tacho_arena_init(&f->arena, ENV_CAP);
-	tacho_buf_init(&f->symbol_text, 0);
+	tacho_symbols_init(&f->symbols);
 	tacho_buf_init(&f->string_text, 0);
 }
 
 void tacho_facts_release(struct tacho_facts *f)
 {
 	tacho_arena_release(&f->arena);
-	tacho_buf_release(&f->symbol_text);
+	tacho_symbols_release(&f->symbols);
 	free(f->string);
 	tacho_buf_release(&f->string_text);
 	free(f->task);
-	free(f->symbol);
 	f->task = NULL;
-	f->symbol = NULL;
-	f->nr_tasks = f->nr_symbols = 0;
+	f->nr_tasks = 0;
 }
 
 static struct tacho_fact *fact_find(const struct tacho_facts *f,
@@ -185,44 +182,13 @@ const char *tacho_facts_comm(struct tacho_facts *f, int32_t pid, int32_t *tgid)
 	return f->task[lo].comm;
 }
 
-static int symbol_order(const void *a, const void *b)
+static int string_order(const void *a, const void *b)
 {
-	const struct tacho_fact_symbol *x = a, *y = b;
+	const struct tacho_fact_string *x = a, *y = b;
 
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
-}
-
-/*
- * One line "ffffffff81000000 T _text\t[module]": name and module are terminated in
- * place, so that lookups return pointers into the text.
- */
-static bool symbol_line(char *line, char *end, uint64_t *addr, char **name)
-{
-	uint64_t a = 0;
-	char *p = line;
-
-	for (; p < end && p - line < 16; p++) {
-		int c = *p | 0x20;
-
-		if (*p >= '0' && *p <= '9')
-			a = a << 4 | (uint64_t)(*p - '0');
-		else if (c >= 'a' && c <= 'f')
-			a = a << 4 | (uint64_t)(c - 'a' + 10);
-		else
-			break;
-	}
-	if (p == line || end - p < 4 || p[0] != ' ' || p[2] != ' ')
-		return false;
-	*addr = a;
-	*name = p + 3;
-	for (p += 3; p < end && *p != '\t' && *p != ' '; p++)
-		;
-	*p = '\0';
-	if (end - p > 2 && p[1] == '[' && end[-1] == ']')
-		end[-1] = '\0';
-	return true;
+	return x->text < y->text ? -1 : x->text > y->text;
 }
 
 /* Every line has an end to write to. */
@@ -234,42 +200,6 @@ static int take_text(struct tacho_buf *to, struct tacho_buf *text)
 	tacho_buf_release(to);
 	*to = *text;
 	tacho_buf_init(text, to->cap);
-	return 0;
-}
-
-int tacho_facts_take_kallsyms(struct tacho_facts *f, struct tacho_buf *text)
-{
-	int err = take_text(&f->symbol_text, text);
-	char *p, *end;
-	size_t room = 0;
-
-	if (err)
-		return err;
-	f->nr_symbols = 0;
-	p = f->symbol_text.data;
-	end = p + f->symbol_text.len;
-	while (p < end && f->nr_symbols < SYMBOLS_MAX) {
-		char *nl = memchr(p, '\n', (size_t)(end - p));
-		uint64_t addr;
-		char *name;
-
-		if (f->nr_symbols == room) {
-			struct tacho_fact_symbol *s;
-
-			room = room ? room * 2 : 1024;
-			s = reallocarray(f->symbol, room, sizeof(*s));
-			if (!s)
-				return -ENOMEM;
-			f->symbol = s;
-		}
-		if (symbol_line(p, nl, &addr, &name))
-			f->symbol[f->nr_symbols++] = (struct tacho_fact_symbol){
-				addr, (uint32_t)(name - f->symbol_text.data) };
-		p = nl + 1;
-	}
-	if (f->nr_symbols)
-		qsort(f->symbol, f->nr_symbols, sizeof(*f->symbol),
-		      symbol_order);
 	return 0;
 }
 
@@ -289,7 +219,7 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
-/* One line '0xffffffff81000000 : "text"', as symbol_line(). */
+/* One line '0xffffffff81000000 : "text"', which is terminated in place. */
 static bool string_line(char *line, char *end, uint64_t *addr, char **string)
 {
 	char *quote = memchr(line, '"', (size_t)(end - line));
@@ -328,12 +258,12 @@ int tacho_facts_take_printk(struct tacho_facts *f, struct tacho_buf *text)
 		uint64_t addr;
 
 		if (string_line(p, nl, &addr, &string))
-			f->string[f->nr_strings++] = (struct tacho_fact_symbol){
+			f->string[f->nr_strings++] = (struct tacho_fact_string){
 				addr, (uint32_t)(string - f->string_text.data) };
 		p = nl + 1;
 	}
 	if (f->nr_strings)
-		qsort(f->string, f->nr_strings, sizeof(*f->string), symbol_order);
+		qsort(f->string, f->nr_strings, sizeof(*f->string), string_order);
 	return 0;
 }
 
@@ -350,64 +280,5 @@ const char *tacho_facts_string(const struct tacho_facts *f, uint64_t addr)
 			hi = mid;
 	}
 	return lo < f->nr_strings && f->string[lo].addr == addr ?
-	       f->string_text.data + f->string[lo].name : NULL;
-}
-
-/* How many symbols begin at or before addr. */
-static size_t symbols_to(const struct tacho_facts *f, uint64_t addr)
-{
-	size_t lo = 0, hi = f->nr_symbols;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->symbol[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-/* Behind a name is its module, or the next line: an address. */
-const char *tacho_facts_module(const struct tacho_facts *f, const char *name)
-{
-	const char *p = name + strlen(name) + 1;
-
-	if (p >= f->symbol_text.data + f->symbol_text.len || *p != '[')
-		return NULL;
-	return p + 1;
-}
-
-uint64_t tacho_facts_symbol_end(const struct tacho_facts *f, uint64_t start)
-{
-	size_t i = symbols_to(f, start);
-
-	return i < f->nr_symbols ? f->symbol[i].addr : start;
-}
-
-bool tacho_facts_find_symbol(const struct tacho_facts *f, const char *name,
-			     uint64_t *start)
-{
-	for (size_t i = 0; i < f->nr_symbols; i++) {
-		if (strcmp(f->symbol_text.data + f->symbol[i].name, name))
-			continue;
-		*start = f->symbol[i].addr;
-		return true;
-	}
-	return false;
-}
-
-const char *tacho_facts_symbol(const struct tacho_facts *f, uint64_t addr,
-			       uint64_t *start)
-{
-	size_t n = symbols_to(f, addr);
-	uint64_t at = n ? f->symbol[n - 1].addr : 0;
-
-	if (!at)
-		return NULL;
-	if (start)
-		*start = at;
-	/* aliases share an address: the first of them is the one to show */
-	return f->symbol_text.data + f->symbol[symbols_to(f, at - 1)].name;
+	       f->string_text.data + f->string[lo].text : NULL;
 }

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "kernel/symbols.h"
 
 struct tacho_fact {
 	const char *name, *value;
@@ -24,9 +25,9 @@ struct tacho_fact_task {
 	char comm[16];
 };
 
-struct tacho_fact_symbol {
+struct tacho_fact_string {
 	uint64_t addr;
-	uint32_t name;		/* offset in text */
+	uint32_t text;		/* offset in string_text */
 };
 
 struct tacho_facts {
@@ -35,10 +36,8 @@ struct tacho_facts {
 	struct tacho_fact_task *task;	/* sorted by pid once ready */
 	size_t nr_tasks, room_tasks;
 	bool tasks_ready;
-	struct tacho_fact_symbol *symbol;	/* sorted by addr */
-	size_t nr_symbols;
-	struct tacho_buf symbol_text;
-	struct tacho_fact_symbol *string;	/* sorted by addr */
+	struct tacho_symbols symbols;		/* the kernel's */
+	struct tacho_fact_string *string;	/* sorted by addr */
 	size_t nr_strings;
 	struct tacho_buf string_text;
 };
@@ -63,32 +62,12 @@ int tacho_facts_add_cmdlines(struct tacho_facts *f, const char *text,
 const char *tacho_facts_comm(struct tacho_facts *f, int32_t pid, int32_t *tgid);
 
 /*
- * Takes over lines as in /proc/kallsyms: the buffer's contents become the
- * facts' own, and `text` is left empty.  0 or -ENOMEM.
- */
-int tacho_facts_take_kallsyms(struct tacho_facts *f, struct tacho_buf *text);
-
-/* The symbol that addr lies in and its start, or NULL. */
-const char *tacho_facts_symbol(const struct tacho_facts *f, uint64_t addr,
-			       uint64_t *start);
-
-/* The module of a symbol by the name that the call above gave, or NULL. */
-const char *tacho_facts_module(const struct tacho_facts *f, const char *name);
-
-/* Where the symbol ends that begins at start: the next one's start, or start. */
-uint64_t tacho_facts_symbol_end(const struct tacho_facts *f, uint64_t start);
-
-/*
  * Takes over lines as in tracefs' printk_formats, '0xffffffff81000000 : "text"':
- * strings of the kernel that events point to.  As with kallsyms.
+ * strings of the kernel that events point to.  As tacho_symbols_take().
  */
 int tacho_facts_take_printk(struct tacho_facts *f, struct tacho_buf *text);
 
 /* The string at addr, as the kernel has it, or NULL. */
 const char *tacho_facts_string(const struct tacho_facts *f, uint64_t addr);
-
-/* The first symbol called name, and its start; false when there is none. */
-bool tacho_facts_find_symbol(const struct tacho_facts *f, const char *name,
-			     uint64_t *start);
 
 #endif

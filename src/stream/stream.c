@@ -683,7 +683,7 @@ struct tacho_source *tacho_stream_source(const struct tacho_stream *s,
 #define KALLSYMS_MAX	((size_t)24 << 20)
 #define PRINTK_MAX	((size_t)16 << 20)
 
-const struct tacho_facts *tacho_source_symbols(struct tacho_source *source)
+const struct tacho_symbols *tacho_source_symbols(struct tacho_source *source)
 {
 	if (!source->symbols_tried) {
 		struct tacho_buf text;
@@ -692,10 +692,10 @@ const struct tacho_facts *tacho_source_symbols(struct tacho_source *source)
 		tacho_buf_init(&text, KALLSYMS_MAX);
 		if (source->ops->text &&
 		    !source->ops->text(source, "kallsyms", &text))
-			(void)tacho_facts_take_kallsyms(&source->facts, &text);
+			(void)tacho_symbols_take(&source->facts.symbols, &text);
 		tacho_buf_release(&text);
 	}
-	return &source->facts;
+	return &source->facts.symbols;
 }
 
 /* What a record's text is made with. */
@@ -709,7 +709,7 @@ static const char *source_symbol(void *arg, uint64_t addr, uint64_t *start)
 {
 	const struct print *p = arg;
 
-	return tacho_facts_symbol(tacho_source_symbols(p->source), addr, start);
+	return tacho_symbols_at(tacho_source_symbols(p->source), addr, start);
 }
 
 static bool program_frame(void *arg, uint64_t addr, struct tacho_buf *out)

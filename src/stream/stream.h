@@ -79,7 +79,7 @@ int tacho_stream_text(struct tacho_stream *stream, const char *name,
 		      struct tacho_buf *out);
 
 /* The kernel symbols of a source, read when they are first asked for. */
-const struct tacho_facts *tacho_source_symbols(struct tacho_source *source);
+const struct tacho_symbols *tacho_source_symbols(struct tacho_source *source);
 
 /* The source of the record that next() gave last; the first one before that. */
 struct tacho_source *tacho_stream_current(const struct tacho_stream *stream);

@@ -370,16 +370,14 @@ static const char *probed_by(void *arg, const struct tacho_type *type)
 static const char *symbol_of(void *arg, uint64_t addr, uint64_t *start)
 {
 	struct capture *c = arg;
-	const struct tacho_ksymbol *sym = tacho_symbols_find(&c->symbols, addr);
-	const char *module;
+	const char *name = tacho_symbols_at(&c->symbols, addr, start), *module;
 
 	/* program addresses are below all symbols but those of per-CPU data */
-	if (!sym || (int64_t)addr >= 0)
+	if (!name || (int64_t)addr >= 0)
 		return NULL;
-	*start = sym->addr;
-	module = tacho_symbol_module(&c->symbols, sym);
+	module = tacho_symbols_module(&c->symbols, name);
 	snprintf(c->symbol, sizeof(c->symbol), "%s%s%s%s",
-		 tacho_symbol_name(&c->symbols, sym), module ? " [" : "",
+		 name, module ? " [" : "",
 		 module ? module : "", module ? "]" : "");
 	return c->symbol;
 }
@@ -387,13 +385,7 @@ static const char *symbol_of(void *arg, uint64_t addr, uint64_t *start)
 static uint64_t symbol_size(void *arg, uint64_t start)
 {
 	const struct capture *c = arg;
-	const struct tacho_ksymbol *sym = tacho_symbols_find(&c->symbols, start);
-	const struct tacho_ksymbol *end = c->symbols.list + c->symbols.nr;
-
-	for (; sym && sym < end; sym++)
-		if (sym->addr > start)
-			return sym->addr - start;
-	return 0;
+	return tacho_symbols_end(&c->symbols, start) - start;
 }
 
 static const char *string_at(void *arg, uint64_t addr)
@@ -613,7 +605,6 @@ int main(int argc, char **argv)
 {
 	struct capture c = { .dir = argc > 1 ? argv[1] : "." };
 	struct tacho_buf text;
-	struct tacho_diag d;
 
 	if (argc != 3) {
 		fprintf(stderr, "usage: replay DIR CASES\n");
@@ -626,7 +617,7 @@ int main(int argc, char **argv)
 	load_literals(&c);
 	load_facts(&c);
 	load(&c, "kallsyms", &text);
-	CHECK_EQ(tacho_symbols_parse(&c.symbols, text.data, text.len, &d), 0);
+	CHECK_EQ(tacho_symbols_take(&c.symbols, &text), 0);
 	tacho_buf_release(&text);
 	load_pages(&c);
 	sort_records(&c);

@@ -598,11 +598,16 @@ static struct {
 
 static struct tacho_symbols symbols;
 
+static const char *symbol_at(void *arg, uint64_t addr, uint64_t *start)
+{
+	return tacho_symbols_at(arg, addr, start);
+}
+
 static void check_line(struct recording *r, const struct tacho_type *type,
 		       const unsigned char *raw, uint32_t len, uint32_t cpu)
 {
 	const struct tacho_print_env env = {
-		.arg = &symbols, .symbol = tacho_symbols_lookup,
+		.arg = &symbols, .symbol = symbol_at,
 	};
 	bool is_stack = !strcmp(type->name, "kernel_stack");
 	char *line, *our, *next;
@@ -633,7 +638,7 @@ static void symbols_load(void)
 
 	tacho_buf_init(&text, (size_t)256 << 20);
 	CHECK_EQ(tacho_buf_read_file(&text, "/proc/kallsyms"), 0);
-	CHECK_EQ(tacho_symbols_parse(&symbols, text.data, text.len, NULL), 0);
+	CHECK_EQ(tacho_symbols_take(&symbols, &text), 0);
 	CHECK(symbols.nr > 1000);
 	tacho_buf_release(&text);
 }

@@ -11,6 +11,17 @@
 #include "kernel/tasks.h"
 #include "unit/test.h"
 
+static void make_table(struct tacho_symbols *s, const char *text, size_t len)
+{
+	struct tacho_buf b;
+
+	tacho_buf_init(&b, 1 << 20);
+	tacho_buf_put(&b, text, len);
+	tacho_symbols_init(s);
+	CHECK_EQ(tacho_symbols_take(s, &b), 0);
+	tacho_buf_release(&b);
+}
+
 static void test_symbols(void)
 {
 	static const char text[] =
@@ -25,47 +36,90 @@ static void test_symbols(void)
 		"ffffffffc0000000 t helper\t[mod]\n"
 		"ffffffff81000300 T ";
 	static const struct {
-		uint64_t addr;
+		uint64_t addr, start, end;
 		const char *name, *module;
 	} rows[] = {
-		{ 0, NULL, NULL },
-		{ 0xffffffff80ffffff, NULL, NULL },
-		{ 0xffffffff81000000, "first", NULL },
-		{ 0xffffffff810000ff, "first", NULL },
-		{ 0xffffffff81000100, "second", NULL },
-		{ 0xffffffffbfffffff, "second", NULL },
-		{ 0xffffffffc0000010, "helper", "mod" },
-		{ UINT64_MAX, "helper", "mod" },
+		{ 0, 0, 0, NULL, NULL },
+		{ 0xffffffff80ffffff, 0, 0, NULL, NULL },
+		{ 0xffffffff81000000, 0xffffffff81000000, 0xffffffff81000100, "first", NULL },
+		{ 0xffffffff810000ff, 0xffffffff81000000, 0xffffffff81000100, "first", NULL },
+		{ 0xffffffff81000100, 0xffffffff81000100, 0xffffffffc0000000, "second", NULL },
+		{ 0xffffffffbfffffff, 0xffffffff81000100, 0xffffffffc0000000, "second", NULL },
+		{ 0xffffffffc0000010, 0xffffffffc0000000, 0xffffffffc0000000, "helper", "mod" },
+		{ UINT64_MAX, 0xffffffffc0000000, 0xffffffffc0000000, "helper", "mod" },
 	};
 	struct tacho_symbols s;
 	uint64_t start;
 	size_t i, len;
 
-	CHECK_EQ(tacho_symbols_parse(&s, text, sizeof(text) - 1, NULL), 0);
-	CHECK_EQ(s.nr, 3);
+	make_table(&s, text, sizeof(text) - 1);
+	CHECK_EQ(s.nr, 4);
 	for (i = 0; i < TACHO_ARRAY_SIZE(rows); i++) {
-		const struct tacho_ksymbol *sym;
+		const char *name = tacho_symbols_at(&s, rows[i].addr, &start), *module;
 
-		sym = tacho_symbols_find(&s, rows[i].addr);
-		if (!CHECK_EQ(!sym, !rows[i].name) || !sym)
+		if (!CHECK_EQ(!name, !rows[i].name) || !name)
 			continue;
-		CHECK_STR(tacho_symbol_name(&s, sym), rows[i].name);
-		CHECK_EQ(!tacho_symbol_module(&s, sym), !rows[i].module);
-		if (rows[i].module)
-			CHECK_STR(tacho_symbol_module(&s, sym), rows[i].module);
-		CHECK_STR(tacho_symbols_lookup(&s, rows[i].addr, &start),
-			  rows[i].name);
-		CHECK_EQ(start, sym->addr);
+		CHECK_STR(name, rows[i].name);
+		CHECK_EQ(start, rows[i].start);
+		CHECK_EQ(tacho_symbols_end(&s, start), rows[i].end);
+		module = tacho_symbols_module(&s, name);
+		CHECK_STR(module ? module : "", rows[i].module ? rows[i].module : "");
 	}
+	CHECK(tacho_symbols_find(&s, "first_alias", &start));
+	CHECK_EQ(start, 0xffffffff81000000);
+	CHECK(!tacho_symbols_find(&s, "hidden", &start));
 	tacho_symbols_release(&s);
 	for (len = 0; len < sizeof(text); len++) {
-		char *cut = malloc(len ? len : 1);
-
-		memcpy(cut, text, len);
-		CHECK_EQ(tacho_symbols_parse(&s, cut, len, NULL), 0);
-		CHECK(s.nr <= 3);
+		make_table(&s, text, len);
+		CHECK(s.nr <= 4);
 		tacho_symbols_release(&s);
-		free(cut);
+	}
+}
+
+/* What lies outside of the kernel's code is in no symbol, unless there are data's. */
+static void test_bounds(void)
+{
+	static const char text[] =
+		"0000000000001000 D per_cpu\n"
+		"ffffffff81000000 T _stext\n"
+		"ffffffff81000100 t last\n"
+		"ffffffff81000200 T _etext\n"
+		"ffffffff82000000 R odd\n"
+		"ffffffff83000000 T _sinittext\n"
+		"ffffffff83000100 t starts\n"
+		"ffffffff83000200 T _einittext\n"
+		"ffffffffc0000000 t helper\t[mod]\n"
+		"ffffffffc0000100 T _etext\t[mod]\n"
+		"ffffffff84000000 B _end";
+	static const size_t no_end = sizeof("ffffffff84000000 B _end") - 1;
+	static const struct {
+		uint64_t addr;
+		const char *code, *all;		/* without and with data's */
+	} rows[] = {
+		{ 0x1234, NULL, NULL },
+		{ 0xffffffff81000000, "_stext", "_stext" },
+		{ 0xffffffff810001ff, "last", "last" },
+		{ 0xffffffff81000200, NULL, "_etext" },
+		{ 0xffffffff82000010, NULL, "odd" },
+		{ 0xffffffff83000000, "_sinittext", "_sinittext" },
+		{ 0xffffffff830001ff, "starts", "starts" },
+		{ 0xffffffff83000200, NULL, "_einittext" },
+		{ 0xffffffff84000000, NULL, NULL },
+		{ 0xffffffffc0000010, "helper", "helper" },
+		{ 0xffffffffc0000110, "_etext", "_etext" },
+	};
+
+	for (int all = 0; all < 2; all++) {
+		struct tacho_symbols s;
+
+		make_table(&s, text, sizeof(text) - 1 - (all ? 0 : no_end));
+		for (size_t i = 0; i < TACHO_ARRAY_SIZE(rows); i++) {
+			const char *want = all ? rows[i].all : rows[i].code;
+			const char *name = tacho_symbols_at(&s, rows[i].addr, NULL);
+
+			CHECK_STR(name ? name : "", want ? want : "");
+		}
+		tacho_symbols_release(&s);
 	}
 }
 
@@ -84,8 +138,9 @@ static void test_snapshot(void)
 		CHECK(d.text[0]);
 		printf("# %s\n", d.text);
 	} else {
-		CHECK_EQ(tacho_symbols_parse(&s, text.data, text.len, NULL), 0);
-		printf("# %zu symbols, %zu bytes\n", s.nr, text.len);
+		tacho_symbols_init(&s);
+		CHECK_EQ(tacho_symbols_take(&s, &text), 0);
+		printf("# %zu symbols, %zu bytes\n", s.nr, s.text.len);
 		CHECK(s.nr > 1000);
 		tacho_symbols_release(&s);
 	}
@@ -233,6 +288,7 @@ static void test_tasks(void)
 int main(void)
 {
 	test_symbols();
+	test_bounds();
 	test_snapshot();
 	test_hidden();
 	test_syscalls();

@@ -287,30 +287,6 @@ static void test_rotated(void)
 	}
 }
 
-static void test_symbols(void)
-{
-	struct tacho_facts f;
-	struct tacho_buf b;
-	uint64_t start = 0;
-
-	tacho_facts_init(&f);
-	tacho_buf_init(&b, 4096);
-	tacho_buf_puts(&b, "0000000000000000 T absent\n"
-		       "ffffffff81000200 t late\tblah\nrubbish\n\n"
-		       "ffffffff81000200 t alias\n"
-		       "ffffffff81000000 T _text\nffffffff81000100 t foo\t[mod]");
-	CHECK_EQ(tacho_facts_take_kallsyms(&f, &b), 0);
-	CHECK(!tacho_facts_symbol(&f, 0x1000, &start));
-	CHECK_STR(tacho_facts_symbol(&f, 0xffffffff81000000, &start), "_text");
-	CHECK_STR(tacho_facts_symbol(&f, 0xffffffff81000180, &start), "foo");
-	CHECK(start == 0xffffffff81000100);
-	CHECK_STR(tacho_facts_symbol(&f, UINT64_MAX, &start), "late");
-	CHECK_STR(tacho_facts_symbol(&f, 0xffffffff81000210, &start), "late");
-	CHECK(start == 0xffffffff81000200);
-	tacho_facts_release(&f);
-	tacho_buf_release(&b);
-}
-
 /* A thread that is renamed after its name was asked for. */
 static void test_names(void)
 {
@@ -490,7 +466,6 @@ int main(void)
 	test_seek();
 	test_lost();
 	test_rotated();
-	test_symbols();
 	test_names();
 	test_text();
 	test_live();

@@ -378,10 +378,10 @@ static int wait_for(pid_t pid, const char *what)
 static const char *symbol_of(void *arg, uint64_t addr)
 {
 	struct tacho_source *s = tacho_stream_source(arg, 0);
-	const struct tacho_facts *f = s ? tacho_source_symbols(s) : NULL;
+	const struct tacho_symbols *f = s ? tacho_source_symbols(s) : NULL;
 	uint64_t begin;
 
-	return f ? tacho_facts_symbol(f, addr, &begin) : NULL;
+	return f ? tacho_symbols_at(f, addr, &begin) : NULL;
 }
 
 /* Parents are not in a recording; those that still live are asked. */

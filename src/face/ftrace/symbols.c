@@ -9,7 +9,6 @@
 
 #include "face/ftrace/priv.h"
 #include "kernel/symbols.h"
-#include "stream/facts.h"
 #include "sys/clock.h"
 
 #define TEXT_MAX	((size_t)24 << 20)
@@ -19,7 +18,7 @@
 struct tree_symbols {
 	uint32_t refs;			/* tree->symbols_lock */
 	uint64_t time;			/* ns: when they were read */
-	struct tacho_facts facts;
+	struct tacho_symbols table;
 	struct tacho_buf modules;	/* /proc/modules then */
 };
 
@@ -27,7 +26,7 @@ static void put(struct tree_symbols *s)
 {
 	if (!s || --s->refs)
 		return;
-	tacho_facts_release(&s->facts);
+	tacho_symbols_release(&s->table);
 	tacho_buf_release(&s->modules);
 	free(s);
 }
@@ -41,12 +40,12 @@ static struct tree_symbols *load(struct tacho_buf *modules)
 		return NULL;
 	s->refs = 1;
 	s->time = tacho_now_ns(CLOCK_MONOTONIC);
-	tacho_facts_init(&s->facts);
+	tacho_symbols_init(&s->table);
 	s->modules = *modules;
 	tacho_buf_init(modules, MODULES_MAX);
 	tacho_buf_init(&text, TEXT_MAX);
 	if (!tacho_symbols_snapshot(&text, NULL))
-		(void)tacho_facts_take_kallsyms(&s->facts, &text);
+		(void)tacho_symbols_take(&s->table, &text);
 	tacho_buf_release(&text);
 	return s;
 }
@@ -93,15 +92,15 @@ void tree_symbols_put(struct tacho_tree *tree, struct tree_symbols *s)
 
 const char *tree_symbol(const struct tree_symbols *s, uint64_t addr, uint64_t *start)
 {
-	return tacho_facts_symbol(&s->facts, addr, start);
+	return tacho_symbols_at(&s->table, addr, start);
 }
 
 bool tree_symbol_find(const struct tree_symbols *s, const char *name, uint64_t *start)
 {
-	return tacho_facts_find_symbol(&s->facts, name, start);
+	return tacho_symbols_find(&s->table, name, start);
 }
 
 uint64_t tree_symbol_size(const struct tree_symbols *s, uint64_t start)
 {
-	return tacho_facts_symbol_end(&s->facts, start) - start;
+	return tacho_symbols_end(&s->table, start) - start;
 }
