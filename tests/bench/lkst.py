@@ -6,8 +6,9 @@
 
 each without, with LKST's maskset RDEFAULT and a pump, and with `perf record -a` of the same
 tracepoints; in turns, so that what else the machine does hits all three.  What is compared is the
-CPU time of the work (of compilers; of nginx and ab), and apart from that the CPU time that the pump and
-perf take for each event that they bring in.
+CPU time of the work (of compilers; of nginx and ab), the least of all turns, as what else the machine does
+only adds to it; and apart from that the CPU time that the pump and perf take for each event that they
+bring in.
 """
 import json
 import os
@@ -15,7 +16,6 @@ import re
 import resource
 import shutil
 import signal
-import statistics
 import subprocess
 import tempfile
 import time
@@ -130,8 +130,8 @@ class Lkst:
         kinds = [Nothing, LkstOn] + ([PerfOn] if shutil.which('perf') else [])
         out = {k: [] for k in kinds}
         work()
-        for _ in range(self.rounds):
-            for k in kinds:
+        for turn in range(self.rounds):
+            for k in kinds[turn % len(kinds):] + kinds[:turn % len(kinds)]:
                 on = k(self)
                 try:
                     seconds = work()
@@ -142,13 +142,13 @@ class Lkst:
 
     def lkst_rows(self, what, name, work):
         turns = self.lkst_turns(work)
-        base = statistics.median([t[0] for t in turns[Nothing]])
-        ours = statistics.median([t[0] for t in turns[LkstOn]])
+        base = min(t[0] for t in turns[Nothing])
+        ours = min(t[0] for t in turns[LkstOn])
         self.figures[f'lkst_{name}_ratio'] = ours / base
         self.figures[f'lkst_{name}_ns'] = each = self.per_event(turns[LkstOn])
         peer, theirs = '-', 0
         if PerfOn in turns:
-            theirs = statistics.median([t[0] for t in turns[PerfOn]])
+            theirs = min(t[0] for t in turns[PerfOn])
             self.figures[f'perf_{name}_ratio'] = theirs / base
             peer = f'perf: {100 * (theirs / base - 1):+.1f} %'
         self.row(f'LKST always on: {what}, CPU time', f'{100 * (ours / base - 1):+.1f} %', peer,
