@@ -173,8 +173,9 @@ else:
     started = ok(rc == 0, 'a flight recorder starts', err)
     for _ in range(50):
         subprocess.run(['sleep', '0.01'], check=False)
-    rc, out, err = run(DAEMON, '-j', flight)
-    ok(rc == 0 and os.path.isdir(flight), 'a snapshot of it', err)
+    names = os.path.join(work, 'names')
+    rc, out, err = run(DAEMON, '-j', flight, names)
+    ok(rc == 0 and os.path.isdir(flight) and 'PID: ' in open(names).read(), 'a snapshot of it', err)
     rc, out, err = run(DAEMON, '-q', flight)
     ok(rc == 0 and not [n for n in os.listdir(work) if n.startswith('crash.ltt.')],
        'it ends, and leaves nothing', err, os.listdir(work))
@@ -183,6 +184,10 @@ else:
                                   '<' if sys.byteorder == 'little' else '>')
               if r[1] == ltt.START]
     ok(starts and all(s[9] == 1 for s in starts), 'START says what it is', starts)
+    for option in '-k', '-q':
+        rc, out, err = run(DAEMON, option, flight, names)
+        ok(rc == 2 and '-j TRACE PROCFILE' in err and err.count('\n') == 1,
+           f'{option}: no file of names', rc, err)
     dead = os.path.join(work, 'dead.ltt')
     alone = shutil.copy(DAEMON, os.path.join(work, 'alone'))
     rc, out, err = run(alone, '-k', '-DSCHED', dead, env={**os.environ, 'PATH': '/nowhere'})

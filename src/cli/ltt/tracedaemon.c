@@ -205,6 +205,8 @@ static int parse(struct daemon *d, int argc, char **argv)
 		return refuse("-b", "a buffer has 4096 bytes or more, in steps of 1024");
 	if (!d->trace && d->action != STATUS)
 		return refuse("where to?", "tracedaemon [OPTIONS] TRACE [PROCFILE]");
+	if (d->proc && (d->action == FLIGHT_START || d->action == FLIGHT_STOP))
+		return refuse(d->proc, "names of processes come with a snapshot: -j TRACE PROCFILE");
 	return -1;
 }
 
