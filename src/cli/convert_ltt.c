@@ -116,15 +116,6 @@ static int copy_tables(struct ltt_out *o)
 
 /* ---- the format ----------------------------------------------------------------------- */
 
-static const char *symbol_of(void *arg, uint64_t addr)
-{
-	struct tacho_source *s = tacho_stream_source(arg, 0);
-	const struct tacho_symbols *f = s ? tacho_source_symbols(s) : NULL;
-	uint64_t start;
-
-	return f ? tacho_symbols_at(f, addr, &start) : NULL;
-}
-
 static int begin(struct cli_convert *c, void **writer, const struct tacho_ltt_config *as)
 {
 	struct tacho_ltt_config config = *as;
@@ -134,8 +125,7 @@ static int begin(struct cli_convert *c, void **writer, const struct tacho_ltt_co
 		return cli_fail("out of memory");
 	o->c = c;
 	config.machine = tacho_stream_env(c->trace.stream, "machine");
-	config.symbol = symbol_of;
-	config.symbol_arg = c->trace.stream;
+	config.stream = c->trace.stream;
 	if (tacho_ltt_writer_new(&o->w, c->out, &config, &o->d)) {
 		(void)cli_fail_diag(&o->d);
 		free(o);

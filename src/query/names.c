@@ -11,13 +11,13 @@ static struct tacho_source *tables(const struct tacho_query *q)
 	return tacho_stream_current(q->stream);
 }
 
-static void fill(const struct tacho_symbols *f, const char *name, uint64_t start,
+static void fill(const struct tacho_symbols *table, const char *name, uint64_t start,
 		 struct tacho_symbol *sym)
 {
 	*sym = (struct tacho_symbol){
 		.name = name, .start = start,
-		.module = tacho_symbols_module(f, name),
-		.end = tacho_symbols_end(f, start),
+		.module = tacho_symbols_module(table, name),
+		.end = tacho_symbols_end(table, start),
 	};
 }
 
@@ -48,7 +48,7 @@ static bool names_symbol(void *arg, uint64_t addr, struct tacho_symbol *sym)
 {
 	const struct tacho_query *q = arg;
 	struct tacho_source *source = tables(q);
-	const struct tacho_symbols *f;
+	const struct tacho_symbols *table;
 	const char *name;
 	uint64_t start;
 
@@ -57,10 +57,10 @@ static bool names_symbol(void *arg, uint64_t addr, struct tacho_symbol *sym)
 	/* the kernel's are in the upper half */
 	if (!source || !(addr >> 63))
 		return false;
-	f = tacho_source_symbols(source);
-	name = tacho_symbols_at(f, addr, &start);
+	table = tacho_source_symbols(source);
+	name = tacho_symbols_at(table, addr, &start);
 	if (name)
-		fill(f, name, start, sym);
+		fill(table, name, start, sym);
 	return name;
 }
 
@@ -110,17 +110,17 @@ static bool names_find(void *arg, const char *name, struct tacho_symbol *sym)
 {
 	struct tacho_query *q = arg;
 	struct tacho_source *source = tables(q);
-	const struct tacho_symbols *f;
+	const struct tacho_symbols *table;
 	uint64_t start;
 
 	if (q->program)
 		return find_user(q, name, sym);
 	if (!source)
 		return false;
-	f = tacho_source_symbols(source);
-	if (!tacho_symbols_find(f, name, &start))
+	table = tacho_source_symbols(source);
+	if (!tacho_symbols_find(table, name, &start))
 		return false;
-	fill(f, name, start, sym);
+	fill(table, name, start, sym);
 	return true;
 }
 

@@ -377,15 +377,6 @@ static int wait_for(pid_t pid, const char *what)
 
 /* ---- files ----------------------------------------------------------------------------- */
 
-static const char *symbol_of(void *arg, uint64_t addr)
-{
-	struct tacho_source *s = tacho_stream_source(arg, 0);
-	const struct tacho_symbols *f = s ? tacho_source_symbols(s) : NULL;
-	uint64_t begin;
-
-	return f ? tacho_symbols_at(f, addr, &begin) : NULL;
-}
-
 /* Parents are not in a recording; those that still live are asked. */
 static int parent_of(int32_t pid)
 {
@@ -484,7 +475,7 @@ static int convert(struct daemon *d, const char *from, bool flight)
 {
 	struct tacho_ltt_config config = { .us = d->us, .flight = flight,
 		.event_mask = d->events, .details_mask = d->details,
-		.buffer_size = (uint32_t)d->buffer, .symbol = symbol_of };
+		.buffer_size = (uint32_t)d->buffer };
 	struct tacho_ltt_written written;
 	struct tacho_ltt_writer *w;
 	struct tacho_diag diag = { 0 };
@@ -495,7 +486,7 @@ static int convert(struct daemon *d, const char *from, bool flight)
 
 	if (tacho_stream_open(&s, from, 0, &error))
 		return fail("%s", error.text);
-	config.symbol_arg = s;
+	config.stream = s;
 	if (tacho_ltt_writer_new(&w, d->trace, &config, &diag)) {
 		tacho_stream_close(s);
 		return fail("%s", diag.text);

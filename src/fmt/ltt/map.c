@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "stream/stream.h"
 
 enum rule {
 	PLAIN,
@@ -258,8 +259,10 @@ static bool recall(struct tacho_ltt_memory *mem, const struct tacho_record *r,
 
 static bool is_schedule_timeout(struct tacho_ltt_memory *mem, uint64_t function)
 {
-	const char *name = mem->symbol ? mem->symbol(mem->symbol_arg, function) : NULL;
+	const char *name = NULL;
 
+	if (mem->source)
+		name = tacho_symbols_at(tacho_source_symbols(mem->source), function, NULL);
 	return name && !strcmp(name, "process_timeout");
 }
 

@@ -33,9 +33,7 @@ struct tacho_ltt_mapped {
 /* What rules remember from one event to the next. */
 struct tacho_ltt_memory {
 	struct tacho_hashmap calls;	/* by thread: the argument of the call that it is in */
-	/* the name of the kernel's function at addr, or NULL; may itself be NULL */
-	const char *(*symbol)(void *arg, uint64_t addr);
-	void *symbol_arg;
+	struct tacho_source *source;	/* has the kernel's symbols; may be NULL */
 };
 
 /* The event as it is written. */

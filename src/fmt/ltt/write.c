@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "fmt/ltt/custom.h"
 #include "fmt/ltt/write_priv.h"
+#include "stream/stream.h"
 
 #define BUFFER_SIZE	((uint32_t)128 << 10)
 #define TEXT_MAX	((size_t)1 << 20)
@@ -366,8 +367,8 @@ int tacho_ltt_writer_new(struct tacho_ltt_writer **out, const char *dir,
 	tacho_buf_init(&w->text, TEXT_MAX);
 	tacho_buf_init(&w->beside, TEXT_MAX);
 	w->next_id = FIRST_ID;
-	w->memory.symbol = config->symbol;
-	w->memory.symbol_arg = config->symbol_arg;
+	if (config->stream)
+		w->memory.source = tacho_stream_source(config->stream, 0);
 	w->form.layout = config->narrow ? TACHO_LTT_32 : TACHO_LTT_64;
 	w->form.swap = config->swap;
 	for (uint32_t id = 0; id <= TRACE_MAX; id++)

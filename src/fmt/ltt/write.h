@@ -44,9 +44,8 @@ struct tacho_ltt_config {
 	uint64_t event_mask, details_mask;
 	uint32_t buffer_size;	/* 0: 128 KiB */
 	const char *machine;	/* as of uname -m, of the traced machine; NULL: this one */
-	/* the name of a function of the traced kernel, borrowed; may be NULL */
-	const char *(*symbol)(void *arg, uint64_t addr);
-	void *symbol_arg;
+	/* whose first source tells the names of the traced kernel's functions; may be NULL */
+	struct tacho_stream *stream;
 };
 
 /* What was written, and what could not be. */
