@@ -17,7 +17,7 @@ if [ "$(id -u)" = 0 ] && { [ -d /sys/kernel/tracing/events ] ||
 	# what this kernel has of these: scheduler, system calls, block and fs
 	for e in 'sched:sched_switch' 'sched:sched_wakeup' \
 		 'syscalls:sys_*_write' 'syscalls:sys_*_openat' \
-		 'syscalls:sys_*_fsync' 'block:*' 'ext4:ext4_sync_file*' \
+		 'syscalls:sys_*_f*sync' 'block:*' 'ext4:ext4_sync_file*' \
 		 'writeback:writeback_dirty_page'; do
 		"$tacho" list -q --kernel "$e" >/dev/null 2>&1 && kernel+=(-k "$e")
 	done

@@ -25,7 +25,7 @@
 #define REST_NS		2000000		/* a record in the making is there by then */
 
 struct run {
-	const struct cli_ask *ask;
+	struct cli_ask *ask;
 	struct cli_trace trace;
 	struct tacho_query *query;
 	char *kernel;		/* "kernel:..." made of the events */
@@ -482,10 +482,36 @@ static int begin_live(struct run *r)
 	return CLI_OK;
 }
 
+/* Of the running kernel the path is made of the commands; of a trace they may depend on it. */
+static int choose(struct run *r, const struct tacho_stream *s)
+{
+	int ret = r->ask->choose ? r->ask->choose(r->ask, s) : CLI_OK;
+
+	for (uint32_t i = 0; ret == CLI_OK && i < r->ask->nr_commands; i++)
+		ret = full_text(r, i);
+	return ret;
+}
+
+static int open_source(struct run *r)
+{
+	bool kernel = r->ask->trace && !strcmp(r->ask->trace, "kernel");
+	int ret = kernel ? choose(r, NULL) : CLI_OK;
+
+	if (ret == CLI_OK && kernel)
+		ret = kernel_path(r);
+	if (ret == CLI_OK)
+		ret = cli_trace_open(&r->trace, kernel ? r->kernel : r->ask->trace, 0);
+	if (ret != CLI_OK || kernel)
+		return ret;
+	ret = choose(r, r->trace.stream);
+	if (ret != CLI_OK)
+		cli_trace_close(&r->trace);
+	return ret;
+}
+
 static int ask(struct run *r)
 {
-	const char *path = r->kernel ? r->kernel : r->ask->trace;
-	int ret = cli_trace_open(&r->trace, path, 0);
+	int ret = open_source(r);
 
 	if (ret != CLI_OK)
 		return ret;
@@ -519,18 +545,12 @@ static int ask(struct run *r)
 	return ret;
 }
 
-int cli_ask_run(const struct cli_ask *a)
+int cli_ask_run(struct cli_ask *a)
 {
 	struct run r = { .ask = a };
-	int ret = CLI_OK;
+	int ret = ask(&r);
 
-	for (uint32_t i = 0; ret == CLI_OK && i < a->nr_commands; i++)
-		ret = full_text(&r, i);
-	if (ret == CLI_OK && a->trace && !strcmp(a->trace, "kernel"))
-		ret = kernel_path(&r);
-	if (ret == CLI_OK)
-		ret = ask(&r);
-	for (uint32_t i = 0; i < a->nr_commands; i++)
+	for (uint32_t i = 0; i < CLI_ASK_MAX; i++)
 		free(r.text[i]);
 	free(r.kernel);
 	return ret;

@@ -13,7 +13,10 @@
 #include "engine/errlog.h"
 #include "engine/hist_quantile.h"
 
-#define CLI_ASK_MAX	32	/* commands, and synthetic events */
+#define CLI_ASK_MAX	1024	/* commands */
+#define CLI_ASK_SYNTHS	32	/* synthetic events */
+
+struct tacho_stream;
 
 enum cli_ask_form {
 	CLI_ASK_KERNEL,		/* as the kernel's hist file */
@@ -31,7 +34,7 @@ struct cli_ask {
 	const char *session;	/* no command then */
 	const char *only;	/* of it: only these events, or NULL */
 	const char *trace;	/* a directory, session:NAME or "kernel"; NULL: the newest */
-	const char *synth[CLI_ASK_MAX];
+	const char *synth[CLI_ASK_SYNTHS];
 	struct cli_ask_command command[CLI_ASK_MAX];
 	uint32_t nr_synths, nr_commands;
 	enum cli_ask_form form;
@@ -43,10 +46,16 @@ struct cli_ask {
 	const char *by;		/* keys of a table of quantiles, "comm,pid", or NULL */
 	const char *snapshot;	/* where the newest snapshot goes, or NULL */
 	uint64_t snapshot_size;	/* bytes to keep for it; 0: the default */
+	/*
+	 * Sets the commands and synthetic events when the types of the trace are known; s is
+	 * NULL for the running kernel.  An exit status, a message being said.  NULL: they are set.
+	 */
+	int (*choose)(struct cli_ask *ask, const struct tacho_stream *s);
+	void *choose_arg;
 };
 
 /* Reads, and prints what was asked.  An exit status, a message being said. */
-int cli_ask_run(const struct cli_ask *ask);
+int cli_ask_run(struct cli_ask *ask);
 
 struct tacho_hist;
 struct tacho_names;

@@ -145,8 +145,8 @@ static int take(struct cli_ask *a, int opt)
 		a->watch_ns = 1000000000;
 		return optarg ? time_arg("--watch", optarg, &a->watch_ns) : CLI_OK;
 	case OPT_SYNTH:
-		if (a->nr_synths == CLI_ASK_MAX)
-			return cli_usage("more than %d synthetic events", CLI_ASK_MAX);
+		if (a->nr_synths == CLI_ASK_SYNTHS)
+			return cli_usage("more than %d synthetic events", CLI_ASK_SYNTHS);
 		a->synth[a->nr_synths++] = optarg;
 		return CLI_OK;
 	case OPT_ALL:

@@ -110,7 +110,7 @@ def test_errors():
     for line in ("hist", "hist t", "hist t -e a:b", "hist -e a:b -e c:d keys=x",
                  "hist t u -e a:b keys=x", "hist t -e a:b keys=x --quantiles y",
                  "hist t -e a:b keys=x --duration z", "recipe", "recipe show",
-                 "recipe run", "recipe list x", "recipe show a b"):
+                 "recipe run", "recipe list x", "recipe show a b c"):
         tacho(*line.split(), ok=2)
     tacho("recipe", "show", "nope", ok=1, says="there is no recipe 'nope'")
 
