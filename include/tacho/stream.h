@@ -121,6 +121,7 @@ struct tacho_stream_info {
 	uint64_t begin, end;	/* ns since 1970, of the packets; 0: no records */
 	uint64_t events;	/* records, by packet headers; 0 for a foreign CTF trace */
 	uint64_t discarded;	/* records lost while recording */
+	uint64_t overwritten;	/* records that a flight recorder has replaced by newer ones */
 	uint64_t damaged;	/* packets and records found damaged so far */
 	uint64_t bytes;		/* size of the source */
 	uint64_t packets;

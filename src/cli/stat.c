@@ -266,6 +266,9 @@ static void put_totals(const struct stat_run *s, struct tacho_buf *b)
 	} else {
 		tacho_buf_printf(b, "%-10s none\n", "lost");
 	}
+	if (s->info.overwritten)
+		tacho_buf_printf(b, "%-10s %" PRIu64 " older events were overwritten\n",
+				 "flight", s->info.overwritten);
 	if (s->info.damaged)
 		tacho_buf_printf(b, "%-10s %" PRIu64 " places; 'tacho check %s' says where\n",
 				 "DAMAGED", s->info.damaged, s->trace.path);
@@ -318,6 +321,7 @@ static void json_head(const struct stat_run *s, struct tacho_json *j)
 	tacho_json_pair_u64(j, "parts", s->info.parts);
 	tacho_json_pair_u64(j, "types", s->info.types);
 	tacho_json_pair_u64(j, "lost", s->info.discarded);
+	tacho_json_pair_u64(j, "overwritten", s->info.overwritten);
 	tacho_json_pair_u64(j, "damaged", s->info.damaged);
 }
 

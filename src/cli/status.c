@@ -89,8 +89,10 @@ static void session_text(struct status *st, struct tacho_session *s,
 	tacho_buf_printf(b, "%s: %s, %s\n", s->name, state_name(c->state),
 			 c->flags & TACHO_SESSION_OVERWRITE ?
 			 "keeps the newest" : "keeps the oldest");
-	tacho_buf_printf(b, "  events    %ju written, %ju lost (%ju full, %ju too "
-			 "large, %ju busy)\n", (uintmax_t)n->written,
+	tacho_buf_printf(b, "  events    %ju written, ", (uintmax_t)n->written);
+	if (c->flags & TACHO_SESSION_OVERWRITE)
+		tacho_buf_printf(b, "%ju overwritten, ", (uintmax_t)n->overwritten);
+	tacho_buf_printf(b, "%ju discarded (%ju full, %ju too large, %ju busy)\n",
 			 (uintmax_t)(n->lost_full + n->lost_big + n->lost_busy),
 			 (uintmax_t)n->lost_full, (uintmax_t)n->lost_big,
 			 (uintmax_t)n->lost_busy);
@@ -137,6 +139,7 @@ static void session_json(struct status *st, struct tacho_session *s,
 	tacho_json_pair_str(j, "state", state_name(c->state));
 	tacho_json_pair_bool(j, "overwrite", c->flags & TACHO_SESSION_OVERWRITE);
 	tacho_json_pair_u64(j, "written", n->written);
+	tacho_json_pair_u64(j, "overwritten", n->overwritten);
 	tacho_json_pair_u64(j, "lost_full", n->lost_full);
 	tacho_json_pair_u64(j, "lost_big", n->lost_big);
 	tacho_json_pair_u64(j, "lost_busy", n->lost_busy);

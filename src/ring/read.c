@@ -394,6 +394,37 @@ uint64_t tacho_ring_written(struct tacho_ring *r, uint32_t lane, uint32_t id)
 	return 0;
 }
 
+uint64_t tacho_ring_overwritten(struct tacho_ring *r, uint32_t lane, uint32_t id)
+{
+	const struct tacho_ring_buf *b = tacho_ring_map(r, lane, id);
+	const struct tacho_packet *sub;
+	uint64_t c, first;
+
+	if (!b || !overwrites(r, lane, id))
+		return 0;
+	for (int tries = 0; tries < 100; tries++) {
+		struct tacho_ring_reader rd = { .r = r, .lane = lane, .id = id };
+
+		c = committed(r, lane, id);
+		if (!c)
+			return 0;
+		/* it holds nothing: all that was written has been set aside */
+		if (!begin(&rd, b, c)) {
+			if (consumed_of(&rd))
+				return tacho_ring_written(r, lane, id);
+			continue;
+		}
+		sub = tacho_ring_sub(r, b, tacho_cursor_make(id, rd.seq, 0, 0));
+		first = tacho_load_relaxed(&sub->event_first);
+		tacho_fence_acquire();
+		/* still there: its header was stable */
+		c = committed(r, lane, id);
+		if (rd.seq >= oldest(full_seq(c, rd.seq), tacho_ring_subs(r, b), true))
+			return first;
+	}
+	return 0;
+}
+
 void tacho_ring_wait(struct tacho_ring *r, uint64_t ns)
 {
 	uint32_t seen = tacho_load_seq_cst(&r->ctl->wake);

@@ -76,9 +76,16 @@ uint64_t tacho_ring_lost(const struct tacho_ring *r, uint32_t lane);
 
 /*
  * Records committed so far in a buffer of a lane, from its headers; 0 when
- * there is none.  With tacho_ring_lost(): all that was ever tried.
+ * there is none.  With tacho_ring_lost(): all that was ever attempted.
  */
 uint64_t tacho_ring_written(struct tacho_ring *r, uint32_t lane, uint32_t id);
+
+/*
+ * Records of a buffer that newer ones have overwritten, or that were set aside for the next
+ * snapshot: tacho_ring_written() of it less what a reader of TACHO_READ_OLDEST finds.  0 in
+ * discard mode, where nothing is overwritten, and when there is no such buffer.
+ */
+uint64_t tacho_ring_overwritten(struct tacho_ring *r, uint32_t lane, uint32_t id);
 
 /*
  * Waits until a writer changed a sub-buffer, `ns` have passed or a signal came.

@@ -83,8 +83,13 @@
  *
  *	Each header has event_first, the number of records in the buffer
  *	before it.  What the reader missed by overwriting is the difference.
- *	What writers gave up is counted in the lane, by reason.  written = read + lost,
- *	exactly, at any quiet moment.
+ *	Discarded records are counted in the lane, by reason.  For each lane, exactly,
+ *	while no writer is active:
+ *
+ *		attempted = written + discarded
+ *		written   = read + overwritten	(before they were read)
+ *
+ *	What is lost is the sum of discarded and overwritten: attempted = read + lost.
  *
  * 6. Without restartable sequences
  *

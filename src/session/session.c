@@ -792,8 +792,10 @@ void tacho_session_count(struct tacho_session *s,
 		c->lost_busy += tacho_load_relaxed(&l->lost_busy);
 		for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++)
 			if (tacho_load_relaxed(&tacho_lane_buffer(l, id)->flags) &
-			    TACHO_BUFFER_MADE)
+			    TACHO_BUFFER_MADE) {
 				c->written += tacho_ring_written(r, lane, id);
+				c->overwritten += tacho_ring_overwritten(r, lane, id);
+			}
 	}
 }
 

@@ -149,9 +149,13 @@ int tacho_session_snapshot(struct tacho_session *s, struct tacho_diag *d);
 int tacho_session_resize(struct tacho_session *s, int32_t lane, uint64_t bytes,
 			 bool overwrite, struct tacho_diag *d);
 
-/* Sum over all lanes: records tried = written + lost. */
+/*
+ * Sums over all lanes: attempted = written + discarded, and discarded is the sum of the
+ * lost_*.  What is in the buffers, or was read: written less overwritten.
+ */
 struct tacho_session_counts {
 	uint64_t written;	/* committed to any buffer */
+	uint64_t overwritten;	/* of these, replaced by newer ones (overwrite mode) */
 	uint64_t lost_full;
 	uint64_t lost_big;
 	uint64_t lost_busy;

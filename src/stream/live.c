@@ -246,7 +246,8 @@ static int live_info(struct tacho_source *source, struct tacho_stream_info *info
 	uint64_t end = tacho_now_ns(CLOCK_REALTIME);
 
 	tacho_session_count(&live->session, &c);
-	info->events += c.written;
+	info->events += c.written - c.overwritten;
+	info->overwritten += c.overwritten;
 	info->discarded += c.lost_full + c.lost_big + c.lost_busy;
 	if (!info->begin || begin < info->begin)
 		info->begin = begin;

@@ -191,6 +191,33 @@ def test_persist():
     assert numbers("t", w.pid) == list(range(50))
 
 
+def test_overwritten():
+    """a flight recorder: written = read + overwritten, before and after a snapshot"""
+    tacho("create", "--flight", *SMALL, "-e", "rec:*", "s")
+    finish(start(TRACED, "hit 20000"))
+
+    def held():
+        lines = tacho("report", "-F", "json", "session:s").out.splitlines()
+        stat = json.loads(tacho("stat", "--json", "session:s").out)
+        n = len([x for x in lines if '"event"' in x])
+        assert stat["overwritten"] == session("s")["overwritten"], stat
+        assert stat["lost"] == 0 and stat["events"] == n, (stat, n)
+        return n
+
+    s = session("s")
+    assert s["written"] == 20000 and s["overwritten"] > 10000, s
+    assert held() == s["written"] - s["overwritten"]
+    assert "%d overwritten, 0 discarded" % s["overwritten"] in tacho("status").out
+    n = held()
+    tacho("snapshot", "-o", "t", "s")
+    finish(start(TRACED, "hit 50"))
+    assert held() == 50
+    assert json.loads(tacho("stat", "--json", "t").out)["events"] == n
+    s = session("s")
+    assert (s["written"], s["written"] - s["overwritten"]) == (20050, n + 50), s
+    tacho("destroy", "s")
+
+
 def test_status():
     """status: text and JSON say the same"""
     assert_none()
@@ -199,7 +226,7 @@ def test_status():
     a.do("hit 3")
     out = tacho("status").out
     for line in (r"^s: recording, keeps the oldest$",
-                 r"^  events    3 written, 0 lost", r"^  rule      enable  rec:\*$",
+                 r"^  events    3 written, 0 discarded \(0 full, 0 too large, 0 busy\)$", r"^  rule      enable  rec:\*$",
                  r"^  rule      disable rec:text$", r"^  directory %s/sessions/s$" % run_dir,
                  r"^process %d \(traced\): 5 events, 4 enabled$" % a.pid):
         assert re.search(line, out, re.M), (line, out)

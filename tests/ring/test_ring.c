@@ -245,6 +245,20 @@ static void test_discard(void)
 	fixture_drop(&f);
 }
 
+/* What is counted as overwritten is what a reader of all that is there does not find. */
+static void check_overwritten(struct fixture *f, uint32_t lane, uint64_t written)
+{
+	struct ledger_lane books = { 0 };
+	struct tacho_ring_reader rd;
+	struct tacho_chunk c;
+
+	CHECK_EQ(tacho_ring_reader_init(&rd, &f->ring, lane, 0, false, TACHO_READ_OLDEST), 0);
+	while (tacho_ring_read(&rd, &c) == 1)
+		ledger_chunk(&books, &c, NULL, NULL);
+	CHECK_EQ(books.read + tacho_ring_overwritten(&f->ring, lane, 0), written);
+	tacho_ring_reader_release(&rd);
+}
+
 /* A reader that looks only now and then: written = read + overwritten. */
 static void overwrite_with(uint32_t nr_subs, uint64_t burst)
 {
@@ -271,6 +285,7 @@ static void overwrite_with(uint32_t nr_subs, uint64_t burst)
 			ledger_chunk(&books, &c, NULL, NULL);
 		}
 		CHECK_EQ(books.read + rd.overwritten, n);
+		check_overwritten(&f, lane, n);
 	}
 	CHECK(burst < 100 || rd.overwritten > 0);
 	CHECK_EQ(books.overwritten, rd.overwritten);
