@@ -437,24 +437,55 @@ struct tally {
 	uint64_t events, bytes;
 };
 
-/* Counts the whole records at hand; false: what stands at pos is no record. */
-static bool count_batch(struct tacho_part *p, struct tally *tally)
+/* Pages of 256 ids, made when the first record of one comes: traces have few types. */
+#define TALLY_PAGE	256u
+#define TALLY_PAGES	(65536u / TALLY_PAGE)
+
+struct tallies {
+	struct tally *page[TACHO_NR_STREAM_IDS][TALLY_PAGES];
+};
+
+static struct tally *tally_page(struct tallies *tallies, uint32_t stream_id, uint32_t id)
 {
+	struct tally **page = &tallies->page[stream_id][id / TALLY_PAGE];
+
+	if (!*page)
+		*page = calloc(TALLY_PAGE, sizeof(**page));
+	return *page;
+}
+
+static void tallies_free(struct tallies *tallies)
+{
+	for (uint32_t i = 0; tallies && i < TACHO_NR_STREAM_IDS * TALLY_PAGES; i++)
+		free(tallies->page[i / TALLY_PAGES][i % TALLY_PAGES]);
+	free(tallies);
+}
+
+/* Counts the whole records at hand.  1; 0: what is at pos is no record; -ENOMEM. */
+static int count_batch(struct tacho_part *p, struct tallies *tallies)
+{
+	struct tally *const *page = tallies->page[p->stream_id];
 	unsigned char *pos = p->pos, *end = p->end;
 	uint64_t last = p->last;
-	bool good = true;
+	int good = 1;
 
 	while ((size_t)(end - pos) >= TACHO_RECORD_HEAD) {
 		uint64_t word = tacho_load_u64(pos);
-		uint32_t size = tacho_record_size(word);
-		struct tally *t;
+		uint32_t size = tacho_record_size(word), id = tacho_load_u16(pos + 8);
+		struct tally *t = page[id / TALLY_PAGE];
 
 		good = size >= TACHO_RECORD_HEAD && !(size % 8);
 		if (tacho_unlikely(!good || size > (size_t)(end - pos)))
 			break;
-		t = &tally[tacho_load_u16(pos + 8)];
-		t->events++;
-		t->bytes += size;
+		if (tacho_unlikely(!t)) {
+			t = tally_page(tallies, p->stream_id, id);
+			if (!t) {
+				good = -ENOMEM;
+				break;
+			}
+		}
+		t[id % TALLY_PAGE].events++;
+		t[id % TALLY_PAGE].bytes += size;
 		last = tacho_record_time(word, last);
 		pos += size;
 	}
@@ -463,96 +494,133 @@ static bool count_batch(struct tacho_part *p, struct tally *tally)
 	return good;
 }
 
-static int count_part(struct tacho_part *p, struct tally *tally)
+static int count_part(struct tacho_part *p, struct tallies *tallies)
 {
 	struct tacho_source *source = p->source;
 	int status;
 
 	do {
-		bool good = true;
+		int good = 1;
 
 		/* fill() may change the stream id: look at it every time */
 		if (p->end != p->pos)
-			good = count_batch(p, tally + (size_t)p->stream_id * 65536);
+			good = count_batch(p, tallies);
+		if (good < 0)
+			return tacho_diag(&source->diag, good, 0, "out of memory");
 		status = source->ops->fill(source, p, !good);
 	} while (status == TACHO_STREAM_RECORD);
 	return status == TACHO_STREAM_ERROR ? source->diag.err : 0;
 }
 
-static int count_collect(struct tacho_source *source, struct tally *tally,
-			 struct tacho_type_count *list, size_t *nr)
+/* Calls fn for each id that was counted, until it is not 0. */
+static int each_tally(struct tallies *tallies,
+		      int (*fn)(void *arg, uint32_t stream_id, uint32_t id,
+				const struct tally *t), void *arg)
 {
-	for (uint32_t i = 0; i < TACHO_NR_STREAM_IDS * 65536u; i++) {
-		const struct tacho_type *type;
-		uint32_t stream_id = i / 65536, id = i % 65536;
+	int err = 0;
 
-		if (!tally[i].events)
-			continue;
-		type = tacho_source_type(source, stream_id, id);
-		if (!type) {
-			source->damaged += tally[i].events;
-			continue;
-		}
-		/* stand-in ids count for the type that they stand for */
-		if (type->id != id && type->id < 65536) {
-			struct tally *own = &tally[stream_id * 65536 + type->id];
+	for (uint32_t i = 0; i < TACHO_NR_STREAM_IDS * TALLY_PAGES; i++) {
+		const struct tally *page = tallies->page[i / TALLY_PAGES][i % TALLY_PAGES];
 
-			own->bytes += tally[i].bytes;
-			own->events += tally[i].events;
-		}
+		for (uint32_t j = 0; !err && page && j < TALLY_PAGE; j++)
+			if (page[j].events)
+				err = fn(arg, i / TALLY_PAGES, i % TALLY_PAGES * TALLY_PAGE + j,
+					 &page[j]);
 	}
-	for (uint32_t i = 0; i < TACHO_NR_STREAM_IDS * 65536u; i++) {
-		const struct tacho_type *type;
+	return err;
+}
 
-		if (!tally[i].events)
-			continue;
-		type = tacho_source_type(source, i / 65536, i % 65536);
-		if (!type || type->id != i % 65536)
-			continue;
-		list[(*nr)++] = (struct tacho_type_count){
-			.type = type, .stream_id = i / 65536,
-			.events = tally[i].events, .bytes = tally[i].bytes };
+struct collect {
+	struct tacho_source *source;
+	struct tallies *tallies;
+	struct tacho_type_count *list;
+	size_t nr, room;
+};
+
+/* Substitute ids count for the type that they stand for. */
+static int move_substitute(void *arg, uint32_t stream_id, uint32_t id, const struct tally *t)
+{
+	struct collect *c = arg;
+	const struct tacho_type *type = tacho_source_type(c->source, stream_id, id);
+	struct tally *own;
+
+	if (!type) {
+		c->source->damaged += t->events;
+		return 0;
 	}
+	if (type->id == id || type->id >= 65536)
+		return 0;
+	own = tally_page(c->tallies, stream_id, type->id);
+	if (!own)
+		return -ENOMEM;
+	own[type->id % TALLY_PAGE].bytes += t->bytes;
+	own[type->id % TALLY_PAGE].events += t->events;
 	return 0;
+}
+
+static int list_tally(void *arg, uint32_t stream_id, uint32_t id, const struct tally *t)
+{
+	struct collect *c = arg;
+	const struct tacho_type *type = tacho_source_type(c->source, stream_id, id);
+
+	if (!type || type->id != id)
+		return 0;
+	if (c->nr == c->room) {
+		size_t room = c->room ? 2 * c->room : 64;
+		struct tacho_type_count *p = reallocarray(c->list, room, sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		c->list = p;
+		c->room = room;
+	}
+	c->list[c->nr++] = (struct tacho_type_count){
+		.type = type, .stream_id = stream_id, .events = t->events, .bytes = t->bytes };
+	return 0;
+}
+
+static int count_source(struct collect *c)
+{
+	struct tacho_source *source = c->source;
+	int err = 0;
+
+	c->tallies = calloc(1, sizeof(*c->tallies));
+	if (!c->tallies)
+		return tacho_diag(&source->diag, -ENOMEM, 0, "out of memory");
+	source->counting = true;
+	for (uint32_t j = 0; j < source->nr_parts && !err; j++)
+		err = count_part(source->part[j], c->tallies);
+	if (!err) {
+		err = each_tally(c->tallies, move_substitute, c);
+		if (!err)
+			err = each_tally(c->tallies, list_tally, c);
+		if (err)
+			(void)tacho_diag(&source->diag, err, 0, "out of memory");
+	}
+	tallies_free(c->tallies);
+	return err;
 }
 
 int tacho_stream_count(struct tacho_stream *s, struct tacho_type_count **list,
 		       size_t *nr)
 {
-	const size_t ids = (size_t)TACHO_NR_STREAM_IDS * 65536;
-	struct tally *tally = NULL;
+	struct collect c = { .nr = 0 };
 	int err = 0;
 
-	*list = NULL;
-	*nr = 0;
 	if (!s->begun)
 		stream_begin(s);
 	if (s->held)
 		part_step(s->held);
 	s->held = NULL;
 	for (uint32_t i = 0; i < s->nr_sources && !err; i++) {
-		struct tacho_source *source = s->source[i];
-		struct tacho_type_count *p;
-
-		free(tally);
-		tally = calloc(ids, sizeof(*tally));
-		p = reallocarray(*list, *nr + ids, sizeof(*p));
-		if (p)
-			*list = p;
-		if (!tally || !p) {
-			err = -ENOMEM;
-			break;
-		}
-		source->counting = true;
-		for (uint32_t j = 0; j < source->nr_parts && !err; j++)
-			err = count_part(source->part[j], tally);
+		c.source = s->source[i];
+		err = count_source(&c);
 		if (err)
-			tacho_error_from(&s->error, &source->diag);
-		else
-			err = count_collect(source, tally, *list, nr);
+			tacho_error_from(&s->error, &c.source->diag);
 	}
-	free(tally);
 	s->nr_slots = 0;
+	*list = c.list;
+	*nr = c.nr;
 	return err;
 }
 
