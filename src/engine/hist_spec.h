@@ -49,7 +49,11 @@
 #define TACHO_HIST_ACTIONS_MAX	8
 #define TACHO_HIST_PARAMS_MAX	64	/* of one action, as synthetic fields */
 #define TACHO_HIST_EXPR_DEPTH	3	/* operators of one expression, as the kernel's */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION	/* libFuzzer's: small is fast */
+#define TACHO_HIST_SIZE_DEFAULT	128
+#else
 #define TACHO_HIST_SIZE_DEFAULT	2048	/* entries */
+#endif
 #define TACHO_HIST_SIZE_MIN	128
 #define TACHO_HIST_SIZE_MAX	131072
 

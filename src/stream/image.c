@@ -349,9 +349,16 @@ static int scan_piece(const struct tacho_image *m, const struct tacho_image_piec
 int tacho_image_scan(const struct tacho_image *m, size_t head,
 		     int (*fn)(uint64_t addr, const unsigned char *page, void *arg), void *arg)
 {
-	unsigned char *window = malloc(WINDOW);
-	int ret = window ? 0 : -ENOMEM;
+	unsigned char *window;
+	size_t size = 1;
+	int ret;
 
+	/* of a small dump, no more than its largest piece */
+	for (uint32_t i = 0; i < m->nr_pieces; i++)
+		if (m->piece[i].len > size)
+			size = m->piece[i].len < WINDOW ? (size_t)m->piece[i].len : WINDOW;
+	window = malloc(size);
+	ret = window ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < m->nr_pieces && !ret; i++)
 		ret = scan_piece(m, &m->piece[i], window, head, fn, arg);
 	free(window);

@@ -95,7 +95,8 @@ tacho_rseq_cmp_pieces_store(struct rseq *rs, uint32_t cpu, uint64_t *word,
 			    uint64_t expect, const struct tacho_piece *piece,
 			    uint64_t n, uint64_t next)
 {
-	const struct tacho_piece *end = piece + n;
+	/* no pieces: piece may be NULL, to which nothing is to be added */
+	const struct tacho_piece *end = n ? piece + n : piece;
 
 	__asm__ __volatile__ goto (
 		TACHO_RSEQ_BEGIN

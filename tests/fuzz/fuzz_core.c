@@ -58,7 +58,7 @@ static void put_session(int fd)
 	put(fd, type_text, sizeof(type_text) - 1, CONTROL + TACHO_TYPES_TEXT_OFF + 8);
 }
 
-static void read_it(int fd)
+static void read_it(int fd, bool all)
 {
 	struct tacho_stream *s = tacho_stream_new(0);
 	struct tacho_diag d = { 0 };
@@ -68,7 +68,7 @@ static void read_it(int fd)
 	if (!s)
 		return;
 	if (!tacho_crash_open(s, path, 0, &d))
-		fuzz_stream(s);
+		fuzz_stream(s, all);
 	else if (!d.err || !d.text[0])
 		abort();
 	tacho_stream_close(s);
@@ -91,12 +91,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (ftruncate(file, 0))
 			abort();
 		put(file, data + 1, size - 1, 0);
-		read_it(file);
+		read_it(file, fuzz_chosen(data, size));
 	} else {
 		if (ftruncate(session, (off_t)(CONTROL + TYPES)))
 			abort();
 		put(session, data + 1, size - 1, CONTROL + TYPES);
-		read_it(session);
+		read_it(session, fuzz_chosen(data, size));
 	}
 	return 0;
 }

@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size -= types;
 	s = open_input(data, size, fd, &source);
 	if (s) {
-		fuzz_stream(s);
+		fuzz_stream(s, fuzz_chosen(data, size));
 		tacho_stream_close(s);
 	}
 	close(fd);

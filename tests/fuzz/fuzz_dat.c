@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (tacho_stream_add_take(s, source))
 		abort();
-	fuzz_stream(s);
+	fuzz_stream(s, fuzz_chosen(data, size));
 	tacho_stream_close(s);
 	return 0;
 }

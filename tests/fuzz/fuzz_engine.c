@@ -21,6 +21,7 @@
 #include "engine/engine.h"
 
 #define LINES_MAX	100
+#define LINES_PRINT	4
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -134,22 +135,31 @@ static void command(struct world *w, const char *line)
 	must(err == e.err && !err == !e.text[0]);
 }
 
+/* What holds after every command. */
 static void check(struct world *w)
 {
 	struct tacho_engine_event *e;
-	struct tacho_buf out;
 	int wanted = 0;
 
-	tacho_buf_init(&out, 1 << 24);
 	for (uint32_t i = 0; (e = tacho_engine_at(w->engine, i)); i++) {
 		wanted += e->enabled || e->soft;
 		must(e->soft_disabled == (e->soft && !e->enabled));
 		must(tacho_engine_find(w->engine, e->type->system, e->type->name) == e);
+	}
+	must(wanted == w->wanted);
+}
+
+static void print(struct world *w)
+{
+	struct tacho_engine_event *e;
+	struct tacho_buf out;
+
+	tacho_buf_init(&out, 1 << 24);
+	for (uint32_t i = 0; (e = tacho_engine_at(w->engine, i)); i++) {
 		tacho_engine_print_filter(w->engine, e, &out);
 		tacho_engine_print_triggers(w->engine, e, &out);
 		must(tacho_engine_print_hist(w->engine, e, &out) != -EINVAL);
 	}
-	must(wanted == w->wanted);
 	tacho_engine_print_errors(w->engine, &out);
 	tacho_engine_print_synth(w->engine, &out);
 	must(!tacho_buf_error(&out));
@@ -181,7 +191,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			*next++ = '\0';
 		command(&w, line);
 		check(&w);
+		/* in the middle, too: what is printed is not changed by it */
+		if (lines == LINES_PRINT)
+			print(&w);
 	}
+	print(&w);
 	tacho_engine_free(w.engine);
 	tacho_arena_release(&a);
 	free(text);

@@ -31,7 +31,7 @@ static void as_stream(const uint8_t *data, size_t size)
 	} else {
 		if (tacho_stream_add_take(s, source))
 			abort();
-		fuzz_stream(s);
+		fuzz_stream(s, fuzz_chosen(data, size));
 	}
 	tacho_stream_close(s);
 }

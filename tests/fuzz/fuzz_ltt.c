@@ -22,10 +22,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		tacho_stream_close(s);
 		return 0;
 	}
-	source->ops->load_types(source);
+	if (fuzz_chosen(data, size))
+		source->ops->load_types(source);
 	if (tacho_stream_add_take(s, source))
 		abort();
-	fuzz_stream(s);
+	fuzz_stream(s, fuzz_chosen(data, size));
 	tacho_stream_close(s);
 	return 0;
 }

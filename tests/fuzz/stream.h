@@ -40,21 +40,48 @@ static inline uint64_t fuzz_count(struct tacho_stream *s)
 	return n;
 }
 
-/* s: none of its records was read. */
-static inline void fuzz_stream(struct tacho_stream *s)
+/* How many records, and the middle of their times. */
+static inline uint64_t fuzz_walk(struct tacho_stream *s, uint64_t *middle)
+{
+	uint64_t n = 0, begin = UINT64_MAX, end = 0;
+	struct tacho_record r;
+
+	while (tacho_stream_next(s, &r) == TACHO_STREAM_RECORD) {
+		begin = r.time < begin ? r.time : begin;
+		end = r.time > end ? r.time : end;
+		n++;
+	}
+	*middle = n ? begin + (end - begin) / 2 : 0;
+	return n;
+}
+
+/*
+ * s: none of its records was read.  all: looks at all types that it knows, too, which
+ * costs more than the rest; for some of the inputs.
+ */
+static inline void fuzz_stream(struct tacho_stream *s, bool all)
 {
 	struct tacho_stream_info info;
-	uint64_t n = fuzz_read(s);
+	uint64_t n = fuzz_read(s), middle;
 
-	if (tacho_stream_get_info(s, &info))
+	if (all && tacho_stream_get_info(s, &info))
 		abort();
-	if (tacho_stream_seek(s, 0) || fuzz_read(s) != n)
+	if (tacho_stream_seek(s, 0) || fuzz_walk(s, &middle) != n)
 		abort();
 	if (tacho_stream_seek(s, 0) || fuzz_count(s) != n)
 		abort();
-	if (tacho_stream_seek(s, info.begin + (info.end - info.begin) / 2) ||
-	    fuzz_read(s) > n)
+	if (tacho_stream_seek(s, middle) || fuzz_walk(s, &middle) > n)
 		abort();
+}
+
+/* One input of sixteen, by its bytes. */
+static inline bool fuzz_chosen(const uint8_t *data, size_t size)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < size; i++)
+		sum = sum * 31 + data[i];
+	return !(sum >> 8 & 15);
 }
 
 #endif

@@ -218,19 +218,20 @@ static TACHO_ALWAYS_INLINE int put_slots(struct tacho_kev_source *s,
 
 static bool reserve(struct tacho_kev_source *s, struct tacho_kev_chunk *c)
 {
-	size_t room = (size_t)TACHO_KEV_CHUNK * SLOT_ROOM + 64;
+	const uint32_t slots = tacho_kev_chunk_slots(&s->file);
+	size_t room = (size_t)slots * SLOT_ROOM + 64;
 
 	if (!s->window)
-		s->window = malloc((size_t)TACHO_KEV_CHUNK * TACHO_KEV_SLOT);
+		s->window = malloc((size_t)slots * TACHO_KEV_SLOT);
 	if (c->room < room) {
 		free(c->bytes);
 		c->bytes = malloc(room);
 		c->room = c->bytes ? room : 0;
 	}
 	/* one for each slot, and what the parser has open */
-	if (c->room_entries < TACHO_KEV_CHUNK + TACHO_KEV_OPEN_MAX) {
+	if (c->room_entries < slots + TACHO_KEV_OPEN_MAX) {
 		free(c->entry);
-		c->room_entries = TACHO_KEV_CHUNK + TACHO_KEV_OPEN_MAX;
+		c->room_entries = slots + TACHO_KEV_OPEN_MAX;
 		c->entry = malloc(c->room_entries * sizeof(*c->entry));
 		if (!c->entry)
 			c->room_entries = 0;
@@ -282,7 +283,7 @@ int tacho_kev_fill_chunk(struct tacho_kev_source *s, struct tacho_kev_chunk *c)
 	if (tell_problems(s) == TACHO_STREAM_ERROR)
 		return TACHO_STREAM_ERROR;
 	n = tacho_kev_file_read(&s->file, s->at, s->window,
-				(size_t)TACHO_KEV_CHUNK * TACHO_KEV_SLOT);
+				(size_t)tacho_kev_chunk_slots(&s->file) * TACHO_KEV_SLOT);
 	if (n < 0) {
 		n = 0;
 		if (!s->ended && damage(s, s->at, "the rest cannot be read") ==

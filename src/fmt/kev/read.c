@@ -240,7 +240,7 @@ static const struct tacho_type *kev_type(struct tacho_source *source,
 /* Which codes the file has, one bit each. */
 static bool scan_codes(struct tacho_kev_source *s, uint8_t *codes)
 {
-	size_t room = (size_t)TACHO_KEV_CHUNK * TACHO_KEV_SLOT;
+	size_t room = (size_t)tacho_kev_chunk_slots(&s->file) * TACHO_KEV_SLOT;
 	unsigned char *p = malloc(room);
 	uint64_t at = s->file.slots;
 	long n;
@@ -445,7 +445,8 @@ static void set_clock(struct tacho_kev_source *s)
 static void look_ahead(struct tacho_kev_source *s)
 {
 	struct tacho_kev_parser *p = tacho_kev_parser_new(s->file.swap);
-	size_t room = (size_t)AHEAD_SLOTS * TACHO_KEV_SLOT;
+	const uint32_t all = tacho_kev_chunk_slots(&s->file);
+	size_t room = (size_t)(all < AHEAD_SLOTS ? all : AHEAD_SLOTS) * TACHO_KEV_SLOT;
 	unsigned char *slots = malloc(room);
 	struct tacho_kev_event ev;
 	long n = p && slots ? tacho_kev_file_read(&s->file, s->file.slots, slots, room) : 0;

@@ -26,6 +26,14 @@
 #define TACHO_KEV_CHUNK		131072u	/* slots */
 #endif
 
+/* Slots of one chunk: of a short file, all that it has. */
+static inline uint32_t tacho_kev_chunk_slots(const struct tacho_kev_file *f)
+{
+	uint64_t n = f->size > f->slots ? (f->size - f->slots) / TACHO_KEV_SLOT + 1 : 1;
+
+	return n < TACHO_KEV_CHUNK ? (uint32_t)n : TACHO_KEV_CHUNK;
+}
+
 /* Where a record of a chunk is. */
 struct tacho_kev_entry {
 	uint64_t time;
