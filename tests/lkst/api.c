@@ -116,11 +116,11 @@ static struct lkst_log_record rec[512];
 
 static int read_buffer(lkst_buffer_id id, size_t n, size_t *got)
 {
-	struct lkst_log_buffer b = { .cpu = here(), .read_size = n, .id = id,
+	struct lkst_log_buffer b = { .cpu = here(), .read_size = n * sizeof(rec[0]), .id = id,
 				     .buffer = rec };
 	int err = lkst_buffer_read(&b);
 
-	*got = err ? 0 : b.result_read_size;
+	*got = err ? 0 : b.result_read_size / sizeof(rec[0]);
 	if (!err) {
 		CHECK(b.tsc && b.cpu_freq && b.xtime.tv_sec);
 		CHECK_EQ(b.buf_ver, LKST_BUF_VER);
@@ -220,7 +220,7 @@ static int nobody(void *arg)
 	struct lkst_maskset_listparam ml = { 0, sizeof(m), m };
 	struct lkst_evhandler_listparam hl = { sizeof(h), h };
 	struct lkst_evhandler_ctrl_param hc = { .id = 0x020 };
-	struct lkst_log_buffer lb = { .read_size = 1, .buffer = rec };
+	struct lkst_log_buffer lb = { .read_size = sizeof(rec[0]), .buffer = rec };
 	struct lkst_entry_args a = { .event_type = 0x100 };
 	struct lkst_trc_status s;
 

@@ -395,6 +395,19 @@ def test_lkstbuf_read_errors():
     lkstbuf("read", "-n", "x", ok=2, says="'x' is no number of entries")
     lkstbuf("read", "-E", "none", ok=1, says="cannot read 'none'")
     lkstbuf("read", "x", ok=2, says="read: 'x' is too much")
+    for word in ("read", "print"):
+        lkstbuf(word, "-c", 999, ok=1, says="CPU 999 has no buffers; 'lkst status'")
+        lkstbuf(word, "-b", 50, ok=1, says="there is no buffer 50; 'lkstbuf list'")
+        lkstbuf(word, "-c", cpus()[0], "-b", 50, ok=1, says="there is no buffer 50")
+    lkstbuf("read", "-b", 50, "-f", "log", ok=1, says="there is no buffer 50")
+
+
+def test_names():
+    """lkststat and logformat.pl are there by these names"""
+    assert tool("lkststat")().lines[0].startswith("tracing "), lkst("status")
+    assert tool("lkststat")().lines[:3] == lkst("status").lines[:3]
+    lkstbuf("read", "-f", "log")
+    assert tool("logformat.pl")("log").out == logformat("log").out
 
 
 # ---- lksteh, lkstlogger ----

@@ -424,8 +424,9 @@ static void test_buffer_many(void)
 		CHECK_EQ(delete(i, -1), 0);
 	CHECK_EQ(delete(1, -1), -EINVAL);
 	/* which costs the buffer that is written nothing */
-	b.read_size = LKST_ARRAY;
+	b.read_size = sizeof(r);
 	CHECK_EQ(tacho_lkst_buffer_read(&l, &b), 0);
+	b.result_read_size /= sizeof(r[0]);
 	CHECK(b.result_read_size >= 3 && r[b.result_read_size - 3].log_arg1 == 500);
 }
 
@@ -433,12 +434,14 @@ static void test_buffer_many(void)
 
 static size_t read_all(lkst_buffer_id id, struct lkst_log_record *to, size_t max)
 {
-	struct lkst_log_buffer b = { .cpu = here, .id = id, .read_size = max, .buffer = to };
+	struct lkst_log_buffer b = { .cpu = here, .id = id, .read_size = max * sizeof(*to),
+				     .buffer = to };
 
 	CHECK_EQ(tacho_lkst_buffer_read(&l, &b), 0);
 	CHECK_EQ(b.buf_ver, LKST_BUF_VER);
 	CHECK(b.cpu_freq && b.tsc && b.xtime.tv_sec && *b.arch);
-	return b.result_read_size;
+	CHECK_EQ(b.result_read_size % sizeof(*to), 0);
+	return b.result_read_size / sizeof(*to);
 }
 
 static void test_records(void)
@@ -484,7 +487,9 @@ static void test_records(void)
 	/* errors */
 	CHECK_EQ(tacho_lkst_buffer_read(&l, NULL), -EINVAL);
 	CHECK_EQ(tacho_lkst_buffer_read(&l, &b), -EINVAL);	/* read_size 0 */
-	b.read_size = 1;
+	b.read_size = sizeof(r[0]) - 1;
+	CHECK_EQ(tacho_lkst_buffer_read(&l, &b), -EINVAL);
+	b.read_size = sizeof(r[0]);
 	b.buffer = NULL;
 	CHECK_EQ(tacho_lkst_buffer_read(&l, &b), -EINVAL);
 	b.buffer = r;
@@ -495,9 +500,9 @@ static void test_records(void)
 
 	/* the static buffer */
 	b.cpu = -1;
-	b.read_size = 5;
+	b.read_size = 5 * sizeof(r[0]) + 7;
 	CHECK_EQ(tacho_lkst_buffer_read(&l, &b), 0);
-	CHECK(b.result_read_size >= 1);
+	CHECK(b.result_read_size >= sizeof(r[0]) && b.result_read_size <= 5 * sizeof(r[0]));
 	CHECK_EQ(r[0].posix.log_event_type, LKST_ETYPE_LKST_INIT);
 
 	CHECK_EQ(jump(0), 0);

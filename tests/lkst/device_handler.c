@@ -43,12 +43,21 @@ static ssize_t show(struct lkst_eh_device *dev, char *page)
 
 static LKST_EH_DEV_DEF(tested, handle, ctrl, store, show);
 
+/* as the specification writes the members */
+static struct lkst_eh_device by_hand = {
+	.name = "by_hand", .id = LKST_EVHANDLER_ID_VOID, .evhandler = handle,
+	.evhandler_ctrl = ctrl, .ctrl_store = store, .ctrl_show = show, .class = { 0 },
+};
+
 int main(void)
 {
 	char c;
 
 	if (lkst_eh_device_register(&LKST_EH_DEV(tested)) < 0)
 		return 1;
+	if (lkst_eh_device_register(&by_hand) < 0)
+		return 1;
+	lkst_eh_device_unregister(&by_hand);
 	printf("ready\n");
 	(void)fflush(stdout);
 	while (read(0, &c, 1) > 0)

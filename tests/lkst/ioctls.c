@@ -61,11 +61,11 @@ static int do_list(void)
 static int do_read(void)
 {
 	static struct lkst_log_record r[1000];
-	struct lkst_log_buffer b = { .cpu = 0, .id = 1, .read_size = 1000, .buffer = r };
+	struct lkst_log_buffer b = { .cpu = 0, .id = 1, .read_size = sizeof(r), .buffer = r };
 
 	if (ioctl(fd, LKST_IOC_BUFFER_READ, &b))
 		return errno == EINVAL ? 0 : fail("read a buffer");
-	for (size_t i = 0; i < b.result_read_size; i++)
+	for (size_t i = 0; i < b.result_read_size / sizeof(r[0]); i++)
 		if (r[i].posix.log_magic != LKST_MAGIC || r[i].posix.log_processor)
 			return fail("find records of the CPU");
 	return 0;

@@ -189,17 +189,43 @@ def test_pid_file():
 
 
 def test_background():
-    """it goes to the background, and writes where it was started"""
+    """it returns when it records, from the background, and writes where it was started"""
     begin_only()
     os.mkdir("logs")
-    lkstlogd("-a", "-p", "pid", "-C", "/dev/null", "-f", LOGS, "-b", "64K")
-    pid = until("the pid file", lambda: os.path.exists("pid") and slurp("pid").strip())
+    d = lkstlogd("-a", "-p", "pid", "-C", "/dev/null", "-f", LOGS, "-b", "64K")
+    assert not d.err, d
+    # no waiting from here on: all is there
+    pid = slurp("pid").strip()
     cpu = cpus()[0]
-    until("a file", lambda: os.path.exists("%s%d.0" % (LOGS, cpu)))
+    assert os.path.exists("%s%d.0" % (LOGS, cpu)), os.listdir("logs")
     entries(0x100, 10, cpu)
     os.kill(int(pid), signal.SIGTERM)
     until("its end", lambda: not os.path.exists("pid"))
     assert args("%s%d.0" % (LOGS, cpu)) == list(range(1, 11))
+
+
+def test_not_started():
+    """a daemon that does not start is an error of whoever starts it"""
+    begin_only()
+    os.mkdir("logs")
+    words = ("-a", "-C", "/dev/null", "-f", LOGS)
+    for size in "1", "1023M":
+        d = lkstlogd("-b", size, "-p", "pid", *words, ok=1)
+        assert "cannot make 2 buffers" in d.err and d.err.count("\n") == 1, d
+        assert not os.path.exists("pid")
+    lkstlogd("-b", "64K", "-p", "pid", *words)
+    d = lkstlogd("-b", "64K", "-p", "pid2", *words, ok=1)
+    assert "is another process's" in d.err, d
+    assert not os.path.exists("pid2")
+    os.kill(int(slurp("pid")), signal.SIGTERM)
+    until("its end", lambda: not os.path.exists("pid"))
+    # it starts, cannot write, and says so before it leaves the terminal
+    d = lkstlogd("-a", "-b", "64K", "-p", "pid", "-C", "/dev/null", "-f", "none/se",
+                 ok=None)
+    assert d.status == 0, d
+    assert "cannot create 'none/se" in d.err, d
+    os.kill(int(slurp("pid")), signal.SIGTERM)
+    until("its end", lambda: not os.path.exists("pid"))
 
 
 def test_many_buffers():

@@ -159,13 +159,13 @@ static void make_ring(void)
 static void test_read_buffer(void)
 {
 	static struct lkst_log_record r[200];
-	struct lkst_log_buffer b = { .cpu = 0, .id = 11, .read_size = 200, .buffer = r };
+	struct lkst_log_buffer b = { .cpu = 0, .id = 11, .read_size = sizeof(r), .buffer = r };
 
 	for (int i = 0; i < 10; i++)
 		entry(0x100, 100 + (uint64_t)i, 2);
 	entry(0x101, 0, 0);		/* masked */
 	CHECK_EQ(DO(LKST_IOC_BUFFER_READ, &b), 0);
-	CHECK_EQ(b.result_read_size, 10);
+	CHECK_EQ(b.result_read_size, 10 * sizeof(r[0]));
 	CHECK_EQ(b.endian_big, 0);
 	CHECK_EQ(b.buf_ver, LKST_BUF_VER);
 	CHECK(b.cpu_freq > 0 && *b.arch);

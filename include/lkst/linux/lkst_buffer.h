@@ -31,9 +31,9 @@ struct lkst_log_record {
 
 struct lkst_log_buffer {
 	int cpu;
-	size_t read_size;		/* records wanted */
+	size_t read_size;		/* bytes: of struct lkst_log_record each */
 	lkst_buffer_id id;		/* VOID with cpu -1: the static buffer */
-	size_t result_read_size;	/* records read */
+	size_t result_read_size;	/* bytes read: whole records */
 	struct timeval xtime;		/* one moment: in the real world ... */
 	lkst_tsc_t tsc;			/* ... and by the clock of the events */
 	lkst_cpu_freq_t cpu_freq;	/* of that clock */
@@ -111,9 +111,10 @@ struct lkst_buffer_srmodparam {
 /*
  * In a library, buffers are those of the CPU that the caller runs on, except for reading.
  *
- * Reads the oldest records of a buffer; what is read stays there.  Ends before read_size at
- * the end of what was written, or where writers caught up.
- * 0, -EINVAL (NULL, read_size 0, no such buffer), -ENOMEM, -EPERM.
+ * Reads the oldest records of a buffer; what is read stays there.  Stores as many whole records
+ * as fit in read_size bytes; fewer at the end of what was written, or where writers caught up.
+ * Never stores beyond read_size bytes, so a caller that means records by it loses no memory.
+ * Returns 0, -EINVAL (NULL, read_size below one record, no such buffer), -ENOMEM, -EPERM.
  */
 int lkst_buffer_read(struct lkst_log_buffer *lbuffer);
 

@@ -30,7 +30,12 @@ struct lkst_eh_device {
 	ssize_t (*ctrl_store)(struct lkst_eh_device *, const char *, size_t);
 	/* Fills a page with what ctrl says; its bytes, or a negative errno. */
 	ssize_t (*ctrl_show)(struct lkst_eh_device *, char *);
+	/* The registration's own; `class` is a keyword of C++. */
+#ifdef __cplusplus
 	struct class_device class_dev;
+#else
+	struct class_device class;
+#endif
 };
 
 #define LKST_EH_DEV(name)	lkst_eh_device_##name

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* lkst - control status of LKST (specification 4.7.3.1.1). */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/lkst/show.h"
 
@@ -78,6 +79,13 @@ static int run_destroy(int argc, char **argv)
 	return with(argc, argv, destroy);
 }
 
+static const char *basename_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct tool_command table[] = {
@@ -91,6 +99,11 @@ int main(int argc, char **argv)
 		{ 0 },
 	};
 
+	/* the name that section 4.7.3.4 of the specification refers to */
+	if (argc && !strcmp(basename_of(argv[0]), "lkststat")) {
+		tool_name = "lkststat";
+		return run_status(argc, argv);
+	}
 	tool_name = "lkst";
 	return tool_main(table, "control status of LKST", argc, argv);
 }

@@ -66,6 +66,7 @@ struct options {
 struct orders {
 	uint32_t writing;
 	uint32_t serial;	/* of files, at least */
+	uint32_t settled;	/* children that read their queue */
 };
 
 static volatile sig_atomic_t got_usr1, got_usr2, got_hup, got_term;
@@ -86,6 +87,28 @@ static void on_signal(int sig)
 	default:
 		got_term = 1;
 	}
+}
+
+/* The first one of the children, and the one that waits for the daemon to have started. */
+static int to_starter = -1;
+
+/*
+ * The terminal and whoever waits for the end of our output get them back: all that there was
+ * to say of the start has been said.  From now on it goes to the system's log.
+ */
+static void leave_terminal(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (in_background)
+		return;
+	(void)fflush(NULL);
+	for (int fd = 0; null >= 0 && fd < 3; fd++)
+		(void)dup2(null, fd);
+	if (null > 2)
+		close(null);
+	in_background = true;
+	openlog(tool_name, LOG_PID, LOG_DAEMON);
 }
 
 /* stderr is gone in the background: the system's log is read instead. */
@@ -109,7 +132,7 @@ static void say(const char *fmt, ...)
 struct child {
 	struct tacho_lkst l;
 	const struct options *o;
-	const struct orders *orders;
+	struct orders *orders;
 	int cpu;
 	uint32_t order;		/* orders->serial as it was last seen */
 	bool begun;		/* orders were looked at */
@@ -270,12 +293,25 @@ static void follow_orders(struct child *c)
 		drain(c);
 }
 
+/* What cannot be written from the start on has been said by now. */
+static void settle(const struct options *o, struct orders *orders)
+{
+	if (!o->foreground)
+		leave_terminal();
+	(void)tacho_add_seq_cst(&orders->settled, 1);
+}
+
 static void child_loop(struct child *c)
 {
+	bool settled = false;
+
 	while (!got_term) {
 		uint32_t seen = tacho_load_acquire(&c->l.state->wake);
 
 		follow_orders(c);
+		if (!settled)
+			settle(c->o, c->orders);
+		settled = true;
 		if (!got_term)
 			tacho_lkst_wait(&c->l, seen, WAIT_MS);
 	}
@@ -283,7 +319,7 @@ static void child_loop(struct child *c)
 }
 
 /* In the child, which the parent's death ends. */
-static int run_child(const struct options *o, const struct orders *orders, int cpu, pid_t parent)
+static int run_child(const struct options *o, struct orders *orders, int cpu, pid_t parent)
 {
 	const struct tacho_lkst_config look = { .look = true };
 	struct child c = { .o = o, .orders = orders, .cpu = cpu };
@@ -541,6 +577,34 @@ static int parent_loop(struct daemon *d)
 	return TOOL_OK;
 }
 
+/*
+ * Waits until every child reads its queue or has said why not, and lets the starter go.  False:
+ * none does.
+ */
+static bool started(struct daemon *d)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	uint32_t living = 0;
+
+	do {
+		(void)nanosleep(&pause, NULL);
+		(void)look_after_children(d);
+		living = 0;
+		for (int cpu = 0; cpu < LKST_CPU_MAX; cpu++)
+			living += d->child[cpu] != 0;
+	} while (!got_term && tacho_load_acquire(&d->orders->settled) < living);
+	if (!living && !got_term) {
+		say("there is no CPU whose events can be written");
+		return false;
+	}
+	if (!d->o->foreground)
+		leave_terminal();
+	if (to_starter >= 0 && write(to_starter, "", 1) == 1)
+		close(to_starter);
+	to_starter = -1;
+	return true;
+}
+
 /* With the files that are there, the first serial number that no CPU has. */
 static uint32_t first_serial(const struct options *o)
 {
@@ -569,7 +633,7 @@ static int run(struct daemon *d)
 	if (!ret && tacho_lkst_pump_start(&d->pump, &d->l, &why) && why.err && why.err != -EBUSY)
 		say("%s", why.text);
 	if (!ret)
-		ret = parent_loop(d);
+		ret = started(d) ? parent_loop(d) : TOOL_FAILED;
 	/* what the kernel still has comes before the children's last shift */
 	(void)tacho_lkst_pump_once(&d->l);
 	end_children(d);
@@ -595,7 +659,7 @@ static int serve(const struct options *o)
 	} else if (tacho_lkst_open(&d->l, NULL, &why)) {
 		say("%s", why.text);
 	} else {
-		*d->orders = (struct orders){ o->writing, first_serial(o) };
+		*d->orders = (struct orders){ o->writing, first_serial(o), 0 };
 		ret = run(d);
 		tacho_lkst_close(&d->l);
 	}
@@ -799,12 +863,37 @@ static void reread(struct options *o, struct tacho_buf *text, int argc, char **a
 	*o = now;
 }
 
+/*
+ * Returns in the daemon, with the lock of the pid file.  The process that was started ends
+ * when the daemon records, with 0, or when it has ended, with 1: started() and leave_terminal().
+ */
 static int go_to_background(void)
 {
-	if (daemon(1, 0))
+	int fd[2];
+	pid_t pid;
+	char c;
+
+	if (pipe2(fd, O_CLOEXEC))
+		return tool_failed(-errno, "make a pipe");
+	(void)fflush(NULL);
+	pid = fork();
+	if (pid < 0) {
+		close(fd[0]);
+		close(fd[1]);
 		return tool_failed(-errno, "go to the background");
-	in_background = true;
-	openlog(tool_name, LOG_PID, LOG_DAEMON);
+	}
+	if (pid) {
+		ssize_t n;
+
+		close(fd[1]);
+		do
+			n = read(fd[0], &c, 1);
+		while (n < 0 && errno == EINTR);
+		_exit(n == 1 ? TOOL_OK : TOOL_FAILED);
+	}
+	close(fd[0]);
+	to_starter = fd[1];
+	(void)setsid();
 	return TOOL_OK;
 }
 

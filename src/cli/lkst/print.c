@@ -379,6 +379,7 @@ struct collect {
 	struct print_records *all;
 	print_buffer_fn fn;	/* NULL: all are kept */
 	void *arg;
+	unsigned int cpus, buffers;	/* that -c and -b chose */
 };
 
 /* In few calls: each looks for its first record from the buffer's begin on. */
@@ -420,12 +421,15 @@ static int collect_cpu(struct tacho_lkst *l, int cpu, void *arg)
 
 	if (c->o->cpu >= 0 && c->o->cpu != cpu)
 		return TOOL_OK;
+	c->cpus++;
 	err = tacho_lkst_buffer_list(l, &p);
 	if (err)
 		return tool_failed(err, "list the buffers of CPU %d", cpu);
 	for (int i = 0; !ret && i < p.buffer_num; i++)
-		if (c->o->buffer == LKST_BUFFER_ID_VOID || c->o->buffer == e[i].id)
+		if (c->o->buffer == LKST_BUFFER_ID_VOID || c->o->buffer == e[i].id) {
+			c->buffers++;
 			ret = collect_buffer(l, cpu, e[i].id, c);
+		}
 	return ret;
 }
 
@@ -450,16 +454,26 @@ static bool is_sorted(const struct print_records *all)
 
 static int collect(struct tacho_lkst *l, struct collect *c)
 {
+	int ret;
+
 	(void)tacho_lkst_pump_once(l);
-	return c->o->fixed ? collect_buffer(l, -1, LKST_BUFFER_ID_VOID, c) :
-	       each_cpu(l, collect_cpu, c);
+	if (c->o->fixed)
+		return collect_buffer(l, -1, LKST_BUFFER_ID_VOID, c);
+	ret = each_cpu(l, collect_cpu, c);
+	if (!ret && !c->cpus)
+		return tool_fail(TOOL_FAILED, "CPU %lld has no buffers; 'lkst status' lists the "
+				 "CPUs", (long long)c->o->cpu);
+	if (!ret && !c->buffers)
+		return tool_fail(TOOL_FAILED, "there is no buffer %d; 'lkstbuf list' lists them",
+				 c->o->buffer);
+	return ret;
 }
 
 int print_each_buffer(struct tacho_lkst *l, const struct print_options *o, print_buffer_fn fn,
 		      void *arg)
 {
 	struct print_records one = { 0 };
-	struct collect c = { o, &one, fn, arg };
+	struct collect c = { .o = o, .all = &one, .fn = fn, .arg = arg };
 	int ret = collect(l, &c);
 
 	free(one.r);

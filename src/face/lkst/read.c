@@ -216,14 +216,14 @@ int lkst_read_to(struct tacho_lkst *l, struct lkst_log_buffer *p, lkst_sink sink
 	struct lkst_log_record out[AT_ONCE];
 	struct lkst_record some[AT_ONCE];
 	struct lkst_span span = { 0, 0 };
-	size_t done = 0, n;
+	size_t max = p ? p->read_size / sizeof(out[0]) : 0, done = 0, n;
 	int err = 0;
 
-	if (!p || !p->buffer || !p->read_size)
+	if (!p || !p->buffer || !max)
 		return -EINVAL;
 	(void)tacho_lkst_pump_once(l);
-	while (!err && done < p->read_size) {
-		size_t want = p->read_size - done < AT_ONCE ? p->read_size - done : AT_ONCE;
+	while (!err && done < max) {
+		size_t want = max - done < AT_ONCE ? max - done : AT_ONCE;
 
 		err = tacho_lkst_records(l, p->cpu, p->id, &span, some, want, &n);
 		if (err || !n)
@@ -235,7 +235,7 @@ int lkst_read_to(struct tacho_lkst *l, struct lkst_log_buffer *p, lkst_sink sink
 	}
 	if (err)
 		return err == -ENOENT ? -EINVAL : err;
-	p->result_read_size = done;
+	p->result_read_size = done * sizeof(out[0]);
 	tacho_lkst_base(l, &p->xtime, &p->tsc, &p->cpu_freq, &p->endian_big, &p->buf_ver,
 			p->arch);
 	return 0;
