@@ -49,10 +49,13 @@ int tacho_source_set_type(struct tacho_source *source, uint32_t stream_id,
 
 		while (nr <= id)
 			nr *= 2;
-		p = reallocarray(t->type, nr, sizeof(*p));
+		/* pages that are never looked at stay untouched */
+		p = calloc(nr, sizeof(*p));
 		if (!p)
 			return -ENOMEM;
-		memset(p + t->nr, 0, (nr - t->nr) * sizeof(*p));
+		if (t->nr)
+			memcpy(p, t->type, t->nr * sizeof(*p));
+		free(t->type);
 		t->type = p;
 		t->nr = nr;
 	}

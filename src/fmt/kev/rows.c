@@ -112,8 +112,8 @@ static int number_of(enum name_kind kind, enum tacho_kev_release release,
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(tacho_kev_names); i++) {
 		const struct tacho_kev_named *n = &tacho_kev_names[i];
 
-		if (n->kind == kind && (n->releases >> release & 1) &&
-		    !strcmp(n->name, name))
+		if (n->kind == kind && n->name[0] == name[0] &&
+		    (n->releases >> release & 1) && !strcmp(n->name, name))
 			return n->number;
 	}
 	return -1;
