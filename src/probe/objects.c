@@ -215,7 +215,8 @@ static int append(const struct probe_session *s, const char *text, size_t len)
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-	    (uint64_t)st.st_size + len > TACHO_OBJECTS_MAX)
+	    (uint64_t)st.st_size + len > TACHO_OBJECTS_MAX ||
+	    !tacho_shm_may_grow((uint64_t)st.st_size + len))
 		err = -EFBIG;
 	if (!err) {
 		done = write(fd, text, len);

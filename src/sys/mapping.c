@@ -4,8 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE	23
+#endif
 
 /* Ends a call: errno as it was, the result as -errno. */
 static int done(int saved, int err)
@@ -14,11 +19,24 @@ static int done(int saved, int err)
 	return err;
 }
 
+bool tacho_shm_may_grow(uint64_t end)
+{
+	int saved = errno;
+	struct rlimit limit;
+	bool may = getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+		   end <= limit.rlim_cur;
+
+	errno = saved;
+	return may;
+}
+
 int tacho_shm_create(int dirfd, const char *name, uint64_t size)
 {
 	int saved = errno;
 	int fd, err;
 
+	if (!tacho_shm_may_grow(size))
+		return -EFBIG;
 	fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 		    0600);
 	if (fd < 0)
@@ -39,6 +57,20 @@ int tacho_shm_allocate(int fd, uint64_t offset, uint64_t len)
 
 	/* a signal may interrupt a long allocation: what is done stays done */
 	while (fallocate(fd, 0, (off_t)offset, (off_t)len) < 0) {
+		if (errno != EINTR || !--tries)
+			return done(saved, -errno);
+	}
+	return done(saved, 0);
+}
+
+int tacho_shm_populate(void *map, uint64_t offset, uint64_t len)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t from = offset & ~(page - 1);
+	int saved = errno;
+	int tries = 100;
+
+	while (madvise((char *)map + from, offset + len - from, MADV_POPULATE_WRITE) < 0) {
 		if (errno != EINTR || !--tries)
 			return done(saved, -errno);
 	}

@@ -14,13 +14,26 @@
 #include <stdint.h>
 
 /*
+ * Whether a file may end at byte `end` by RLIMIT_FSIZE.  Asked before a file is made
+ * longer, as the kernel answers a limit with SIGXFSZ, which kills.
+ */
+bool tacho_shm_may_grow(uint64_t end);
+
+/*
  * Creates `name` in dirfd (O_EXCL, mode 0600), `size` bytes long, sparse.
- * Returns the descriptor, or a negative errno.
+ * Returns the descriptor, or a negative errno: -EFBIG when RLIMIT_FSIZE forbids it.
  */
 int tacho_shm_create(int dirfd, const char *name, uint64_t size);
 
 /* Allocates [offset, offset + len); 0, -ENOSPC or another negative errno. */
 int tacho_shm_allocate(int fd, uint64_t offset, uint64_t len);
+
+/*
+ * Allocates [offset, offset + len) through a shared mapping: for a file that can no longer be
+ * opened.  0 or a negative errno (-EFAULT: the file system is full; -EINVAL: the
+ * kernel, before 5.14, cannot).
+ */
+int tacho_shm_populate(void *map, uint64_t offset, uint64_t len);
 
 /* Opens an existing file for reading and writing; descriptor or -errno. */
 int tacho_shm_open(int dirfd, const char *name);

@@ -33,6 +33,8 @@
 #define CPU_LANES	0
 #endif
 
+#define FILE_LIMIT_CHILD	0	/* what a child forked under a limit records */
+
 static struct tacho_dir dir;
 static char top[] = "/dev/shm/tacho-fault-test.XXXXXX";
 
@@ -471,6 +473,59 @@ static void full_from_start(void)
 	close(fd);
 }
 
+/*
+ * Under a limit for files that a run-time file does not fit in, the kernel answers with
+ * SIGXFSZ: nobody may get it, and no signal may stay pending.
+ */
+static void file_limit(void)
+{
+	const struct rlimit limit = { 1 << 20, RLIM_INFINITY };
+	struct tacho_session s;
+	sigset_t pending;
+	uint64_t before;
+	char name[32];
+	int status;
+	pid_t child;
+
+	CHECK_EQ(make(&s, "limit", 1 << 18, NULL), 0);
+	CHECK_EQ(tacho_session_rule(&s, true, "test:count", NULL, NULL), 0);
+	hit(&event_count, 0, 0);
+	before = written(&s);
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	/* a program that begins under it */
+	child = fork();
+	if (!child) {
+		execl("/proc/self/exe", "test_faults", "start", (char *)NULL);
+		_exit(127);
+	}
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(status, 0);
+	/* a child forked under it */
+	child = fork();
+	if (!child) {
+		for (int i = 0; i < 100; i++)
+			hit(&event_count, 1, i);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(status, 0);
+	CHECK_EQ(written(&s), before + FILE_LIMIT_CHILD);
+	/* a session, which needs larger files yet */
+	CHECK_EQ(tacho_session_destroy(&s, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		snprintf(name, sizeof(name), "limit-%d", i);
+		CHECK_EQ(make(&s, name, 64 << 20, NULL), -EFBIG);
+	}
+	sigpending(&pending);
+	CHECK(!sigismember(&pending, SIGXFSZ));
+}
+
+/* The program that file_limit() starts. */
+static int start_limited(void)
+{
+	return tacho_object_register(&object) == -EFBIG ? 0 : 1;
+}
+
 /* ---- tools and processes that are gone ---- */
 
 static void test_stale_handle(void)
@@ -666,11 +721,13 @@ static void test_kills(void)
 
 #endif
 
-int main(void)
+int main(int argc, char **argv)
 {
 	char command[64];
 	struct tacho_diag d = { 0 };
 
+	if (argc > 1 && !strcmp(argv[1], "start"))
+		return start_limited();
 	if (!mkdtemp(top) || setenv("TACHO_DIR", top, 1))
 		return 1;
 	if (!CHECK_EQ(tacho_dir_open(&dir, true, &d), 0))
@@ -687,6 +744,7 @@ int main(void)
 	CHECK_EQ(in_child(no_descriptors), 0);
 	CHECK_EQ(in_child(full_memory), 0);
 	CHECK_EQ(in_child(full_from_start), 0);
+	CHECK_EQ(in_child(file_limit), 0);
 	test_stale_handle();
 	test_half_named();
 	test_kills();
