@@ -217,6 +217,8 @@ static int one_process(struct tacho_procfile *p, void *arg)
 		tacho_json_pair_u64(&st->j, "lost_sessions", p->head->lost_map);
 		tacho_json_pair_u64(&st->j, "lost_programs", p->head->lost_program);
 		tacho_json_pair_u64(&st->j, "lost_stacks", p->head->lost_stack);
+		tacho_json_pair_u64(&st->j, "sharers", p->sharers);
+		tacho_json_pair_u64(&st->j, "unseated", p->head->unseated);
 		tacho_json_close(&st->j, '}');
 		return 0;
 	}
@@ -233,6 +235,10 @@ static int one_process(struct tacho_procfile *p, void *arg)
 				 "be compiled, %ju call stacks are missing\n",
 				 (uintmax_t)p->head->lost_program,
 				 (uintmax_t)p->head->lost_stack);
+	if (p->sharers || p->head->unseated)
+		tacho_buf_printf(&st->out, "  %ju forked children could not get switches "
+				 "of their own: they record what it records\n",
+				 (uintmax_t)(p->sharers + p->head->unseated));
 	return 0;
 }
 

@@ -106,6 +106,7 @@ struct probe_session *tacho_attach(uint32_t bit)
 		tacho_shm_unmap(s, sizeof(*s));
 		return NULL;
 	}
+	s->view.ring.may_open = tacho_attach_may_map;
 	s->mask = UINT64_C(1) << bit;
 	s->bit = bit;
 	s->serial = (uint16_t)(tacho_add_relaxed(&tacho_probe.serials, 1) %

@@ -160,7 +160,7 @@ static void after_fork_child(void)
 				follow_fork(s->view.ctl, parent, tacho_probe.pid);
 		}
 		tacho_procmap_fork();
-		if (tacho_probe.proc->nr_events)
+		if (tacho_probe.proc->nr_events && !tacho_probe.shares)
 			tacho_attach_apply(1, tacho_probe.proc->nr_events);
 	}
 	pthread_mutex_unlock(&tacho_probe.lock);
@@ -183,5 +183,5 @@ int tacho_life_begin(void)
 __attribute__((destructor)) static void life_end(void)
 {
 	if (tacho_probe.proc && getpid() == tacho_probe.pid)
-		(void)unlink(tacho_probe.file);
+		tacho_procmap_end();
 }

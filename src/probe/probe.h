@@ -21,11 +21,34 @@
  *	preserve errno.  object.c and life.c run in constructors, destructors and fork
  *	handlers and take the mutex.
  *
+ * Which signals its system calls could bring, and why they do not
+ *
+ *	SIGXFSZ	ftruncate, write and pwrite behind RLIMIT_FSIZE.  The limit is asked
+ *		before: tacho_shm_may_grow().  fallocate and MADV_POPULATE_WRITE stay
+ *		inside of a file that has its length.
+ *	SIGBUS	a page of a mapped file without a block, on a full file system: blocks
+ *		are allocated before a page is touched.  Nor is a file of the
+ *		run-time directory ever made shorter.
+ *	SIGSYS	(or SIGKILL) a seccomp filter.  One that was there when we began lets
+ *		programs begin, or so we must assume.  If another came later, nothing is
+ *		opened, made, mapped or removed any more: tacho_attach_may_map() asks,
+ *		by prctl(), before each such step.  What is left are the clock, gettid,
+ *		getpid, futex wakes and that prctl().  A filter that forbids prctl() or
+ *		gettid() is met, as no call can ask for it.
+ *	SIGPIPE	write to a pipe or socket.  Written are regular files only: what is opened
+ *		for that is opened with O_NONBLOCK and looked at.
+ *	SIGTTOU	write to a terminal, as SIGPIPE.
+ *	SIGSEGV	a handler's small stack: what is large is in pages of its own.
+ *
+ *	SIGXCPU, SIGIO and the like come to who has a limit or asked for them, whatever the
+ *	call.  EINTR is met where a call may bring it.
+ *
  * What is shared between threads
  *
  *	probe.proc	set once, before the first site is given a state
- *			word; its mapping stays at the same address until the process
- *			ends (a fork's child maps its own file there)
+ *			word; the file's mapping, probe.file_map, stays at the same address
+ *			until the process ends (a fork's child maps its own file
+ *			there, or the words of its seat)
  *	probe.session[]	pointers, set by compare-and-swap from NULL to a
  *			session, and from a dead session to NULL; what they point to is
  *			never freed (a few pages for each session ever met)
@@ -73,7 +96,10 @@ struct probe_session {
 
 struct probe {
 	pthread_mutex_t lock;		/* object.c, life.c */
-	struct tacho_proc *proc;	/* mapped file; NULL: tracing is not possible */
+	struct tacho_proc *proc;	/* our head; NULL: tracing is not possible */
+	char *file_map;			/* the file in which it is: TACHO_PROC_SIZE */
+	uint32_t seat;			/* our place in another one's file, from 1; 0: it is ours */
+	bool shares;			/* and our state words are those of our parent */
 	struct tacho_registry *reg;	/* mapped */
 	struct probe_session *session[TACHO_SESSIONS_MAX];
 	uint32_t serials;		/* sessions met so far */
@@ -114,8 +140,14 @@ int tacho_procmap_add(const char *text, uint32_t len, uint32_t name_len);
 /* Marks an event as gone and switches it off. */
 void tacho_procmap_remove(uint32_t index);
 
-/* After fork, in the child: a file of its own in the same place. */
+/*
+ * After fork, in the child: state words of its own in the same place, in a file of its own or
+ * in a seat of its parent's; or else those of its parent.
+ */
 void tacho_procmap_fork(void);
+
+/* At exit: removes the file, or frees the seat. */
+void tacho_procmap_end(void);
 
 struct tacho_proc_state *tacho_procmap_state(uint32_t index);
 const char *tacho_procmap_text(uint32_t index, uint32_t *len);

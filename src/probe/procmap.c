@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
@@ -14,18 +16,14 @@
 
 static struct tacho_proc_event *entry(uint32_t index)
 {
-	char *base = (char *)tacho_probe.proc;
-
-	return (struct tacho_proc_event *)(void *)(base + TACHO_PROC_ENTRY_OFF) +
-	       index;
+	return (struct tacho_proc_event *)(void *)
+	       (tacho_probe.file_map + TACHO_PROC_ENTRY_OFF) + index;
 }
 
 struct tacho_proc_state *tacho_procmap_state(uint32_t index)
 {
-	char *base = (char *)tacho_probe.proc;
-
-	return (struct tacho_proc_state *)(void *)(base + TACHO_PROC_STATE_OFF) +
-	       index;
+	return (struct tacho_proc_state *)(void *)
+	       (tacho_probe.file_map + TACHO_PROC_STATE_OFF) + index;
 }
 
 const char *tacho_procmap_text(uint32_t index, uint32_t *len)
@@ -33,7 +31,7 @@ const char *tacho_procmap_text(uint32_t index, uint32_t *len)
 	const struct tacho_proc_event *e = entry(index);
 
 	*len = e->text_len;
-	return (const char *)tacho_probe.proc + TACHO_PROC_TEXT_OFF + e->text;
+	return tacho_probe.file_map + TACHO_PROC_TEXT_OFF + e->text;
 }
 
 /* Makes the path DIR/proc/<pid>.<pidns>, and DIR/proc. */
@@ -56,16 +54,29 @@ static int open_new(char *temp, size_t size)
 	return tacho_shm_create(AT_FDCWD, temp, TACHO_PROC_SIZE);
 }
 
+/* What a fork's child has not lost itself. */
+static void clear_counts(struct tacho_proc *p)
+{
+	p->lost_events = 0;
+	p->lost_map = 0;
+	p->lost_program = 0;
+	p->lost_stack = 0;
+	p->unseated = 0;
+}
+
+/* Where there is no /proc (chroot), name space and program stay what the parent's were. */
 static void fill_head(struct tacho_proc *p)
 {
-	int fd;
+	uint64_t ns = tacho_pidns();
 	ssize_t n;
+	int fd;
 
 	p->head.magic = TACHO_MAGIC_PROC;
 	p->head.signature = tacho_abi_signature();
 	p->pid = tacho_probe.pid;
 	p->start_time = tacho_start_time(tacho_probe.pid);
-	p->pidns = tacho_pidns();
+	p->pidns = ns ? ns : p->pidns;
+	(void)prctl(PR_GET_NAME, p->comm);
 	fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		n = read(fd, p->comm, sizeof(p->comm) - 1);
@@ -73,7 +84,8 @@ static void fill_head(struct tacho_proc *p)
 		close(fd);
 	}
 	n = readlink("/proc/self/exe", p->exe, sizeof(p->exe) - 1);
-	p->exe[n > 0 ? n : 0] = '\0';
+	if (n > 0)
+		p->exe[n] = '\0';
 	tacho_store_release(&p->head.ready, 1);
 }
 
@@ -105,6 +117,7 @@ int tacho_procmap_create(void)
 		(void)unlink(temp);
 		return err;
 	}
+	tacho_probe.file_map = map;
 	tacho_store_release(&tacho_probe.proc, map);
 	return 0;
 }
@@ -118,15 +131,32 @@ static int allocate_in(int fd, uint64_t offset, uint64_t len)
 				  TACHO_ABI_PAGE_UP(offset + len) - from);
 }
 
-/* Blocks for one more event: its state words, its entry, its text. */
-static int allocate_event(int fd, uint32_t index, uint32_t text, uint32_t len)
+/* The same where the program can no longer open its file: by its mapping. */
+static int allocate_mapped(uint64_t offset, uint64_t len)
 {
-	int err = allocate_in(fd, TACHO_PROC_STATE_OFF + 16ull * index, 16);
+	return tacho_shm_populate(tacho_probe.file_map, offset, len);
+}
 
-	if (!err)
-		err = allocate_in(fd, TACHO_PROC_ENTRY_OFF + 16ull * index, 16);
-	if (!err)
-		err = allocate_in(fd, TACHO_PROC_TEXT_OFF + text, len);
+/* Blocks for one more event: its state words, its entry, its text. */
+static int allocate_event(uint32_t index, uint32_t text, uint32_t len)
+{
+	const struct {
+		uint64_t offset, len;
+	} part[] = {
+		{ TACHO_PROC_STATE_OFF + 16ull * index, 16 },
+		{ TACHO_PROC_ENTRY_OFF + 16ull * index, 16 },
+		{ TACHO_PROC_TEXT_OFF + text, len },
+	};
+	int fd, err = 0;
+
+	if (tacho_probe.seat || !tacho_attach_may_map())
+		return -EPERM;
+	fd = tacho_shm_open(AT_FDCWD, tacho_probe.file);
+	for (size_t i = 0; !err && i < TACHO_ARRAY_SIZE(part); i++)
+		err = fd >= 0 ? allocate_in(fd, part[i].offset, part[i].len)
+			      : allocate_mapped(part[i].offset, part[i].len);
+	if (fd >= 0)
+		close(fd);
 	return err;
 }
 
@@ -151,9 +181,9 @@ static uint32_t find_gone(const char *text, uint32_t len)
 int tacho_procmap_add(const char *text, uint32_t len, uint32_t name_len)
 {
 	struct tacho_proc *p = tacho_probe.proc;
-	uint32_t index = find_gone(text, len);
+	uint32_t index = tacho_probe.seat ? 0 : find_gone(text, len);
 	uint32_t at = p->text_used;
-	int fd, err;
+	int err;
 
 	if (index) {
 		entry(index)->flags = 0;
@@ -164,15 +194,12 @@ int tacho_procmap_add(const char *text, uint32_t len, uint32_t name_len)
 		p->lost_events++;
 		return -ENOSPC;
 	}
-	fd = tacho_shm_open(AT_FDCWD, tacho_probe.file);
-	err = fd < 0 ? fd : allocate_event(fd, index, at, len);
-	if (fd >= 0)
-		close(fd);
+	err = allocate_event(index, at, len);
 	if (err) {
 		p->lost_events++;
 		return err;
 	}
-	memcpy((char *)p + TACHO_PROC_TEXT_OFF + at, text, len);
+	memcpy(tacho_probe.file_map + TACHO_PROC_TEXT_OFF + at, text, len);
 	*entry(index) = (struct tacho_proc_event){
 		.text = at, .text_len = len, .name_len = name_len,
 	};
@@ -184,15 +211,21 @@ int tacho_procmap_add(const char *text, uint32_t len, uint32_t name_len)
 
 void tacho_procmap_remove(uint32_t index)
 {
-	entry(index)->flags |= TACHO_PROC_EVENT_GONE;
+	/* entries are the file's owner's, and so may the words be */
+	if (!tacho_probe.seat)
+		entry(index)->flags |= TACHO_PROC_EVENT_GONE;
+	if (tacho_probe.shares)
+		return;
 	tacho_store_seq_cst(&tacho_procmap_state(index)->wanted, 0);
 	tacho_store_seq_cst(&tacho_procmap_state(index)->program, 0);
 }
 
+/* ---- fork ---- */
+
 /* Writes [offset, offset + len) of the parent's file into the child's. */
-static int copy_part(int fd, uint64_t offset, uint64_t len)
+static int copy_part(int fd, uint64_t offset, const void *data, uint64_t len)
 {
-	const char *from = (const char *)tacho_probe.proc + offset;
+	const char *from = data;
 	int err = len ? allocate_in(fd, offset, len) : 0;
 
 	while (!err && len) {
@@ -210,41 +243,182 @@ static int copy_part(int fd, uint64_t offset, uint64_t len)
 static int copy_all(int fd)
 {
 	const struct tacho_proc *p = tacho_probe.proc;
+	const char *map = tacho_probe.file_map;
 	uint64_t n = (uint64_t)p->nr_events + 1;
-	int err = copy_part(fd, 0, TACHO_PROC_STATE_OFF);
+	int err = allocate_in(fd, 0, TACHO_PROC_STATE_OFF);
 
 	if (!err)
-		err = copy_part(fd, TACHO_PROC_STATE_OFF, 16 * n);
+		err = copy_part(fd, 0, p, sizeof(*p));
 	if (!err)
-		err = copy_part(fd, TACHO_PROC_ENTRY_OFF, 16 * n);
+		err = copy_part(fd, TACHO_PROC_STATE_OFF, map + TACHO_PROC_STATE_OFF, 16 * n);
 	if (!err)
-		err = copy_part(fd, TACHO_PROC_TEXT_OFF, p->text_used);
+		err = copy_part(fd, TACHO_PROC_ENTRY_OFF, map + TACHO_PROC_ENTRY_OFF, 16 * n);
+	if (!err)
+		err = copy_part(fd, TACHO_PROC_TEXT_OFF, map + TACHO_PROC_TEXT_OFF, p->text_used);
 	return err;
+}
+
+/* A file of the child's own, mapped where its parent's was. */
+static int own_file(void)
+{
+	char temp[sizeof(tacho_probe.file) + 8];
+	void *map = tacho_probe.file_map;
+	int fd, err;
+
+	/* without /proc nobody would know whose it is */
+	if (!tacho_pidns())
+		return -ENOENT;
+	make_path();
+	fd = open_new(temp, sizeof(temp));
+	if (fd < 0)
+		return fd;
+	err = copy_all(fd);
+	if (!err && mmap(map, TACHO_PROC_SIZE, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_FIXED, fd, 0) != map)
+		err = -errno;
+	close(fd);
+	if (!err) {
+		tacho_shm_undumped(map, 0, TACHO_PROC_SIZE);
+		tacho_probe.proc = map;
+		tacho_probe.seat = 0;
+		tacho_probe.shares = false;
+		clear_counts(map);
+		fill_head(map);
+		if (rename(temp, tacho_probe.file) < 0) {
+			err = -errno;
+			/* no tool sees it: all off */
+			tacho_shm_retire(map, TACHO_PROC_SIZE);
+			err = 0;
+		}
+	}
+	if (err)
+		(void)unlink(temp);
+	return err;
+}
+
+static uint64_t *seat_word(uint32_t i)
+{
+	return (uint64_t *)(void *)(tacho_probe.file_map + TACHO_PROC_SEATS_OFF) + i;
+}
+
+static struct tacho_proc *seat_head(uint32_t i)
+{
+	return (struct tacho_proc *)(void *)(tacho_probe.file_map + TACHO_PROC_SEAT(i));
+}
+
+/* Whether the process that took seat i has ended; ask: system calls are fine. */
+static bool seat_left(uint32_t i, uint64_t word, uint64_t ns, bool ask)
+{
+	int saved = errno;
+	bool left;
+
+	if (!ask || word >> 32 == TACHO_SEAT_FREE ||
+	    (word >> 32 == TACHO_SEAT_LIVE && seat_head(i)->pidns != ns))
+		return word >> 32 == TACHO_SEAT_FREE;
+	left = kill((pid_t)(uint32_t)word, 0) && errno == ESRCH;
+	errno = saved;
+	return left;
+}
+
+/* Takes a place in the file: its number from 1 on, or 0. */
+static uint32_t take_seat(uint32_t state, uint64_t ns, bool ask)
+{
+	uint64_t mine = TACHO_SEAT_WORD(tacho_probe.pid, state);
+
+	for (uint32_t i = 0; i < TACHO_SEATS_MAX; i++) {
+		uint64_t word = tacho_load_acquire(seat_word(i));
+
+		if (seat_left(i, word, ns, ask) &&
+		    tacho_cas_acq_rel(seat_word(i), &word, mine))
+			return i + 1;
+	}
+	return 0;
+}
+
+/*
+ * A seat in the file that is mapped:
+ *	1. take a place;
+ *	2. allocate its head and words through the mapping, and clear them;
+ *	3. map the words a second time, over those of the parent;
+ *	4. say that it is there.
+ */
+static int own_seat(void)
+{
+	const struct tacho_proc *parent = tacho_probe.proc;
+	uint64_t len = TACHO_ABI_PAGE_UP(16 * ((uint64_t)parent->nr_events + 1));
+	uint64_t ns = tacho_pidns();
+	char *words = tacho_probe.file_map + TACHO_PROC_STATE_OFF;
+	struct tacho_proc *head;
+	uint32_t seat;
+	int err;
+
+	ns = ns ? ns : parent->pidns;
+	if (parent->nr_events > TACHO_SEAT_EVENTS)
+		return -ENOSPC;
+	seat = take_seat(TACHO_SEAT_TAKING, ns, true);
+	if (!seat)
+		return -ENOSPC;
+	head = seat_head(seat - 1);
+	err = tacho_shm_populate(tacho_probe.file_map, TACHO_PROC_SEAT(seat - 1),
+				 TACHO_PROC_STATE_OFF + len);
+	if (!err) {
+		memset((char *)head + TACHO_PROC_STATE_OFF, 0, len);
+		if (mremap((char *)head + TACHO_PROC_STATE_OFF, 0, len,
+			   MREMAP_MAYMOVE | MREMAP_FIXED, words) != words)
+			err = -errno;
+	}
+	if (err) {
+		tacho_store_release(seat_word(seat - 1), 0);
+		return err;
+	}
+	memcpy(head, parent, sizeof(*head));
+	clear_counts(head);
+	head->pidns = ns;
+	fill_head(head);
+	tacho_probe.proc = head;
+	tacho_probe.seat = seat;
+	tacho_probe.shares = false;
+	tacho_store_release(seat_word(seat - 1),
+			    TACHO_SEAT_WORD(tacho_probe.pid, TACHO_SEAT_LIVE));
+	return 0;
+}
+
+/* A place only: what its parent's words say is done here, too. */
+static void share_words(bool ask)
+{
+	uint32_t seat = take_seat(TACHO_SEAT_SHARED, tacho_probe.proc->pidns, ask);
+
+	if (!seat)
+		(void)tacho_add_relaxed(&tacho_probe.proc->unseated, 1);
+	tacho_probe.seat = seat ? seat : TACHO_SEATS_MAX + 1;
+	tacho_probe.shares = true;
 }
 
 void tacho_procmap_fork(void)
 {
-	char temp[sizeof(tacho_probe.file) + 8];
-	void *map = tacho_probe.proc;
-	int fd, err;
+	bool may = tacho_attach_may_map();
 
-	make_path();
-	fd = open_new(temp, sizeof(temp));
-	err = fd < 0 ? fd : copy_all(fd);
-	if (!err && mmap(map, TACHO_PROC_SIZE, PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_FIXED, fd, 0) != map)
-		err = -errno;
-	if (fd >= 0)
-		close(fd);
-	if (!err) {
-		tacho_shm_undumped(map, 0, TACHO_PROC_SIZE);
-		fill_head(map);
-		if (rename(temp, tacho_probe.file) < 0)
-			err = -errno;
-	}
-	if (!err)
+	if (may && (!own_file() || !own_seat()))
 		return;
-	(void)unlink(temp);
-	/* no file, no tools that switch us on: private memory, all off */
-	tacho_shm_retire(map, TACHO_PROC_SIZE);
+	tacho_probe.file[0] = '\0';
+	share_words(may);
+}
+
+/* Whether somebody has a seat in our file. */
+static bool has_guests(void)
+{
+	for (uint32_t i = 0; i < TACHO_SEATS_MAX; i++)
+		if (tacho_load_acquire(seat_word(i)))
+			return true;
+	return false;
+}
+
+void tacho_procmap_end(void)
+{
+	uint32_t seat = tacho_probe.seat;
+
+	if (seat && seat <= TACHO_SEATS_MAX)
+		tacho_store_release(seat_word(seat - 1), 0);
+	else if (!seat && !has_guests() && tacho_attach_may_map())
+		(void)unlink(tacho_probe.file);
 }

@@ -118,8 +118,11 @@ void tacho_ring_retire(struct tacho_ring *r)
 /* Opens the session's directory; a descriptor or -errno. */
 static int open_dir(const struct tacho_ring *r)
 {
-	int fd = open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd;
 
+	if (r->may_open && !r->may_open())
+		return -EPERM;
+	fd = open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -279,6 +279,7 @@ struct tacho_ring {
 	uint32_t stream_id;
 	uint8_t uuid[16];
 	char path[TACHO_PATH_MAX];	/* the session's directory */
+	bool (*may_open)(void);		/* asked before a file is opened; NULL: one may */
 };
 
 static inline uint32_t tacho_ring_nr_lanes(const struct tacho_ring *r)

@@ -120,6 +120,13 @@ static bool locked_out(const struct tacho_procfile *p, const struct tacho_view *
 	return process_maps(p->pid, path) != 1;
 }
 
+static bool head_is_good(const struct tacho_proc *head)
+{
+	return tacho_load_acquire(&head->head.ready) == 1 &&
+	       head->head.magic == TACHO_MAGIC_PROC &&
+	       head->head.signature == tacho_abi_signature();
+}
+
 /* Maps one process file; 0, 1: remove it, or -errno: leave it alone. */
 static int procfile_open(struct tacho_dir *dir, const char *name,
 			 struct tacho_procfile *p)
@@ -129,7 +136,7 @@ static int procfile_open(struct tacho_dir *dir, const char *name,
 	char *end;
 	int fd, err;
 
-	*p = (struct tacho_procfile){ .map_size = TACHO_PROC_SIZE };
+	*p = (struct tacho_procfile){ .events_max = TACHO_EVENTS_MAX };
 	p->pid = (int32_t)strtol(name, &end, 10);
 	if (p->pid <= 0 || *end != '.')
 		return -EINVAL;
@@ -144,24 +151,82 @@ static int procfile_open(struct tacho_dir *dir, const char *name,
 	fd = tacho_shm_open(dir->fd, file);
 	if (fd < 0)
 		return fd;
-	err = p->foreign ? 1 : process_lives(p->pid, name);
-	/* not to be told: it is left alone, never taken for dead */
-	err = err < 0 ? err : !err;
-	if (!err)
-		err = tacho_shm_map(fd, TACHO_PROC_SIZE, true, false, &map);
+	err = tacho_shm_map(fd, TACHO_PROC_SIZE, true, false, &map);
 	close(fd);
-	if (err)
-		return err;
-	p->head = map;
-	p->state = (struct tacho_proc_state *)(void *)
-		   ((char *)map + TACHO_PROC_STATE_OFF);
-	if (tacho_load_acquire(&p->head->head.ready) != 1 ||
-	    p->head->head.magic != TACHO_MAGIC_PROC ||
-	    p->head->head.signature != tacho_abi_signature()) {
+	p->map = err ? NULL : map;
+	if (!err && !head_is_good(map)) {
 		tacho_shm_unmap(map, TACHO_PROC_SIZE);
-		return -EPROTO;
+		err = -EPROTO;
 	}
+	/* of another version: its process may be alive */
+	if (err)
+		return !p->foreign && !process_lives(p->pid, name) ? 1 : err;
+	p->head = map;
+	p->state = (struct tacho_proc_state *)(void *)(p->map + TACHO_PROC_STATE_OFF);
 	return 0;
+}
+
+static uint64_t *seat_word(const struct tacho_procfile *p, uint32_t i)
+{
+	return (uint64_t *)(void *)(p->map + TACHO_PROC_SEATS_OFF) + i;
+}
+
+/* Frees the places of those that have ended; how many are left. */
+static uint32_t sweep_seats(struct tacho_procfile *p, const char *name)
+{
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < TACHO_SEATS_MAX; i++) {
+		uint64_t word = tacho_load_acquire(seat_word(p, i));
+
+		if (!word)
+			continue;
+		if (!p->foreign && !process_lives((int32_t)(uint32_t)word, name) &&
+		    tacho_cas_acq_rel(seat_word(p, i), &word, 0))
+			continue;
+		used++;
+		p->sharers += word >> 32 == TACHO_SEAT_SHARED;
+	}
+	return used;
+}
+
+/* Calls fn for each process that has a seat of its own. */
+static int each_seat(const struct tacho_procfile *p,
+		     int (*fn)(struct tacho_procfile *p, void *arg), void *arg)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < TACHO_SEATS_MAX; i++) {
+		uint64_t word = tacho_load_acquire(seat_word(p, i));
+		struct tacho_procfile q = *p;
+		char *at = p->map + TACHO_PROC_SEAT(i);
+
+		if (word >> 32 != TACHO_SEAT_LIVE)
+			continue;
+		q.pid = (int32_t)(uint32_t)word;
+		q.head = (const struct tacho_proc *)(const void *)at;
+		q.state = (struct tacho_proc_state *)(void *)(at + TACHO_PROC_STATE_OFF);
+		q.events_max = TACHO_SEAT_EVENTS;
+		q.sharers = 0;
+		if (head_is_good(q.head))
+			ret = fn(&q, arg);
+	}
+	return ret;
+}
+
+/* Calls fn for all processes of a file; *gone: there is none. */
+static int each_of_file(struct tacho_procfile *p, const char *name,
+			int (*fn)(struct tacho_procfile *p, void *arg), void *arg, bool *gone)
+{
+	int lives = p->foreign ? 1 : process_lives(p->pid, name);
+	uint32_t used = sweep_seats(p, name);
+	int ret = 0;
+
+	*gone = !lives && !used;
+	/* not to be told: it is left alone, never taken for dead */
+	if (lives > 0 || p->sharers)
+		ret = fn(p, arg);
+	return ret ? ret : each_seat(p, fn, arg);
 }
 
 int tacho_procs_each(struct tacho_dir *dir,
@@ -181,13 +246,14 @@ int tacho_procs_each(struct tacho_dir *dir,
 	while (!ret && (e = readdir(list))) {
 		struct tacho_procfile p;
 		int err = procfile_open(dir, e->d_name, &p);
+		bool gone = err == 1;
 
-		if (err == 1)
+		if (!err) {
+			ret = each_of_file(&p, e->d_name, fn, arg, &gone);
+			tacho_shm_unmap(p.map, TACHO_PROC_SIZE);
+		}
+		if (gone)
 			(void)unlinkat(fd, e->d_name, 0);
-		if (err)
-			continue;
-		ret = fn(&p, arg);
-		tacho_shm_unmap((void *)(uintptr_t)p.head, p.map_size);
 	}
 	closedir(list);
 	return ret;
@@ -197,13 +263,13 @@ uint32_t tacho_procfile_nr_events(const struct tacho_procfile *p)
 {
 	uint32_t n = tacho_load_acquire(&p->head->nr_events);
 
-	return n > TACHO_EVENTS_MAX ? TACHO_EVENTS_MAX : n;
+	return n > p->events_max ? p->events_max : n;
 }
 
 const char *tacho_procfile_event(const struct tacho_procfile *p, uint32_t i,
 				 uint32_t *len, bool *gone)
 {
-	const char *base = (const char *)p->head;
+	const char *base = p->map;
 	struct tacho_proc_event e;
 
 	if (!i || i > tacho_procfile_nr_events(p))

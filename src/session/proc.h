@@ -26,14 +26,16 @@ struct tacho_procfile {
 	int32_t pid;
 	uint64_t pidns;
 	bool foreign;			/* of another pid name space */
-	const struct tacho_proc *head;	/* mapped, shared, TACHO_PROC_SIZE */
+	const struct tacho_proc *head;	/* mapped, shared */
 	struct tacho_proc_state *state;	/* its state words, by event */
-	uint64_t map_size;
+	char *map;			/* the file they are in: TACHO_PROC_SIZE */
+	uint32_t events_max;		/* that there are words for */
+	uint32_t sharers;		/* children that are switched with it */
 };
 
 /*
- * Calls fn for the file of each living traced process; fn returns 0 to go on.
- * Files of dead processes are removed on the way.  Returns what fn returned last,
+ * Calls fn for each living traced process, which has a file or a seat in one (abi/shm.h); fn
+ * returns 0 to go on.  Files that nobody uses any more are removed on the way.  Returns what fn returned last,
  * or a negative errno.
  */
 int tacho_procs_each(struct tacho_dir *dir,

@@ -339,15 +339,17 @@ static int types_allocate(const struct tacho_view *v, uint64_t end)
 		return 0;
 	if (goal > TACHO_TYPES_TEXT_MAX)
 		goal = TACHO_TYPES_TEXT_MAX;
+	if (v->ring.may_open && !v->ring.may_open())
+		return -EPERM;
 	dirfd = open(v->ring.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dirfd < 0)
-		return -errno;
-	fd = tacho_shm_open(dirfd, "types");
-	close(dirfd);
-	if (fd < 0)
-		return fd;
-	err = tacho_shm_allocate(fd, TACHO_TYPES_TEXT_OFF + ready, goal - ready);
-	close(fd);
+	fd = dirfd < 0 ? -errno : tacho_shm_open(dirfd, "types");
+	if (dirfd >= 0)
+		close(dirfd);
+	/* a program that gave up its rights has the mapping yet */
+	err = fd < 0 ? tacho_shm_populate(v->types, TACHO_TYPES_TEXT_OFF + ready, goal - ready)
+		     : tacho_shm_allocate(fd, TACHO_TYPES_TEXT_OFF + ready, goal - ready);
+	if (fd >= 0)
+		close(fd);
 	while (!err && ready < goal &&
 	       !tacho_cas_acq_rel(&v->types->text_ready, &ready, goal))
 		;

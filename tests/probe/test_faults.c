@@ -6,14 +6,19 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,8 +37,6 @@
 #else
 #define CPU_LANES	0
 #endif
-
-#define FILE_LIMIT_CHILD	0	/* what a child forked under a limit records */
 
 static struct tacho_dir dir;
 static char top[] = "/dev/shm/tacho-fault-test.XXXXXX";
@@ -509,7 +512,7 @@ static void file_limit(void)
 	}
 	CHECK_EQ(waitpid(child, &status, 0), child);
 	CHECK_EQ(status, 0);
-	CHECK_EQ(written(&s), before + FILE_LIMIT_CHILD);
+	CHECK_EQ(written(&s), before + 100);
 	/* a session, which needs larger files yet */
 	CHECK_EQ(tacho_session_destroy(&s, NULL), 0);
 	for (int i = 0; i < 2; i++) {
@@ -524,6 +527,239 @@ static void file_limit(void)
 static int start_limited(void)
 {
 	return tacho_object_register(&object) == -EFBIG ? 0 : 1;
+}
+
+/* ---- programs that gave up their rights ---- */
+
+static int go_on[2][2], arrived[2];
+
+static void make_pipes(void)
+{
+	CHECK_EQ(pipe(go_on[0]) | pipe(go_on[1]) | pipe(arrived), 0);
+}
+
+/* Says that it is there, and waits until it may go on: for the first time, or the second. */
+static void meet(int turn)
+{
+	char c = 0;
+
+	CHECK_EQ(write(arrived[1], &c, 1), 1);
+	CHECK_EQ(read(go_on[turn][0], &c, 1), 1);
+}
+
+static void wait_for(int n)
+{
+	char c;
+
+	while (n--)
+		CHECK_EQ(read(arrived[0], &c, 1), 1);
+}
+
+static void let_go(int turn, int n)
+{
+	char c = 0;
+
+	while (n--)
+		CHECK_EQ(write(go_on[turn][1], &c, 1), 1);
+}
+
+struct seen {
+	int n;
+	int32_t pid[16];
+};
+
+static int note_process(struct tacho_procfile *p, void *arg)
+{
+	struct seen *s = arg;
+
+	if (s->n < 16)
+		s->pid[s->n++] = p->pid;
+	return 0;
+}
+
+static bool sees(int32_t pid)
+{
+	struct seen s = { 0 };
+
+	CHECK_EQ(tacho_procs_each(&dir, note_process, &s), 0);
+	while (s.n--)
+		if (s.pid[s.n] == pid)
+			return true;
+	return false;
+}
+
+/* What a daemon's child does: two events, of which the second is switched on meanwhile. */
+static void work(void)
+{
+	for (int i = 0; i < 100; i++) {
+		hit(&event_count, 0, i);
+		hit(&event_other, 0, i);
+	}
+	meet(0);
+	for (int i = 0; i < 10; i++)
+		hit(&event_other, 0, i);
+	meet(1);
+}
+
+static pid_t fork_worker(void)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		work();
+		exit(test_failed != 0);
+	}
+	return child;
+}
+
+static void drop_chroot(void)
+{
+	CHECK_EQ(chroot("/proc/self/fdinfo"), 0);
+	CHECK_EQ(chdir("/"), 0);
+}
+
+static void drop_setuid(void)
+{
+	CHECK_EQ(setgid(65534), 0);
+	CHECK_EQ(setuid(65534), 0);
+}
+
+/*
+ * A daemon gives up its rights and forks a worker, which forks another; then it ends.  Both
+ * record, are seen, and are switched each by itself as long as they live.
+ */
+static void drop_rights(void (*drop)(void))
+{
+	struct tacho_session s;
+	pid_t daemon, worker[2];
+	int status, ends[2];
+
+	CHECK_EQ(make(&s, "drop", 1 << 20, NULL), 0);
+	CHECK_EQ(tacho_session_rule(&s, true, "test:count", NULL, NULL), 0);
+	make_pipes();
+	CHECK_EQ(pipe(ends), 0);
+	CHECK_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	daemon = fork();
+	if (!daemon) {
+		hit(&event_count, 0, 0);
+		drop();
+		worker[0] = fork();
+		if (!worker[0]) {
+			worker[1] = fork_worker();
+			CHECK_EQ(write(ends[1], &worker[1], sizeof(pid_t)), sizeof(pid_t));
+			work();
+			exit(test_failed != 0);
+		}
+		CHECK_EQ(write(ends[1], &worker[0], sizeof(pid_t)), sizeof(pid_t));
+		exit(test_failed != 0);
+	}
+	CHECK_EQ(waitpid(daemon, &status, 0), daemon);
+	CHECK_EQ(status, 0);
+	CHECK_EQ(read(ends[0], &worker[0], sizeof(pid_t)), sizeof(pid_t));
+	CHECK_EQ(read(ends[0], &worker[1], sizeof(pid_t)), sizeof(pid_t));
+	wait_for(2);
+	CHECK_EQ(written(&s), 201);
+	CHECK(!sees(daemon) && sees(worker[0]) && sees(worker[1]));
+	/* one of the two, whichever that is */
+	CHECK_EQ(tacho_session_pids(&s, &worker[1], 1, true, NULL), 0);
+	CHECK_EQ(tacho_session_rule(&s, true, "test:other", NULL, NULL), 0);
+	let_go(0, 2);
+	wait_for(2);
+	CHECK_EQ(written(&s), 211);
+	let_go(1, 2);
+	for (int i = 0; i < 2; i++) {
+		CHECK(wait(&status) > 0);
+		CHECK_EQ(status, 0);
+	}
+	CHECK(!sees(worker[0]) && !sees(worker[1]));
+	CHECK_EQ(lost(&s), 0);
+	CHECK_EQ(tacho_session_destroy(&s, NULL), 0);
+}
+
+static void drops_chroot(void)
+{
+	drop_rights(drop_chroot);
+}
+
+static void drops_setuid(void)
+{
+	drop_rights(drop_setuid);
+}
+
+#define FORBID(nr) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1), \
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+
+/* From now on what opens, makes or maps files kills. */
+static int lock_up(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		FORBID(SYS_openat), FORBID(SYS_unlinkat), FORBID(SYS_mremap),
+		FORBID(SYS_madvise), FORBID(SYS_ftruncate), FORBID(SYS_fallocate),
+#ifdef SYS_unlink
+		FORBID(SYS_unlink), FORBID(SYS_rename), FORBID(SYS_open),
+#endif
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { TACHO_ARRAY_SIZE(code), code };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) |
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* A sandbox that forks: nobody is killed, and the child does what its parent does. */
+static void sandboxed(void)
+{
+	struct tacho_session s;
+	pid_t box;
+	int status;
+
+	make_pipes();
+	CHECK_EQ(make(&s, "sandbox", 1 << 20, NULL), 0);
+	CHECK_EQ(tacho_session_rule(&s, true, "test:count", NULL, NULL), 0);
+	box = fork();
+	if (!box) {
+		pid_t child;
+
+		hit(&event_count, 0, 0);
+		if (lock_up())
+			_exit(2);
+		child = fork();
+		if (!child) {
+			for (int i = 0; i < 100; i++)
+				hit(&event_count, 0, i);
+			exit(0);
+		}
+		if (waitpid(child, &status, 0) != child || status)
+			_exit(3);
+		hit(&event_count, 0, 1);
+		meet(0);
+		/* the other buffer is not mapped here, and cannot be any more */
+		for (int i = 0; i < 10; i++)
+			hit(&event_count, 0, i);
+		exit(0);
+	}
+	wait_for(1);
+	CHECK_EQ(written(&s), 102);
+	CHECK(tacho_session_snapshot(&s, NULL) >= 0);
+	let_go(0, 1);
+	CHECK_EQ(waitpid(box, &status, 0), box);
+	CHECK_EQ(status, 0);
+	CHECK_EQ(written(&s) + lost(&s), 112);
+	CHECK(!sees(box));
+	CHECK_EQ(tacho_session_destroy(&s, NULL), 0);
+}
+
+static void test_rights(void)
+{
+	if (geteuid()) {
+		printf("# no rights to give up\n");
+	} else {
+		CHECK_EQ(in_child(drops_chroot), 0);
+		CHECK_EQ(in_child(drops_setuid), 0);
+	}
+	CHECK_EQ(in_child(sandboxed), 0);
 }
 
 /* ---- tools and processes that are gone ---- */
@@ -745,6 +981,7 @@ int main(int argc, char **argv)
 	CHECK_EQ(in_child(full_memory), 0);
 	CHECK_EQ(in_child(full_from_start), 0);
 	CHECK_EQ(in_child(file_limit), 0);
+	test_rights();
 	test_stale_handle();
 	test_half_named();
 	test_kills();

@@ -235,7 +235,8 @@ def test_status():
     assert j["processes"] == [{"pid": a.pid, "comm": "traced", "events": 5,
                                "enabled": 4, "lost_events": 0,
                                "lost_sessions": 0, "lost_programs": 0,
-                               "lost_stacks": 0}], j
+                               "lost_stacks": 0,
+                               "sharers": 0, "unseated": 0}], j
     assert tacho("status", "s").out in out
     tacho("destroy", "s")
     a.end()

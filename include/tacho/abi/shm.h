@@ -103,6 +103,7 @@ struct tacho_registry {
  *	state	struct tacho_proc_state [TACHO_EVENTS_MAX + 1]
  *	entry	struct tacho_proc_event [TACHO_EVENTS_MAX + 1]
  *	text	type texts (see struct tacho_types), appended
+ *	seat	for children that cannot make a file: struct tacho_seats
  *
  * Index 0 is never used.  nr_events is stored with release after the entry.
  * Tools set and clear bits in state words, and write nothing else.
@@ -117,6 +118,34 @@ struct tacho_proc_state {
 	uint64_t wanted;	/* the site fires: enabled, or a trigger is on it, or targets it */
 	uint64_t program;	/* there are commands for it: a hit goes the long way */
 };
+
+/*
+ * A program that gave up its rights (setuid, chroot) cannot make files any more, nor can its
+ * children.  But they inherit its mapping.  So a child without a file takes a seat in
+ * that of its ancestor: a head and state words of its own.  It maps the words over
+ * those of its parent, at the addresses where its sites look.  src/probe/procmap.c.
+ *
+ *	seat i	one word, in the head page of the file: pid | state << 32
+ *		struct tacho_proc and state words, at TACHO_PROC_SEAT(i)
+ *
+ * The child takes a place that is free, or whose process has ended, by compare-and-swap.
+ * Tools free the places of the dead.  Entries and texts are those of the file.  A
+ * child that may not even map memory (seccomp), or has too many events for a seat, takes a
+ * place only, and is switched with its parent; so is one for which no place is left, which
+ * nobody knows of.
+ */
+enum tacho_seat_state {
+	TACHO_SEAT_FREE = 0,
+	TACHO_SEAT_TAKING = 1,
+	TACHO_SEAT_LIVE = 2,	/* it has its own head and state words */
+	TACHO_SEAT_SHARED = 3,	/* it looks at the words of its parent */
+};
+
+#define TACHO_SEATS_MAX		256
+#define TACHO_SEAT_STRIDE	65536u
+#define TACHO_SEAT_EVENTS	((TACHO_SEAT_STRIDE - 4096u) / 16u - 1)
+#define TACHO_SEAT_WORD(pid, state) \
+	((uint64_t)(uint32_t)(pid) | (uint64_t)(state) << 32)
 
 struct tacho_proc {
 	struct tacho_file_head head;
@@ -133,13 +162,18 @@ struct tacho_proc {
 	uint64_t lost_map;	/* sessions that could not be mapped */
 	uint64_t lost_program;	/* commands that could not be compiled here */
 	uint64_t lost_stack;	/* call stacks that could not be taken or written, or told of */
+	uint64_t unseated;	/* forked children for which no place was left */
 };
+
+#define TACHO_PROC_SEATS_OFF	2048u	/* of the seats' words */
 
 #define TACHO_PROC_STATE_OFF	4096u
 #define TACHO_PROC_ENTRY_OFF	(TACHO_PROC_STATE_OFF + 16u * (TACHO_EVENTS_MAX + 1))
 #define TACHO_PROC_TEXT_OFF	(TACHO_PROC_ENTRY_OFF + 16u * (TACHO_EVENTS_MAX + 1))
 #define TACHO_PROC_TEXT_MAX	(64u << 20)
-#define TACHO_PROC_SIZE		(TACHO_PROC_TEXT_OFF + TACHO_PROC_TEXT_MAX)
+#define TACHO_PROC_SEAT(i) \
+	(TACHO_PROC_TEXT_OFF + TACHO_PROC_TEXT_MAX + (i) * TACHO_SEAT_STRIDE)
+#define TACHO_PROC_SIZE		TACHO_PROC_SEAT(TACHO_SEATS_MAX)
 
 enum tacho_proc_flag {
 	TACHO_PROC_SANDBOXED = 1,	/* it had a seccomp filter when it began */
@@ -156,7 +190,8 @@ struct tacho_proc_event {
 	uint32_t name_len;	/* length of "system:name" at the start of the text */
 };
 
-TACHO_ABI_ASSERT(sizeof(struct tacho_proc) <= 4096, "proc head");
+TACHO_ABI_ASSERT(sizeof(struct tacho_proc) <= TACHO_PROC_SEATS_OFF, "proc head");
+TACHO_ABI_ASSERT(TACHO_PROC_SEATS_OFF + 8 * TACHO_SEATS_MAX <= TACHO_PROC_STATE_OFF, "seats");
 TACHO_ABI_ASSERT(sizeof(struct tacho_proc_event) == 16, "proc entry");
 TACHO_ABI_ASSERT(sizeof(struct tacho_proc_state) == 16, "state words");
 
