@@ -302,7 +302,7 @@ static bool has_more(struct tacho_session *s, const struct tacho_resume *from)
 	struct tacho_ring *r = &s->view.ring;
 
 	for (uint32_t nr = 0; nr < tacho_ring_nr_lanes(r); nr++)
-		if (tacho_ring_written(r, nr, 0) > from->next[nr] ||
+		if (tacho_ring_written(r, nr, tacho_ring_home(r, nr)) > from->next[nr] ||
 		    tacho_ring_lost(r, nr) > from->lost[nr])
 			return true;
 	return false;

@@ -47,7 +47,7 @@ static uint64_t session_bytes(const struct tacho_session *s)
 			const struct tacho_buffer *b =
 				tacho_lane_buffer(tacho_ring_lane(r, nr), id);
 
-			if (b->flags & TACHO_BUFFER_MADE)
+			if (tacho_ring_in_use(r, nr, id))
 				bytes += (uint64_t)b->nr_subs << r->sub_shift;
 		}
 	return bytes;

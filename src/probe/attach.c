@@ -199,7 +199,8 @@ static void apply_session(uint32_t bit, uint32_t first, uint32_t last)
 		return;
 	/* before the program locks itself up, and off the first event's bill */
 	for (uint32_t lane = 0; lane < s->view.ring.nr_cpus; lane++)
-		(void)tacho_ring_map(&s->view.ring, lane, 0);
+		(void)tacho_ring_map(&s->view.ring, lane, tacho_cursor_id(tacho_load_relaxed(
+					     &tacho_ring_lane(&s->view.ring, lane)->cursor)));
 	tacho_program_prepare(s, first, last);
 }
 

@@ -231,6 +231,7 @@ static uint32_t buffer_of(const struct tacho_recorder *rec, uint32_t nr,
 	const struct tacho_ring *r = &rec->cfg.session->view.ring;
 	struct tacho_lane *lane = tacho_ring_lane(r, nr);
 	uint64_t c = tacho_load_acquire(&lane->cursor);
+	uint32_t id;
 
 	*frozen = false;
 	if (!c || c == TACHO_CURSOR_DEAD)
@@ -238,14 +239,10 @@ static uint32_t buffer_of(const struct tacho_recorder *rec, uint32_t nr,
 	if (rec->lane[nr].past_frozen ||
 	    !(rec->cfg.snapshot || rec->cfg.everything))
 		return tacho_cursor_id(c);
-	for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++) {
-		uint32_t flags = tacho_load_acquire(
-			&tacho_lane_buffer(lane, id)->flags);
-
-		*frozen = flags & TACHO_BUFFER_FROZEN;
-		if (*frozen)
-			return id;
-	}
+	id = tacho_ring_frozen(r, nr);
+	*frozen = id < TACHO_BUFFERS_MAX;
+	if (*frozen)
+		return id;
 	return tacho_cursor_id(c);
 }
 

@@ -13,12 +13,17 @@ int tacho_ring_reader_init(struct tacho_ring_reader *rd, struct tacho_ring *r,
 			   uint32_t lane, uint32_t id, bool consume,
 			   uint64_t start_event)
 {
+	if (lane >= tacho_ring_nr_lanes(r))
+		return -ENOENT;
 	*rd = (struct tacho_ring_reader){
 		.r = r, .lane = lane, .id = id, .consume = consume,
 		.next_event = start_event == TACHO_READ_ALL ? TACHO_READ_OLDEST : start_event,
 		.all = start_event == TACHO_READ_ALL,
 	};
-	if (!tacho_ring_map(r, lane, id))
+	/* where it was moved meanwhile */
+	if (tacho_load_acquire(&tacho_ring_lane(r, lane)->moves))
+		rd->id = tacho_ring_home(r, lane) | (id & 1);
+	if (!tacho_ring_map(r, lane, rd->id))
 		return -ENOENT;
 	rd->copy = malloc((size_t)1 << r->sub_shift);
 	return rd->copy ? 0 : -ENOMEM;
@@ -40,6 +45,37 @@ static uint64_t committed(struct tacho_ring *r, uint32_t lane, uint32_t id)
 	if (c == TACHO_CURSOR_DEAD || tacho_cursor_id(c) != id)
 		c = tacho_load_acquire(&tacho_lane_buffer(l, id)->saved);
 	return c;
+}
+
+/* Whether a tool has touched memory of the lane since `moves` was read (M-R3). */
+static bool has_moved(const struct tacho_ring_reader *rd, uint64_t moves)
+{
+	tacho_fence_acquire();
+	return tacho_load_relaxed(&tacho_ring_lane(rd->r, rd->lane)->moves) != moves;
+}
+
+/*
+ * R1, and the reader goes where its buffer was moved (section 9).  *moves is as it was when the
+ * cursor was read.
+ */
+static uint64_t locate(struct tacho_ring_reader *rd, uint64_t *moves)
+{
+	struct tacho_lane *l = tacho_ring_lane(rd->r, rd->lane);
+	uint32_t id;
+	uint64_t c;
+
+	do {
+		*moves = tacho_load_acquire(&l->moves);
+		c = committed(rd->r, rd->lane, rd->id);
+		id = *moves ? tacho_ring_home(rd->r, rd->lane) | (rd->id & 1) : rd->id;
+		if (id != rd->id) {
+			rd->id = id;
+			rd->given = 0;
+			continue;
+		}
+		if (!has_moved(rd, *moves))
+			return c;
+	} while (true);
 }
 
 /* The full number of the sub-buffer that c is in, near `near`. */
@@ -99,13 +135,13 @@ static void assert_ours(const uint64_t *words, uint64_t n)
 #endif
 }
 
-/*
- * Copies words [0, end) of sub-buffer seq.  False when a writer may have been
- * in it meanwhile.
- */
-static bool copy_sub(struct tacho_ring_reader *rd,
-		     const struct tacho_ring_buf *b, uint64_t seq,
-		     uint32_t from, uint32_t end)
+/* How a copy went: whole; a writer may have been there; or a tool, see section 9. */
+enum copied { COPIED, OVERWRITTEN, MOVED };
+
+/* Copies words [0, end) of sub-buffer seq; moves: of the time when its place was found. */
+static enum copied copy_sub(struct tacho_ring_reader *rd,
+			    const struct tacho_ring_buf *b, uint64_t seq,
+			    uint32_t from, uint32_t end, uint64_t moves)
 {
 	const uint64_t *sub = (const void *)
 		tacho_ring_sub(rd->r, b, tacho_cursor_make(rd->id, seq, 0, 0));
@@ -115,15 +151,20 @@ static bool copy_sub(struct tacho_ring_reader *rd,
 	if (end > from)
 		tacho_copy_relaxed(rd->copy + from, sub + from, end - from);
 	tacho_fence_acquire();					/* R3 */
+	if (has_moved(rd, moves))
+		return MOVED;
 	if (rd->consume && !overwrites(rd->r, rd->lane, rd->id)) {
 		/* nobody writes to what we have not given back */
 		assert_ours(sub + from, end > from ? end - from : 0);
-		return true;
+		return COPIED;
 	}
 	if (!overwrites(rd->r, rd->lane, rd->id))
-		return seq >= consumed_of(rd);
+		return seq >= consumed_of(rd) ? COPIED : OVERWRITTEN;
 	c = committed(rd->r, rd->lane, rd->id);
-	return seq >= oldest(full_seq(c, seq), tacho_ring_subs(rd->r, b), true);
+	if (moves && tacho_ring_home(rd->r, rd->lane) != (rd->id & ~1u))
+		return MOVED;
+	return seq >= oldest(full_seq(c, seq), tacho_ring_subs(rd->r, b), true) ?
+	       COPIED : OVERWRITTEN;
 }
 
 /*
@@ -150,20 +191,31 @@ static uint32_t check_records(struct tacho_ring_reader *rd, uint32_t from,
 	return at;
 }
 
+/* The oldest sub-buffer that is there, the writer being in `seq`. */
+static uint64_t first_of(const struct tacho_ring_reader *rd, const struct tacho_ring_buf *b,
+			 uint64_t seq)
+{
+	struct tacho_lane *l = tacho_ring_lane(rd->r, rd->lane);
+	uint64_t floor = tacho_load_relaxed(&tacho_lane_buffer(l, rd->id)->floor);
+	uint64_t first = oldest(seq, tacho_ring_subs(rd->r, b),
+				overwrites(rd->r, rd->lane, rd->id));
+
+	return floor > first && floor <= seq ? floor : first;
+}
+
 /* First read: where the buffer's oldest sub-buffer is. */
 static bool begin(struct tacho_ring_reader *rd, const struct tacho_ring_buf *b,
 		  uint64_t c)
 {
+	struct tacho_buffer *buf = tacho_lane_buffer(tacho_ring_lane(rd->r, rd->lane), rd->id);
 	bool over = overwrites(rd->r, rd->lane, rd->id);
-	const struct tacho_packet *now;
 	uint64_t seq, consumed;
 
-	now = tacho_ring_sub(rd->r, b, c);
-	seq = tacho_load_relaxed(&now->packet_seq_num);
-	/* a header under the writer's pen, or junk: look again later */
+	seq = tacho_load_relaxed(&tacho_buffer_open(buf, c)->seq);
+	/* under the writer's pen, or junk: look again later */
 	if ((seq & TACHO_CURSOR_SEQ_MASK) != tacho_cursor_seq(c))
 		return false;
-	rd->seq = oldest(seq, tacho_ring_subs(rd->r, b), over);
+	rd->seq = first_of(rd, b, seq);
 	consumed = consumed_of(rd);
 	if (rd->all && over)
 		consumed = 0;
@@ -251,17 +303,18 @@ static uint32_t skip_known(struct tacho_ring_reader *rd, uint32_t from,
 
 /*
  * Reads the sub-buffer at rd->seq up to `end` words.  1: a chunk, 0: nothing
- * in it, -EAGAIN: overwritten meanwhile, -ESHUTDOWN: perhaps freed meanwhile.
+ * in it, -EAGAIN: overwritten meanwhile, -ESTALE: moved, -ESHUTDOWN: perhaps freed meanwhile.
  */
 static int read_sub(struct tacho_ring_reader *rd, const struct tacho_ring_buf *b,
-		    uint32_t end, struct tacho_chunk *chunk)
+		    uint32_t end, uint64_t moves, struct tacho_chunk *chunk)
 {
 	const struct tacho_packet *head = (const void *)rd->copy;
 	uint32_t from = rd->words, to, events;
 	uint64_t first, begin_time;
+	enum copied how = copy_sub(rd, b, rd->seq, from, end, moves);
 
-	if (!copy_sub(rd, b, rd->seq, from, end))
-		return -EAGAIN;
+	if (how != COPIED)
+		return how == MOVED ? -ESTALE : -EAGAIN;
 	if (tacho_load_relaxed(&rd->r->ctl->state) == TACHO_STATE_DEAD)
 		return -ESHUTDOWN;
 	if (from == TACHO_PACKET_WORDS) {
@@ -320,7 +373,7 @@ static void catch_up(struct tacho_ring_reader *rd,
 		     const struct tacho_ring_buf *b, uint64_t now)
 {
 	bool over = overwrites(rd->r, rd->lane, rd->id);
-	uint64_t first = oldest(now, tacho_ring_subs(rd->r, b), over);
+	uint64_t first = first_of(rd, b, now);
 
 	if (!rd->consume && !over && first < consumed_of(rd))
 		first = consumed_of(rd);
@@ -330,31 +383,39 @@ static void catch_up(struct tacho_ring_reader *rd,
 
 int tacho_ring_read(struct tacho_ring_reader *rd, struct tacho_chunk *chunk)
 {
-	const struct tacho_ring_buf *b = tacho_ring_map(rd->r, rd->lane, rd->id);
-
-	if (!b)
-		return -ENOENT;
 	for (;;) {
 		/* before the cursor is read: what it covers then is all */
 		int none = lane_closed(rd->r, rd->lane) ? -ESHUTDOWN : 0;
-		uint64_t c = committed(rd->r, rd->lane, rd->id);	/* R1 */
+		uint64_t moves, c = locate(rd, &moves);			/* R1 */
+		const struct tacho_ring_buf *b = tacho_ring_map(rd->r, rd->lane, rd->id);
 		uint32_t end;
 		uint64_t now;
 		bool closed;
 		int got;
 
+		if (!b && !has_moved(rd, moves))
+			return -ENOENT;
+		if (!b)
+			continue;
 		give_back(rd);
-		if (!c || (!rd->begun && !begin(rd, b, c)))
+		if (!c)
 			return none;
+		if (!rd->begun && !begin(rd, b, c)) {
+			if (has_moved(rd, moves))
+				continue;
+			return none;
+		}
 		now = full_seq(c, rd->seq);
 		catch_up(rd, b, now);
 		closed = rd->seq < now;
 		end = end_of_sub(rd, b, c, closed);
 		if (!closed && end <= rd->words)
 			return none;
-		got = read_sub(rd, b, end, chunk);
+		got = read_sub(rd, b, end, moves, chunk);
 		if (got == -ESHUTDOWN)
 			return got;
+		if (got == -ESTALE)
+			continue;
 		/* overwritten: its place was taken, so at least one further on */
 		if (closed || got == -EAGAIN)
 			jump(rd, rd->seq + 1);
@@ -374,21 +435,18 @@ uint64_t tacho_ring_lost(const struct tacho_ring *r, uint32_t lane)
 
 uint64_t tacho_ring_written(struct tacho_ring *r, uint32_t lane, uint32_t id)
 {
-	const struct tacho_ring_buf *b = tacho_ring_map(r, lane, id);
-	const struct tacho_packet *sub;
+	struct tacho_buffer *b = tacho_lane_buffer(tacho_ring_lane(r, lane), id);
 	uint64_t c, first;
 
-	if (!b)
-		return 0;
-	for (int tries = 0; tries < 100; tries++) {
+	for (int tries = 0; tries < 100 && tacho_ring_in_use(r, lane, id); tries++) {
 		c = committed(r, lane, id);
 		if (!c)
 			return 0;
-		sub = tacho_ring_sub(r, b, c);
-		first = tacho_load_relaxed(&sub->event_first);
+		first = tacho_load_relaxed(&tacho_buffer_open(b, c)->first);
 		tacho_fence_acquire();
-		/* still the same sub-buffer: its header was stable */
-		if (tacho_cursor_seq(committed(r, lane, id)) == tacho_cursor_seq(c))
+		/* still the same sub-buffer: what is known of it was stable */
+		if (tacho_cursor_seq(committed(r, lane, id)) == tacho_cursor_seq(c) &&
+		    tacho_ring_in_use(r, lane, id))
 			return first + tacho_cursor_events(c);
 	}
 	return 0;
@@ -396,13 +454,14 @@ uint64_t tacho_ring_written(struct tacho_ring *r, uint32_t lane, uint32_t id)
 
 uint64_t tacho_ring_overwritten(struct tacho_ring *r, uint32_t lane, uint32_t id)
 {
-	const struct tacho_ring_buf *b = tacho_ring_map(r, lane, id);
+	const struct tacho_ring_buf *b;
 	const struct tacho_packet *sub;
 	uint64_t c, first;
 
-	if (!b || !overwrites(r, lane, id))
+	if (!tacho_ring_in_use(r, lane, id) || !overwrites(r, lane, id))
 		return 0;
-	for (int tries = 0; tries < 100; tries++) {
+	b = tacho_ring_map(r, lane, id);
+	for (int tries = 0; b && tries < 100 && tacho_ring_in_use(r, lane, id); tries++) {
 		struct tacho_ring_reader rd = { .r = r, .lane = lane, .id = id };
 
 		c = committed(r, lane, id);

@@ -154,6 +154,18 @@ static int make_file(int dirfd, const char *name, uint64_t size)
 	return err;
 }
 
+/* The file of a buffer that was retired: its memory again. */
+static int fill_file(int dirfd, const char *name, uint64_t size)
+{
+	int fd = tacho_shm_open(dirfd, name), err;
+
+	if (fd < 0)
+		return fd;
+	err = tacho_shm_allocate(fd, 0, size);
+	close(fd);
+	return err;
+}
+
 int tacho_ring_add_buffer(struct tacho_ring *r, uint32_t lane, uint32_t id,
 			  uint32_t nr_subs, uint32_t flags)
 {
@@ -168,11 +180,16 @@ int tacho_ring_add_buffer(struct tacho_ring *r, uint32_t lane, uint32_t id,
 	b = tacho_lane_buffer(tacho_ring_lane(r, lane), id);
 	if (tacho_load_acquire(&b->flags) & TACHO_BUFFER_MADE)	/* [R2] */
 		return 0;
+	/* processes may have it mapped: what it was once it stays */
+	if (tacho_load_relaxed(&b->nr_subs) && tacho_load_relaxed(&b->nr_subs) != nr_subs)
+		return -EINVAL;
 	dirfd = open_dir(r);
 	if (dirfd < 0)
 		return dirfd;
 	tacho_ring_file(name, sizeof(name), lane, id);
-	err = make_file(dirfd, name, buffer_bytes(r, nr_subs));
+	err = fill_file(dirfd, name, buffer_bytes(r, nr_subs));
+	if (err == -ENOENT)
+		err = make_file(dirfd, name, buffer_bytes(r, nr_subs));
 	close(dirfd);
 	errno = saved;
 	if (err)
@@ -259,6 +276,7 @@ int tacho_ring_start(struct tacho_ring *r, uint32_t lane, uint32_t id)
 		.cpu_id = lane < r->nr_cpus ? lane : UINT32_MAX,
 	};
 	memcpy(sub->uuid, r->uuid, sizeof(sub->uuid));
+	tacho_store_relaxed(&tacho_lane_buffer(l, id)->open[0].begin, sub->timestamp_begin);
 	/* [W1] pairs with the reader's load of the cursor, step R1 */
 	tacho_store_release(&l->cursor,
 			    tacho_cursor_make(id, 0, 0, TACHO_PACKET_WORDS));
@@ -274,14 +292,12 @@ static uint64_t until_of(struct tacho_ring *r, uint32_t lane, uint64_t now)
 {
 	uint64_t c = tacho_load_acquire(&tacho_ring_lane(r, lane)->cursor);
 	uint64_t begin = now;
-	const struct tacho_ring_buf *b = NULL;
 
-	if (c && c != TACHO_CURSOR_DEAD)
-		b = tacho_ring_map(r, lane, tacho_cursor_id(c));
-	if (b) {
-		const struct tacho_packet *sub = tacho_ring_sub(r, b, c);
+	if (c && c != TACHO_CURSOR_DEAD) {
+		struct tacho_buffer *b = tacho_lane_buffer(tacho_ring_lane(r, lane),
+							   tacho_cursor_id(c));
 
-		begin = tacho_load_relaxed(&sub->timestamp_begin);
+		begin = tacho_load_relaxed(&tacho_buffer_open(b, c)->begin);
 	}
 	return tacho_epoch_end(begin) == tacho_epoch_end(now) ?
 	       tacho_epoch_end(now) : 1;

@@ -3,7 +3,7 @@
  * ring.h - bytes across processes: the rings of one session.
  *
  * This essay is the protocol.  tests/model/ring.pml is its model (plain.pml of
- * section 6, until.pml of section 7), tests/ring/ its hammer.
+ * section 6, until.pml of section 7, move.pml of section 9), tests/ring/ its hammer.
  *
  * 1. The picture
  *
@@ -155,12 +155,67 @@
  *	So between any two instructions that read an entry it does not change, and
  *	whoever is interrupted between first and sub has left room = 0 behind.
  *
+ * 9. Moving: a buffer of another size or mode, with what the old one holds
+ *
+ *	The buffers of a lane are pairs, 2k and 2k + 1: a snapshot goes to and fro between
+ *	the two.  A buffer keeps its size and its mode (discard, overwrite) for
+ *	ever, as processes have it mapped; there are 16 sizes and two modes, so
+ *	that 32 pairs are enough, and each is used again for what it was.  The lane is in the
+ *	pair that its cursor names.  A move takes it to another pair, and changes
+ *	only the id in the cursor: sub-buffers keep their numbers, records theirs.
+ *
+ *	pair 0 (8 sub-buffers)          pair 2 (4)
+ *	| 8 | 9 |10 |11.| 4 | 5 | 6 | 7 |     | 8 | 9 |10 |11.|	. the open one
+ *	cursor 0:11:words:n    -- M5 -->      cursor 2:11:words:n
+ *
+ *	M1  pairs in which the lane is not, and which have memory: a killed tool left
+ *	    them.  They are retired as in M6
+ *	M2  the pair of this size and mode is found, or one that never was any
+ *	M3  lane's `moves` + 1; the pair's memory is allocated; what the other buffer of the pair
+ *	    holds is copied (nobody writes there)
+ *	M4  the sub-buffers are copied, each to its number's place, the open one up to
+ *	    the cursor; writers go on meanwhile
+ *	M5  on the lane's CPU: cursor c is read, what came since is copied, `floor` (the first that
+ *	    was copied), `consumed` and `open` are set.  Then, if the cursor is still c:
+ *	    cursor = c with the new id		commit, release; else M5 again
+ *	M6  lane's `home` = the pair; and for each buffer of the old pair: not MADE,
+ *	    `moves` + 1, and its memory is given back
+ *
+ *	Writers.  A record's place is computed from c and the mappings of c's buffer, and
+ *	stored to inside the sequence (under the lock) that compares c.  So nobody stores
+ *	to a buffer in which the lane is not.  It may be back in it with the very
+ *	cursor c that a sleeping writer has read: then nothing was written in between,
+ *	the buffer holds the same again, and what it does is right.  To change the sub-buffer a
+ *	writer needs what the open one's header says; it has it from `open` in the
+ *	control block, not from the buffer: memory that was given back, on a file system
+ *	that is full, would kill it.  `open` has two places, by the parity of the
+ *	number, as S3 stores the next one's before its commit.
+ *
+ *	Readers hold a buffer of a pair, the first or the second; which pair, the
+ *	cursor says each time.  They go on at the same number.
+ *
+ *	R1' `moves` is loaded (acquire), then the cursor
+ *	R3' after the copy: `moves` is as it was; else the copy is thrown away, and R1'
+ *
+ *	A tool touches only buffers in which the lane is not, after it has counted
+ *	`moves`.  So whoever copied something of it finds another number; and whoever loads
+ *	`moves` after it was counted loads a cursor that is not in that pair.
+ *
+ *	A kill before M5 has changed nothing; one after it leaves M6 to the next tool,
+ *	or to the destroyer.  What does not fit is the oldest, as when the kernel resizes.
+ *	But the kernel stops recording meanwhile, and here nothing is lost.  In discard
+ *	mode what was not moved counts as consumed.
+ *
+ *	tests/model/move.pml is the model of this section.
+ *
  * Who may run at once
  *	writers		any threads of any processes, any signal handlers
  *	reader		one per lane, with all writers
  *	shift		any number: those of tools, one per session at a time (the registry's
  *			lock), and those of writers; the cursor's comparison decides
  *			who was first
+ *	move		one per session at a time (the registry's lock), with writers, readers
+ *			and those shifts that writers make within a pair
  *	close		with writers
  *
  * Progress: writers never wait in CPU lanes (a sequence is restarted only
@@ -220,6 +275,12 @@ static inline uint64_t tacho_cursor_make(uint32_t id, uint64_t seq,
 static inline uint64_t tacho_cursor_step(uint64_t words)
 {
 	return (words << TACHO_CURSOR_WORDS_SHIFT) + 1;
+}
+
+/* What is known of the sub-buffer that is open at cursor c. */
+static inline struct tacho_open *tacho_buffer_open(struct tacho_buffer *b, uint64_t c)
+{
+	return &b->open[tacho_cursor_seq(c) & 1];
 }
 
 /* ---- sizes ---- */
@@ -359,6 +420,30 @@ void tacho_ring_run(struct tacho_ring *r, bool recording);
 
 /* One lane does what the session's state says; for the slow way. */
 void tacho_ring_follow(struct tacho_ring *r, uint32_t lane);
+
+/*
+ * tacho_ring_move - a lane goes on in a buffer of another size or mode (section 9), with what
+ * the old one holds, as far as there is room for it: the newest stays.  The other buffer of
+ * the pair likewise.  Nothing that is written meanwhile is lost.
+ *
+ * mode: TACHO_BUFFER_OVERWRITE or 0.  Not for sessions whose buffers are linked.
+ *
+ * Context: tools, under the registry's lock.  Returns 0, -EINVAL (size; the lane has not begun, or
+ * is closed), -ENOSPC, -ENOMEM, and -EPERM, -EAGAIN as tacho_ring_shift(): the lane stays as it was.
+ */
+int tacho_ring_move(struct tacho_ring *r, uint32_t lane, uint32_t nr_subs, uint32_t mode);
+
+/* M1: puts right what a tool left that was killed while it moved a lane.  Context: as above. */
+void tacho_ring_settle(struct tacho_ring *r, uint32_t lane);
+
+/* The first id of the pair that the lane is in. */
+uint32_t tacho_ring_home(const struct tacho_ring *r, uint32_t lane);
+
+/* Whether a buffer has memory and counts; those that a lane was moved from do not. */
+bool tacho_ring_in_use(const struct tacho_ring *r, uint32_t lane, uint32_t id);
+
+/* The buffer of the last snapshot, or TACHO_BUFFERS_MAX. */
+uint32_t tacho_ring_frozen(const struct tacho_ring *r, uint32_t lane);
 
 /* Name of a buffer's file in the session's directory: "buf.<lane>.<id>". */
 void tacho_ring_file(char *to, size_t size, uint32_t lane, uint32_t id);

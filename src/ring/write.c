@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "ring/lane.h"
 #include "sys/cpu.h"
 #include "sys/futex.h"
 #include "sys/mapping.h"
@@ -23,18 +24,8 @@
 #define CLOSE_FIRST	(offsetof(struct tacho_packet, timestamp_end) / 8)
 #define CLOSE_END	(offsetof(struct tacho_packet, event_first) / 8)
 
-/* Where a commit goes: the restartable way, or the plain one under a lock. */
-struct lane_ref {
-	struct tacho_ring *r;
-	struct tacho_lane *lane;
-	struct rseq *rs;	/* NULL: the lane's lock is held */
-	uint32_t nr;		/* lane number */
-};
-
-/* S3 for either kind of lane: 0 when committed. */
-static int commit_pieces(const struct lane_ref *ref, uint64_t expect,
-			 const struct tacho_piece *piece, uint64_t n,
-			 uint64_t next)
+int tacho_lane_commit(const struct tacho_lane_ref *ref, uint64_t expect,
+		      const struct tacho_piece *piece, uint64_t n, uint64_t next)
 {
 #ifdef TACHO_HAVE_RSEQ
 	if (ref->rs)
@@ -56,7 +47,7 @@ static int commit_pieces(const struct lane_ref *ref, uint64_t expect,
  * W2.  On one CPU the counter is read in the order of the program; under a lock
  * that another CPU has just left, only if told so.
  */
-static uint64_t lane_clock(const struct lane_ref *ref)
+static uint64_t lane_clock(const struct tacho_lane_ref *ref)
 {
 	return ref->rs ? tacho_clock_read(ref->r->clock)
 		       : tacho_clock_read_ordered(ref->r->clock);
@@ -69,23 +60,24 @@ static uint64_t lane_lost(struct tacho_lane *l)
 	       tacho_load_relaxed(&l->lost_busy);
 }
 
-/* What the old sub-buffer's header says once it is closed at cursor c. */
-static struct tacho_packet closed_header(const struct lane_ref *ref,
-					 const struct tacho_packet *old,
+/* The closing words of the open sub-buffer's header, which ends at cursor c. */
+static struct tacho_packet closed_header(const struct tacho_lane_ref *ref,
+					 const struct tacho_open *open,
 					 uint64_t c, uint64_t now)
 {
-	struct tacho_packet h = *old;
-
-	h.timestamp_end = now;
-	h.content_size = (uint64_t)tacho_cursor_words(c) * 64;
-	h.packet_size = (uint64_t)ref->r->sub_words * 64;
-	h.events_discarded = lane_lost(ref->lane);
-	h.events = tacho_cursor_events(c);
-	return h;
+	return (struct tacho_packet){
+		.timestamp_end = now,
+		.content_size = (uint64_t)tacho_cursor_words(c) * 64,
+		.packet_size = (uint64_t)ref->r->sub_words * 64,
+		.packet_seq_num = tacho_load_relaxed(&open->seq),
+		.events_discarded = lane_lost(ref->lane),
+		.cpu_id = ref->nr < ref->r->nr_cpus ? ref->nr : UINT32_MAX,
+		.events = tacho_cursor_events(c),
+	};
 }
 
 /* The header of the packet that follows `closed` in buffer order. */
-static struct tacho_packet fresh_header(const struct lane_ref *ref,
+static struct tacho_packet fresh_header(const struct tacho_lane_ref *ref,
 					uint64_t now)
 {
 	struct tacho_packet h = {
@@ -131,7 +123,7 @@ static void wake_readers(struct tacho_control *ctl)
  * another buffer than c's.  Returns 1 when that was done, 0 when c is stale or
  * somebody came in between (look again), -ENOBUFS or -ENOENT.
  */
-static int advance(const struct lane_ref *ref, uint64_t c, uint32_t id)
+static int advance(const struct tacho_lane_ref *ref, uint64_t c, uint32_t id)
 {
 	struct tacho_ring *r = ref->r;
 	uint32_t old_id = tacho_cursor_id(c);
@@ -142,10 +134,11 @@ static int advance(const struct lane_ref *ref, uint64_t c, uint32_t id)
 	uint64_t begins = tacho_load_relaxed(&old_buf->begins);
 	struct tacho_packet closed, fresh;
 	struct tacho_packet *old, *new;
+	struct tacho_open opened;
 	uint64_t now, prev, next;
 
 	if (!from || !to)
-		return -ENOENT;
+		return tacho_load_relaxed(&ref->lane->cursor) == c ? -ENOENT : 0;
 	prev = id == old_id ? c : tacho_load_relaxed(&to_buf->saved);
 	next = tacho_cursor_make(id, tacho_cursor_seq(prev) + (prev != 0), 0,
 				 TACHO_PACKET_WORDS);
@@ -154,14 +147,15 @@ static int advance(const struct lane_ref *ref, uint64_t c, uint32_t id)
 	now = lane_clock(ref);
 	old = tacho_ring_sub(r, from, c);
 	new = tacho_ring_sub(r, to, next);
-	closed = closed_header(ref, old, c, now);
+	closed = closed_header(ref, tacho_buffer_open(old_buf, c), c, now);
 	fresh = fresh_header(ref, now);
 	if (prev) {
-		const struct tacho_packet *p = tacho_ring_sub(r, to, prev);
+		const struct tacho_open *p = tacho_buffer_open(to_buf, prev);
 
-		fresh.packet_seq_num = p->packet_seq_num + 1;
-		fresh.event_first = p->event_first + tacho_cursor_events(prev);
+		fresh.packet_seq_num = tacho_load_relaxed(&p->seq) + 1;
+		fresh.event_first = tacho_load_relaxed(&p->first) + tacho_cursor_events(prev);
 	}
+	opened = (struct tacho_open){ fresh.packet_seq_num, fresh.event_first, now };
 	/* the overwriting reader's check, R3: what precedes is visible first */
 	tacho_fence_release();
 
@@ -171,13 +165,15 @@ static int advance(const struct lane_ref *ref, uint64_t c, uint32_t id)
 		  CLOSE_END - CLOSE_FIRST },
 		{ (uint64_t *)(void *)new, (const uint64_t *)(const void *)&fresh,
 		  TACHO_PACKET_WORDS },
+		{ (uint64_t *)(void *)tacho_buffer_open(to_buf, next),
+		  (const uint64_t *)(const void *)&opened, sizeof(opened) / 8 },
 		{ &old_buf->saved, &c, id != old_id },
 		{ &old_buf->began, &begins, id != old_id },
 		{ &to_buf->begins, &fresh.packet_seq_num, id != old_id },
 	};
 
 	TACHO_INJECT(ring_before_advance);
-	if (commit_pieces(ref, c, pieces, TACHO_ARRAY_SIZE(pieces), next))
+	if (tacho_lane_commit(ref, c, pieces, TACHO_ARRAY_SIZE(pieces), next))
 		return 0;
 	TACHO_INJECT(ring_advanced);
 	wake_readers(r->ctl);
@@ -197,7 +193,7 @@ static void count_loss(struct tacho_lane *l, enum tacho_ring_loss why)
  * One attempt at W1..W4 in a lane that is ours to write.  0 done; -EAGAIN
  * look again; -ENOBUFS, -EMSGSIZE, -ENOENT, -ESHUTDOWN for good.
  */
-static int write_once(const struct lane_ref *ref, const uint64_t *raw,
+static int write_once(const struct tacho_lane_ref *ref, const uint64_t *raw,
 		      uint64_t words)
 {
 	struct tacho_ring *r = ref->r;
@@ -219,8 +215,8 @@ static int write_once(const struct lane_ref *ref, const uint64_t *raw,
 	    total > r->sub_words - TACHO_PACKET_WORDS)
 		return -EMSGSIZE;
 	b = tacho_ring_map(r, ref->nr, tacho_cursor_id(c));
-	if (!b)
-		return -ENOENT;
+	if (!b)		/* or it was just moved from there */
+		return tacho_load_relaxed(&ref->lane->cursor) == c ? -ENOENT : -EAGAIN;
 	sub = tacho_ring_sub(r, b, c);
 	now = lane_clock(ref);					/* W2 */
 	if (!until) {	/* being started or stopped */
@@ -247,7 +243,7 @@ static int write_once(const struct lane_ref *ref, const uint64_t *raw,
 		{ (uint64_t *)(void *)sub + tacho_cursor_words(c) + 1, raw, words },
 	};
 
-	return commit_pieces(ref, c, pieces, TACHO_ARRAY_SIZE(pieces),
+	return tacho_lane_commit(ref, c, pieces, TACHO_ARRAY_SIZE(pieces),
 			     c + tacho_cursor_step(total)) ? -EAGAIN : 0;
 }
 
@@ -337,7 +333,7 @@ static void plain_unlock(struct tacho_lane *l)
 }
 
 /* Makes a plain lane ready at its first use. */
-static int plain_prepare(const struct lane_ref *ref)
+static int plain_prepare(const struct tacho_lane_ref *ref)
 {
 	uint32_t nr_subs = tacho_load_relaxed(&ref->r->ctl->nr_subs);
 	uint32_t flags = tacho_load_relaxed(&ref->r->ctl->flags);
@@ -354,7 +350,7 @@ static int plain_prepare(const struct lane_ref *ref)
 static int plain_locked_write(struct tacho_ring *r, uint32_t nr,
 			      const uint64_t *raw, uint64_t words)
 {
-	struct lane_ref ref = { r, tacho_ring_lane(r, nr), NULL, nr };
+	struct tacho_lane_ref ref = { r, tacho_ring_lane(r, nr), NULL, nr };
 	int err = plain_prepare(&ref);
 
 	for (int i = 0; !err && i < TRIES; i++) {
@@ -447,7 +443,7 @@ int tacho_ring_write_slow(struct tacho_ring *r, const uint64_t *raw,
 {
 #ifdef TACHO_HAVE_RSEQ
 	struct rseq *rs = tacho_rseq_self();
-	struct lane_ref ref = { .r = r, .rs = rs };
+	struct tacho_lane_ref ref = { .r = r, .rs = rs };
 	int err = -EAGAIN;
 
 	if (!rs || tacho_rseq_cpu(rs) >= r->nr_cpus)
@@ -483,15 +479,11 @@ void tacho_ring_lose(struct tacho_ring *r, enum tacho_ring_loss why)
 
 /* ---- changes from outside ---- */
 
-/*
- * Tries `step` in a lane with the right to write it: on its CPU, under its
- * lock, or from anywhere when the CPU is offline.
- */
-static int in_lane(struct tacho_ring *r, uint32_t nr,
-		   int (*step)(const struct lane_ref *ref, uint32_t arg),
-		   uint32_t arg, bool keep_lock)
+int tacho_lane_visit(struct tacho_ring *r, uint32_t nr,
+		     int (*step)(const struct tacho_lane_ref *ref, void *arg),
+		     void *arg, bool keep_lock)
 {
-	struct lane_ref ref = { r, tacho_ring_lane(r, nr), NULL, nr };
+	struct tacho_lane_ref ref = { r, tacho_ring_lane(r, nr), NULL, nr };
 	struct tacho_cpu_saved saved;
 	int err = -EAGAIN;
 
@@ -526,9 +518,10 @@ static int in_lane(struct tacho_ring *r, uint32_t nr,
 #endif
 }
 
-static int shift_step(const struct lane_ref *ref, uint32_t id)
+static int shift_step(const struct tacho_lane_ref *ref, void *arg)
 {
 	uint64_t c = tacho_load_relaxed(&ref->lane->cursor);
+	uint32_t id = *(const uint32_t *)arg;
 	int err;
 
 	if (!c || c == TACHO_CURSOR_DEAD)
@@ -552,11 +545,11 @@ int tacho_ring_shift(struct tacho_ring *r, uint32_t lane, uint32_t id)
 	c = tacho_load_relaxed(&tacho_ring_lane(r, lane)->cursor);
 	if (!c || c == TACHO_CURSOR_DEAD)
 		return -EINVAL;
-	err = in_lane(r, lane, shift_step, id, false);
+	err = tacho_lane_visit(r, lane, shift_step, &id, false);
 	return err < 0 ? err : (int)tacho_cursor_id(c);
 }
 
-static int renew_step(const struct lane_ref *ref, uint32_t unused)
+static int renew_step(const struct tacho_lane_ref *ref, void *unused)
 {
 	uint64_t c = tacho_load_relaxed(&ref->lane->cursor);
 	int err;
@@ -572,12 +565,12 @@ int tacho_ring_renew(struct tacho_ring *r, uint32_t lane)
 {
 	if (lane >= tacho_ring_nr_lanes(r))
 		return -ENOENT;
-	return in_lane(r, lane, renew_step, 0, false);
+	return tacho_lane_visit(r, lane, renew_step, NULL, false);
 }
 
 int tacho_ring_shift_from(struct tacho_ring *r, uint32_t lane, uint64_t c, uint32_t id)
 {
-	struct lane_ref ref = { .r = r, .nr = lane };
+	struct tacho_lane_ref ref = { .r = r, .nr = lane };
 	bool plain = lane >= r->nr_cpus;
 	int err = -EAGAIN;
 
@@ -605,7 +598,7 @@ int tacho_ring_shift_from(struct tacho_ring *r, uint32_t lane, uint64_t c, uint3
 	return err > 0 ? 0 : err < 0 ? err : -EAGAIN;
 }
 
-static int close_step(const struct lane_ref *ref, uint32_t unused)
+static int close_step(const struct tacho_lane_ref *ref, void *unused)
 {
 	uint64_t c = tacho_load_relaxed(&ref->lane->cursor);
 	struct tacho_piece saved = {
@@ -616,12 +609,12 @@ static int close_step(const struct lane_ref *ref, uint32_t unused)
 	(void)unused;
 	if (c == TACHO_CURSOR_DEAD)
 		return 0;
-	return commit_pieces(ref, c, &saved, 1, TACHO_CURSOR_DEAD) ? -EAGAIN : 0;
+	return tacho_lane_commit(ref, c, &saved, 1, TACHO_CURSOR_DEAD) ? -EAGAIN : 0;
 }
 
 int tacho_ring_close_lane(struct tacho_ring *r, uint32_t lane)
 {
 	if (lane >= tacho_ring_nr_lanes(r))
 		return -ENOENT;
-	return in_lane(r, lane, close_step, 0, true);
+	return tacho_lane_visit(r, lane, close_step, NULL, true);
 }

@@ -127,9 +127,11 @@ static void end_session(struct tacho_session *s)
 	TACHO_INJECT(session_dead);
 	tacho_ring_run(r, false);
 	(void)tacho_procs_each(s->dir, clear_bit_of, &s->bit);
-	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(r); lane++)
+	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(r); lane++) {
+		tacho_ring_settle(r, lane);
 		if (tacho_ring_close_lane(r, lane))
 			closed = false;
+	}
 	/* where a lane could not be visited a writer may still be at work */
 	if (closed)
 		punch_buffers(s);
@@ -790,12 +792,10 @@ void tacho_session_count(struct tacho_session *s,
 		c->lost_full += tacho_load_relaxed(&l->lost_full);
 		c->lost_big += tacho_load_relaxed(&l->lost_big);
 		c->lost_busy += tacho_load_relaxed(&l->lost_busy);
-		for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++)
-			if (tacho_load_relaxed(&tacho_lane_buffer(l, id)->flags) &
-			    TACHO_BUFFER_MADE) {
-				c->written += tacho_ring_written(r, lane, id);
-				c->overwritten += tacho_ring_overwritten(r, lane, id);
-			}
+		for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++) {
+			c->written += tacho_ring_written(r, lane, id);
+			c->overwritten += tacho_ring_overwritten(r, lane, id);
+		}
 	}
 }
 
@@ -805,12 +805,10 @@ void tacho_session_count(struct tacho_session *s,
 static void begin_after_saved(struct tacho_ring *r, uint32_t lane, uint32_t id)
 {
 	struct tacho_buffer *b = tacho_lane_buffer(tacho_ring_lane(r, lane), id);
-	struct tacho_ring_buf *map = tacho_ring_map(r, lane, id);
 	uint64_t saved = tacho_load_relaxed(&b->saved);
 
-	if (saved && map)
-		tacho_store_release(&b->consumed,
-				    tacho_ring_sub(r, map, saved)->packet_seq_num + 1);
+	if (saved)
+		tacho_store_release(&b->consumed, tacho_buffer_open(b, saved)->seq + 1);
 }
 
 /* 1: frozen, 0: it cannot be, or a negative errno. */

@@ -139,12 +139,12 @@ int tacho_session_snapshot(struct tacho_session *s, struct tacho_diag *d);
  *
  * bytes: what a lane holds at least; rounded up to a power of two of
  * sub-buffers, from 2 on.  overwrite: full, the oldest go; else the newest are lost.
- * What the old buffers hold, and a snapshot, is gone.  A lane whose buffer is so
- * already keeps it.
+ * What a lane holds, and its snapshot, stays as far as there is room; the oldest goes.
+ * What is written meanwhile is kept.  A lane whose buffer is so already keeps it.
+ * Any number of times.
  *
- * Returns 0, or a negative errno with a sentence: -ENOSPC (no room, or the session
- * was resized 31 times: processes keep what they have mapped), -EBUSY (the buffers are
- * LKST's), ...
+ * Returns 0, or a negative errno with a sentence: -ENOSPC (no room), -EBUSY (the buffers
+ * are LKST's), -EPERM (a lane's CPU cannot be visited), ...  The lanes before that one are changed.
  */
 int tacho_session_resize(struct tacho_session *s, int32_t lane, uint64_t bytes,
 			 bool overwrite, struct tacho_diag *d);

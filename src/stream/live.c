@@ -136,11 +136,17 @@ static bool find_buffer(struct live *live, const struct lane *l, uint32_t *id)
 	*id = l->own >= 0 ? (uint32_t)l->own : tacho_cursor_id(c);
 	if (!live->frozen)
 		return true;
-	for (*id = 0; *id < TACHO_BUFFERS_MAX; (*id)++)
-		if (tacho_load_acquire(&tacho_lane_buffer(lane, *id)->flags) &
-		    TACHO_BUFFER_FROZEN)
-			return true;
-	return false;
+	*id = tacho_ring_frozen(&live->session.view.ring, l->nr);
+	return *id < TACHO_BUFFERS_MAX;
+}
+
+/* Whether the lane's reader is in its buffer id: it follows itself where that is moved. */
+static bool reads(struct live *live, const struct lane *l, uint32_t id)
+{
+	const struct tacho_lane *lane = tacho_ring_lane(&live->session.view.ring, l->nr);
+
+	return id == l->rd.id ||
+	       (tacho_load_acquire(&lane->moves) && !((id ^ l->rd.id) & 1));
 }
 
 /* Opens the lane's buffer, once there is one. */
@@ -171,7 +177,7 @@ static bool lane_read(struct live *live, struct lane *l, struct tacho_chunk *chu
 		return false;
 	if (tacho_ring_read(&l->rd, chunk) == 1)
 		return true;
-	if (live->frozen || !find_buffer(live, l, &id) || id == l->rd.id)
+	if (live->frozen || !find_buffer(live, l, &id) || reads(live, l, id))
 		return false;
 	/* what was written before the shift is whole by now */
 	if (tacho_ring_read(&l->rd, chunk) == 1)

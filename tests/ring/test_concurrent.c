@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/atomic.h"
 #include "ring/fixture.h"
@@ -138,7 +139,8 @@ static void readers_check(struct readers *all, uint64_t slots, bool exact)
 		CHECK_EQ(l->torn, 0);
 		CHECK_EQ(l->disorder, 0);
 		CHECK_EQ(l->read + l->overwritten,
-			 tacho_ring_written(&team->f.ring, lane, 0));
+			 tacho_ring_written(&team->f.ring, lane,
+					    tacho_ring_home(&team->f.ring, lane)));
 		CHECK_EQ(all->rd[lane].damaged, 0);
 		read += l->read;
 		over += l->overwritten;
@@ -358,6 +360,111 @@ static void test_shift_under_writers(void)
 	drop_team();
 }
 
+/* ---- buffers of other sizes and modes, under writers ---- */
+
+struct mover {
+	struct tacho_ring *r;
+	uint64_t goal, done, failed;
+	bool both_modes;
+};
+
+/* Writes until the mover has finished; others get their turn. */
+static void *writer_beside(void *arg)
+{
+	const struct timespec pause = { .tv_nsec = 20000 };
+
+	while (!tacho_load_acquire(&team->done)) {
+		for (int i = 0; i < 100; i++)
+			put((uintptr_t)arg);
+		(void)nanosleep(&pause, NULL);
+	}
+	return NULL;
+}
+
+static void move_all(struct mover *m, uint64_t i)
+{
+	uint32_t subs = 4u << i % 4;
+	uint32_t mode = m->both_modes && i / 4 % 2 ? TACHO_BUFFER_OVERWRITE : 0;
+
+	if (!m->both_modes)
+		mode = team->f.ctl->flags & TACHO_SESSION_OVERWRITE ? TACHO_BUFFER_OVERWRITE : 0;
+	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(m->r); lane++) {
+		int err;
+
+		if (!tacho_load_acquire(&tacho_ring_lane(m->r, lane)->cursor))
+			continue;
+		err = tacho_ring_move(m->r, lane, subs, mode);
+		m->failed += err && err != -EAGAIN;
+		m->done += !err;
+	}
+}
+
+static void *move_loop(void *arg)
+{
+	struct mover *m = arg;
+
+	for (uint64_t i = 0; m->done < m->goal && !m->failed; i++)
+		move_all(m, i);
+	tacho_store_release(&team->done, 1);
+	return NULL;
+}
+
+/* Tools that are killed while they move lanes, one after the other. */
+static void *kill_loop(void *arg)
+{
+	struct mover *m = arg;
+	struct timespec life = { .tv_nsec = 0 };
+	int status;
+
+	for (uint64_t i = 0; m->done < m->goal; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			for (uint64_t turn = i; true; turn++)
+				move_all(m, turn);
+		life.tv_nsec = (long)(ledger_mix(i) % 3000000);
+		(void)nanosleep(&life, NULL);
+		if (pid > 0 && !kill(pid, SIGKILL))
+			(void)waitpid(pid, &status, 0);
+		m->done++;
+	}
+	tacho_store_release(&team->done, 1);
+	return NULL;
+}
+
+static void test_move(uint32_t flags, bool both_modes, void *(*loop)(void *), uint64_t goal)
+{
+	struct mover m = { .both_modes = both_modes, .goal = goal };
+	pthread_t thread[WRITERS], mover;
+	struct readers all;
+	uint64_t records = 0;
+
+	make_team(8, flags);
+	m.r = &team->f.ring;
+	readers_init(&all);
+	for (uintptr_t i = 0; i < WRITERS; i++)
+		CHECK_EQ(pthread_create(&thread[i], NULL, writer_beside, (void *)i), 0);
+	CHECK_EQ(pthread_create(&mover, NULL, loop, &m), 0);
+	while (!tacho_load_acquire(&team->done))
+		if (!readers_poll(&all))
+			(void)sched_yield();
+	for (int i = 0; i < WRITERS; i++)
+		CHECK_EQ(pthread_join(thread[i], NULL), 0);
+	CHECK_EQ(pthread_join(mover, NULL), 0);
+	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(m.r); lane++)
+		tacho_ring_settle(m.r, lane);
+	while (readers_poll(&all))
+		;
+	for (int i = 0; i < WRITERS; i++)
+		records += team->tried[i];
+	printf("# %ju moves or kills under %ju records\n", (uintmax_t)m.done,
+	       (uintmax_t)records);
+	CHECK_EQ(m.failed, 0);
+	CHECK(m.done >= goal);
+	readers_check(&all, WRITERS, false);
+	drop_team();
+}
+
 /* All of a process on one CPU: writers meet only by preemption. */
 static void test_one_cpu(void)
 {
@@ -380,5 +487,9 @@ int main(void)
 	test_signals(TACHO_SESSION_OVERWRITE);
 	test_fork();
 	test_shift_under_writers();
+	test_move(0, false, move_loop, 1000);
+	test_move(TACHO_SESSION_OVERWRITE, false, move_loop, 1000);
+	test_move(0, true, move_loop, 1000);
+	test_move(TACHO_SESSION_OVERWRITE, true, kill_loop, 100);
 	return test_done();
 }

@@ -402,6 +402,7 @@ static void start_at(struct fixture *f, uint32_t lane, uint64_t seq)
 
 	*to = *from;
 	to->packet_seq_num = seq;
+	tacho_buffer_open(tacho_lane_buffer(l, 0), c)->seq = seq;
 	tacho_lane_buffer(l, 0)->consumed = seq;
 	tacho_store_release(&l->cursor, c);
 }
@@ -707,7 +708,8 @@ static void test_long_stop(void)
 	CHECK_EQ(tacho_ring_reader_init(&rd, &f.ring, lane, 0, true, 0), 0);
 	tacho_ring_run(&f.ring, false);
 	/* the open packet began an age ago, as the clock cannot be set forward */
-	header(&f, lane, lane_of(&f, lane)->cursor)->timestamp_begin -=
+	tacho_buffer_open(tacho_lane_buffer(lane_of(&f, lane), 0),
+			  lane_of(&f, lane)->cursor)->begin -=
 		UINT64_C(1) << 48;
 	tacho_ring_run(&f.ring, true);
 	now = tacho_clock_read(f.ring.clock);

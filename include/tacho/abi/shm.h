@@ -364,9 +364,12 @@ struct tacho_lane {
 	uint64_t lost_busy;	/* nested too deep, or a plain lane was taken */
 	uint64_t pad1[5];
 
-	/* the reader's own line; one reader per lane at a time */
-	uint64_t pad2[8];
-	uint64_t pad3[8];
+	/* tools', under the registry's lock: src/ring/ring.h section 9 */
+	uint64_t moves;		/* counted before a buffer that is not written is touched */
+	uint32_t home;		/* first id of the pair in use, once the cursor is gone */
+	uint32_t pad2;
+	uint64_t pad3[6];
+	uint64_t pad4[8];
 };
 
 TACHO_ABI_ASSERT(sizeof(struct tacho_lane) == 256, "lane");
@@ -375,6 +378,16 @@ enum tacho_buffer_flag {
 	TACHO_BUFFER_MADE = 1,		/* its file exists and is allocated */
 	TACHO_BUFFER_OVERWRITE = 2,	/* else it discards when full */
 	TACHO_BUFFER_FROZEN = 4,	/* shifted out: readable, nobody writes */
+};
+
+/*
+ * The open sub-buffer of a buffer, by the parity of its number: what its header says, for
+ * writers, who never read a buffer's memory.
+ */
+struct tacho_open {
+	uint64_t seq;		/* packet_seq_num */
+	uint64_t first;		/* event_first */
+	uint64_t begin;		/* timestamp_begin */
 };
 
 /* A buffer of a lane.  LKST's model: an id, the next id, shift and jump. */
@@ -387,10 +400,12 @@ struct tacho_buffer {
 	/* packet_seq_num of the first sub-buffer since it was shifted in */
 	uint64_t begins;	/* while it is written */
 	uint64_t began;		/* since it was shifted out */
-	uint64_t pad1[3];
+	uint64_t floor;		/* sub-buffers [0, floor) were not moved here */
+	uint64_t pad1[2];
 
 	uint64_t consumed;	/* sub-buffers [0, consumed) are free again; the reader's */
-	uint64_t pad2[7];
+	struct tacho_open open[2];
+	uint64_t pad2;
 };
 
 TACHO_ABI_ASSERT(sizeof(struct tacho_buffer) == 128, "buffer");
@@ -461,7 +476,7 @@ TACHO_ABI_ASSERT(sizeof(struct tacho_lane) + TACHO_BUFFERS_MAX *
 
 static inline uint32_t tacho_abi_signature(void)
 {
-	uint64_t h = 2;		/* version of the protocol */
+	uint64_t h = 3;		/* version of the protocol */
 
 	h = h * 31 + sizeof(struct tacho_registry);
 	h = h * 31 + sizeof(struct tacho_proc);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* lane.h - the right to write a lane, and commits with it.  For write.c and move.c. */
+#ifndef TACHO_RING_LANE_H
+#define TACHO_RING_LANE_H
+
+#include "ring/write.h"
+
+/* Where a commit goes: the restartable way, or the plain one under a lock. */
+struct tacho_lane_ref {
+	struct tacho_ring *r;
+	struct tacho_lane *lane;
+	struct rseq *rs;	/* NULL: the lane's lock is held */
+	uint32_t nr;		/* lane number */
+};
+
+/* S3 for either kind of lane: 0 when committed. */
+int tacho_lane_commit(const struct tacho_lane_ref *ref, uint64_t expect,
+		      const struct tacho_piece *piece, uint64_t n, uint64_t next);
+
+/*
+ * Tries `step` in a lane with the right to write it: on its CPU, under its
+ * lock, or from anywhere when the CPU is offline.  As long as it returns -EAGAIN,
+ * many times.
+ */
+int tacho_lane_visit(struct tacho_ring *r, uint32_t nr,
+		     int (*step)(const struct tacho_lane_ref *ref, void *arg),
+		     void *arg, bool keep_lock);
+
+#endif
