@@ -61,14 +61,46 @@ static struct tacho_tree_caller caller(const struct fuse_file_info *fi)
 	};
 }
 
+/*
+ * ---- what is open ----
+ *
+ * libfuse is not asked for the paths of open files (nullpath_ok): it would lock them, and a file's
+ * release would wait for the rmdir that waits for it.
+ */
+
+struct opened {
+	struct tacho_tree_file *tree;	/* one of the two; of a directory neither */
+	struct tacho_lkst_file *lkst;
+	char path[];
+};
+
+static struct opened *new_opened(const char *path)
+{
+	size_t len = strlen(path) + 1;
+	struct opened *o = calloc(1, sizeof(*o) + len);
+
+	if (o)
+		memcpy(o->path, path, len);
+	return o;
+}
+
+static struct opened *opened_of(const struct fuse_file_info *fi)
+{
+	return (struct opened *)(uintptr_t)fi->fh;
+}
+
 static struct tacho_tree_file *file_of(const struct fuse_file_info *fi)
 {
-	return (struct tacho_tree_file *)(uintptr_t)fi->fh;
+	return opened_of(fi)->tree;
+}
+
+/* The path that a call is about; of a file that is open, as it was opened. */
+static const char *path_of(const char *path, const struct fuse_file_info *fi)
+{
+	return path ? path : opened_of(fi)->path;
 }
 
 /* ---- LKST's files, beside those of the tree ---- */
-
-#define IS_LKST	UINT64_C(1)	/* in fi->fh: the pointer is a file of LKST's */
 
 static bool is_lkst(const char *path)
 {
@@ -78,8 +110,7 @@ static bool is_lkst(const char *path)
 
 static struct tacho_lkst_file *lkst_of(const struct fuse_file_info *fi)
 {
-	return fi->fh & IS_LKST ?
-	       (struct tacho_lkst_file *)(uintptr_t)(fi->fh & ~IS_LKST) : NULL;
+	return opened_of(fi)->lkst;
 }
 
 static struct tacho_lkst_caller lkst_caller(const struct fuse_file_info *fi)
@@ -111,18 +142,13 @@ static int lkst_getattr(const char *path, struct stat *st)
 	return 0;
 }
 
-static int lkst_open(const char *path, struct fuse_file_info *fi)
+static int lkst_open(struct opened *o, struct fuse_file_info *fi)
 {
 	struct tacho_lkst_caller c = lkst_caller(fi);
-	struct tacho_lkst_file *f;
-	int err = tacho_lkst_file_open(self()->lkst, path, fi->flags, &c, &f);
+	int err = tacho_lkst_file_open(self()->lkst, o->path, fi->flags, &c, &o->lkst);
 
-	if (err)
-		return err;
-	fi->fh = (uintptr_t)f | IS_LKST;
-	fi->direct_io = 1;
-	fi->nonseekable = tacho_lkst_file_is_stream(f);
-	return 0;
+	fi->nonseekable = !err && tacho_lkst_file_is_stream(o->lkst);
+	return err;
 }
 
 /* The struct of a request comes and goes in data, as long as its number says. */
@@ -138,22 +164,17 @@ static int op_ioctl(const char *path, unsigned int request, void *arg,
 	return tacho_lkst_file_ioctl(f, request, (uintptr_t)arg, data, &c);
 }
 
-/*
- * ---- attributes and directories ----
- *
- * Of what is open and was removed since (a directory that somebody reads), FUSE knows no path:
- * it is NULL then, in all calls that could also come with an open file.
- */
+/* ---- attributes and directories ---- */
 
 static int op_getattr(const char *path, struct stat *st, struct fuse_file_info *fi)
 {
 	struct tacho_tree_stat s;
 	int err;
 
-	(void)fi;
-	if (path && is_lkst(path))
+	path = path_of(path, fi);
+	if (is_lkst(path))
 		return lkst_getattr(path, st);
-	err = path ? tacho_tree_stat(self()->tree, path, &s) : -ENOENT;
+	err = tacho_tree_stat(self()->tree, path, &s);
 	if (err)
 		return err;
 	memset(st, 0, sizeof(*st));
@@ -179,16 +200,29 @@ static int fill_entry(const char *name, bool dir, void *arg)
 	return d->fill(d->buf, name, &st, 0, 0) ? -ENOMEM : 0;
 }
 
+static int op_opendir(const char *path, struct fuse_file_info *fi)
+{
+	struct opened *o = new_opened(path);
+
+	fi->fh = (uintptr_t)o;
+	return o ? 0 : -ENOMEM;
+}
+
+static int op_releasedir(const char *path, struct fuse_file_info *fi)
+{
+	(void)path;
+	free(opened_of(fi));
+	return 0;
+}
+
 static int op_readdir(const char *path, void *buf, fuse_fill_dir_t fill, off_t off,
 		      struct fuse_file_info *fi, enum fuse_readdir_flags flags)
 {
 	struct dir_fill d = { buf, fill };
 
 	(void)off;
-	(void)fi;
 	(void)flags;
-	if (!path)
-		return -ENOENT;
+	path = path_of(path, fi);
 	if (fill_entry(".", true, &d) || fill_entry("..", true, &d))
 		return -ENOMEM;
 	if (is_lkst(path))
@@ -211,22 +245,18 @@ static int op_rmdir(const char *path)
 
 static int op_chmod(const char *path, mode_t mode, struct fuse_file_info *fi)
 {
-	(void)fi;
-	return path ? tacho_tree_chmod(self()->tree, path, mode & 07777) : -ENOENT;
+	return tacho_tree_chmod(self()->tree, path_of(path, fi), mode & 07777);
 }
 
 static int op_chown(const char *path, uid_t uid, gid_t gid, struct fuse_file_info *fi)
 {
-	(void)fi;
-	return path ? tacho_tree_chown(self()->tree, path, uid, gid) : -ENOENT;
+	return tacho_tree_chown(self()->tree, path_of(path, fi), uid, gid);
 }
 
 static int op_truncate(const char *path, off_t size, struct fuse_file_info *fi)
 {
 	(void)size;
-	(void)fi;
-	if (!path)
-		return -ENOENT;
+	path = path_of(path, fi);
 	return is_lkst(path) ? 0 : tacho_tree_truncate(self()->tree, path);
 }
 
@@ -235,10 +265,10 @@ static int op_utimens(const char *path, const struct timespec tv[2],
 		      struct fuse_file_info *fi)
 {
 	(void)tv;
-	(void)fi;
-	if (path && is_lkst(path))
+	path = path_of(path, fi);
+	if (is_lkst(path))
 		return 0;
-	return !path || tacho_tree_truncate(self()->tree, path) == -ENOENT ? -ENOENT : 0;
+	return tacho_tree_truncate(self()->tree, path) == -ENOENT ? -ENOENT : 0;
 }
 
 /* Files are not made, renamed or removed by hand: what tracefs says of that. */
@@ -284,18 +314,22 @@ static int op_rename(const char *from, const char *to, unsigned int flags)
 static int op_open(const char *path, struct fuse_file_info *fi)
 {
 	struct tacho_tree_caller c = caller(fi);
-	struct tacho_tree_file *f;
+	struct opened *o = new_opened(path);
 	int err;
 
-	if (is_lkst(path))
-		return lkst_open(path, fi);
-	err = tacho_tree_open_file(self()->tree, path, fi->flags, &c, &f);
-	if (err)
-		return err;
-	fi->fh = (uintptr_t)f;
+	if (!o)
+		return -ENOMEM;
+	if (is_lkst(path)) {
+		err = lkst_open(o, fi);
+	} else {
+		err = tacho_tree_open_file(self()->tree, path, fi->flags, &c, &o->tree);
+		fi->nonseekable = !err && tacho_tree_is_stream(o->tree);
+	}
+	fi->fh = (uintptr_t)o;
 	fi->direct_io = 1;
-	fi->nonseekable = tacho_tree_is_stream(f);
-	return 0;
+	if (err)
+		free(o);
+	return err;
 }
 
 static int op_read(const char *path, char *to, size_t size, off_t off,
@@ -342,6 +376,15 @@ static void forget_waiters(struct mount *m, uint64_t fh)
 	pthread_mutex_unlock(&m->lock);
 }
 
+/* close(2) waits for this; its end may not be the file's, and that one comes later. */
+static int op_flush(const char *path, struct fuse_file_info *fi)
+{
+	(void)path;
+	if (file_of(fi))
+		tacho_tree_flush(file_of(fi));
+	return 0;
+}
+
 static int op_release(const char *path, struct fuse_file_info *fi)
 {
 	(void)path;
@@ -350,6 +393,7 @@ static int op_release(const char *path, struct fuse_file_info *fi)
 		tacho_lkst_file_close(lkst_of(fi));
 	else
 		tacho_tree_close_file(file_of(fi));
+	free(opened_of(fi));
 	return 0;
 }
 
@@ -448,6 +492,7 @@ static void *op_init(struct fuse_conn_info *conn, struct fuse_config *cfg)
 	cfg->intr_signal = SIGUSR1;
 	cfg->direct_io = 1;
 	cfg->use_ino = 1;
+	cfg->nullpath_ok = 1;
 	cfg->entry_timeout = NAMES_S;
 	cfg->attr_timeout = 0;
 	cfg->negative_timeout = 0;
@@ -462,6 +507,7 @@ static const struct fuse_operations operations = {
 	.create = op_create, .mknod = op_mknod, .unlink = op_unlink, .link = op_link,
 	.symlink = op_link, .rename = op_rename, .rmdir = op_rmdir, .chmod = op_chmod, .chown = op_chown,
 	.truncate = op_truncate, .utimens = op_utimens, .open = op_open,
+	.opendir = op_opendir, .releasedir = op_releasedir, .flush = op_flush,
 	.read = op_read, .write = op_write, .release = op_release, .poll = op_poll,
 	.ioctl = op_ioctl,
 	.init = op_init,

@@ -484,6 +484,74 @@ uint64_t tacho_ring_overwritten(struct tacho_ring *r, uint32_t lane, uint32_t id
 	return 0;
 }
 
+/* The open sub-buffer of the one that is written; false: it is none, or broken. */
+static bool open_sub(struct tacho_ring *r, uint32_t lane, struct tacho_ring_reader *rd,
+		     uint64_t *seq)
+{
+	struct tacho_lane *l = tacho_ring_lane(r, lane);
+	uint64_t c = tacho_load_acquire(&l->cursor);
+
+	*rd = (struct tacho_ring_reader){ .r = r, .lane = lane, .id = tacho_cursor_id(c) };
+	*seq = tacho_load_relaxed(&tacho_buffer_open(tacho_lane_buffer(l, rd->id), c)->seq);
+	return c && c != TACHO_CURSOR_DEAD &&
+	       (*seq & TACHO_CURSOR_SEQ_MASK) == tacho_cursor_seq(c);
+}
+
+uint32_t tacho_ring_closed_subs(struct tacho_ring *r, uint32_t lane, uint64_t since,
+				uint32_t *most)
+{
+	const struct tacho_ring_buf *b;
+	struct tacho_ring_reader rd;
+	uint64_t seq, first;
+	uint32_t n = 0;
+
+	*most = TACHO_SUBS_MAX;
+	if (!open_sub(r, lane, &rd, &seq))
+		return 0;
+	b = tacho_ring_map(r, lane, rd.id);
+	if (!b)
+		return 0;
+	first = first_of(&rd, b, seq);
+	*most = tacho_ring_subs(r, b) - (overwrites(r, lane, rd.id) ? 2 : 1);
+	for (; seq > first; seq--, n++) {
+		const struct tacho_packet *sub = (const void *)
+			tacho_ring_sub(r, b, tacho_cursor_make(0, seq - 1, 0, 0));
+
+		if (tacho_load_relaxed(&sub->timestamp_end) <= since)
+			break;
+	}
+	return n;
+}
+
+void tacho_ring_consume(struct tacho_ring *r, uint32_t lane, uint64_t until)
+{
+	struct tacho_buffer *buf;
+	const struct tacho_ring_buf *b;
+	struct tacho_ring_reader rd;
+	uint64_t seq, at, from;
+
+	if (!open_sub(r, lane, &rd, &seq) || overwrites(r, lane, rd.id))
+		return;
+	b = tacho_ring_map(r, lane, rd.id);
+	if (!b)
+		return;
+	buf = tacho_lane_buffer(tacho_ring_lane(r, lane), rd.id);
+	from = tacho_load_relaxed(&buf->consumed);
+	at = first_of(&rd, b, seq);
+	if (at < from)
+		at = from;
+	for (; at < seq; at++) {
+		const struct tacho_packet *sub = (const void *)
+			tacho_ring_sub(r, b, tacho_cursor_make(0, at, 0, 0));
+
+		if (tacho_load_relaxed(&sub->timestamp_end) > until)
+			break;
+	}
+	/* [W4] pairs with [R4] in write.c */
+	if (at > from)
+		tacho_store_release(&buf->consumed, at);
+}
+
 void tacho_ring_wait(struct tacho_ring *r, uint64_t ns)
 {
 	uint32_t seen = tacho_load_seq_cst(&r->ctl->wake);

@@ -88,6 +88,20 @@ uint64_t tacho_ring_written(struct tacho_ring *r, uint32_t lane, uint32_t id);
 uint64_t tacho_ring_overwritten(struct tacho_ring *r, uint32_t lane, uint32_t id);
 
 /*
+ * Closed sub-buffers that can be read of the buffer that is written and end after `since`, as
+ * a number for who waits for a full buffer; *most: how many there can be.
+ */
+uint32_t tacho_ring_closed_subs(struct tacho_ring *r, uint32_t lane, uint64_t since,
+				uint32_t *most);
+
+/*
+ * Gives the closed sub-buffers back (discard mode) of the buffer that is written whose records
+ * are all of `until` or older.  For who reads without consuming and keeps books by itself; no
+ * consuming reader beside it, nor a tool that moves the lane.
+ */
+void tacho_ring_consume(struct tacho_ring *r, uint32_t lane, uint64_t until);
+
+/*
  * Waits until a writer changed a sub-buffer, `ns` have passed or a signal came.
  * `wanted` must be set in the control block by the caller beforehand.
  */

@@ -40,14 +40,17 @@ int tacho_session_resize(struct tacho_session *s, int32_t lane, uint64_t bytes,
 		return tacho_diag(d, err, 0, "cannot lock '%s': %s", s->dir->path,
 				  strerror(-err));
 	for (uint32_t i = 0; !err && i < tacho_ring_nr_lanes(r); i++) {
-		uint64_t c = tacho_load_acquire(&tacho_ring_lane(r, i)->cursor);
+		struct tacho_lane *l = tacho_ring_lane(r, i);
+		uint64_t c = tacho_load_acquire(&l->cursor);
 
 		if ((lane < 0 || i == (uint32_t)lane) && c && c != TACHO_CURSOR_DEAD)
-			err = tacho_ring_move(r, i, subs_for(r, bytes),
+			err = tacho_ring_move(r, i, bytes ? subs_for(r, bytes) :
+					      tacho_lane_buffer(l, tacho_cursor_id(c))->nr_subs,
 					      overwrite ? TACHO_BUFFER_OVERWRITE : 0);
 	}
 	if (!err && lane < 0)
-		set_default(s->view.ctl, subs_for(r, bytes), overwrite);
+		set_default(s->view.ctl, bytes ? subs_for(r, bytes) : s->view.ctl->nr_subs,
+			    overwrite);
 	tacho_dir_unlock(s->dir);
 	return err ? tacho_diag(d, err, 0, "cannot change the buffers of session '%s': %s",
 				s->name, strerror(-err)) : 0;

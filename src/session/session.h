@@ -137,7 +137,7 @@ int tacho_session_snapshot(struct tacho_session *s, struct tacho_diag *d);
 /*
  * tacho_session_resize - other buffers for one lane (-1: all).
  *
- * bytes: what a lane holds at least; rounded up to a power of two of
+ * bytes: what a lane holds at least, 0: as much as now; rounded up to a power of two of
  * sub-buffers, from 2 on.  overwrite: full, the oldest go; else the newest are lost.
  * What a lane holds, and its snapshot, stays as far as there is room; the oldest goes.
  * What is written meanwhile is kept.  A lane whose buffer is so already keeps it.

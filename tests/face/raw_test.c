@@ -437,6 +437,35 @@ static void test_poll(struct writer *w)
 	drain();
 }
 
+/* Whoever waits for a full buffer is woken when it is full, and not much before. */
+static void test_poll_full(struct writer *w, const char *overwrite)
+{
+	static const uint32_t percents[] = { 30, 86, 100 };
+	struct tacho_tree_file *f = open_cpu("", "trace_pipe_raw");
+	char text[16];
+
+	put("/options/overwrite", overwrite);
+	for (size_t i = 0; i < sizeof(percents) / sizeof(percents[0]); i++) {
+		uint32_t n = 0;
+
+		(void)snprintf(text, sizeof(text), "%u", percents[i]);
+		put("/buffer_percent", text);
+		CHECK_EQ(tacho_tree_poll(f), 0);
+		/* 1 MiB, records of 24 bytes in 16 sub-buffers */
+		while (!(tacho_tree_poll(f) & POLLIN) && n < 60000) {
+			for (int k = 0; k < 500; k++)
+				(void)write_event(w, STEP("step"), 16);
+			n += 500;
+		}
+		CHECK(n * 24ull >= (uint64_t)percents[i] * (1 << 20) / 100 - 3 * 65536);
+		CHECK(n < 60000);
+		drain();
+	}
+	put("/buffer_percent", "50");
+	put("/options/overwrite", "1");
+	tacho_tree_close_file(f);
+}
+
 static uint64_t clock_ns(clockid_t id)
 {
 	return tacho_now_ns(id);
@@ -782,6 +811,8 @@ int main(int argc, char **argv)
 	test_large(&w);
 	test_wait(&w);
 	test_poll(&w);
+	test_poll_full(&w, "1");
+	test_poll_full(&w, "0");
 	test_clock(&w);
 	test_snapshot(&w);
 	test_instance(&w);

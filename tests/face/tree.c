@@ -619,6 +619,35 @@ static void test_directories(void)
 	tacho_tree_close(t, true);
 }
 
+static void *close_late(void *file)
+{
+	usleep(300000);
+	tacho_tree_close_file(file);
+	return NULL;
+}
+
+/* The release of a file comes after its close(2), and rmdir waits for it; but for no file in use. */
+static void test_remove_closed(void)
+{
+	struct tacho_tree *t = make_tree(name);
+	struct tacho_tree_caller c = { .pid = 1 };
+	struct tacho_tree_file *f;
+	pthread_t thread;
+	char text[16];
+
+	CHECK_EQ(tacho_tree_mkdir(t, "/instances/late"), 0);
+	CHECK_EQ(open_one(t, "/instances/late/tracing_on", O_RDONLY, &f), 0);
+	tacho_tree_flush(f);
+	CHECK(tacho_tree_read(f, text, sizeof(text), 0, &c) > 0);
+	CHECK_EQ(tacho_tree_rmdir(t, "/instances/late"), -EBUSY);
+	tacho_tree_flush(f);
+	tacho_tree_flush(f);
+	CHECK_EQ(pthread_create(&thread, NULL, close_late, f), 0);
+	CHECK_EQ(tacho_tree_rmdir(t, "/instances/late"), 0);
+	CHECK_EQ(pthread_join(thread, NULL), 0);
+	tacho_tree_close(t, true);
+}
+
 static void test_attributes(void)
 {
 	struct tacho_tree *t = make_tree(name);
@@ -1280,6 +1309,7 @@ static const struct {
 	{ "inject", test_inject },
 	{ "small files", test_small_files },
 	{ "directories", test_directories },
+	{ "an instance whose files are closed", test_remove_closed },
 	{ "attributes", test_attributes },
 	{ "attributes of what is gone", test_attributes_of_gone },
 	{ "waiting", test_waiting },

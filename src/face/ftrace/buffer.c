@@ -35,8 +35,7 @@ static int resize(struct tree_inst *inst, int32_t cpu, uint64_t kb)
 
 int tree_set_overwrite(struct tree_inst *inst, bool on)
 {
-	return tacho_session_resize(&inst->session, -1, tree_buffer_size(inst, -1), on,
-				    NULL);
+	return tacho_session_resize(&inst->session, -1, 0, on, NULL);
 }
 
 /* ---- buffer_size_kb, buffer_total_size_kb ---- */

@@ -18,7 +18,6 @@
 #define BUFFER_SIZE	((uint64_t)2 << 20)
 #define CALL_NS		1000000		/* how often, and how long, calls are waited for */
 #define CALL_TRIES	5000
-#define CLOSE_TRIES	100
 #define KERNEL_TEXT	((size_t)64 << 20)
 
 /* ---- opening and closing, under tree->lock ---- */
@@ -301,8 +300,9 @@ static int find_or_open(struct tacho_tree *tree, const char *name,
 }
 
 /*
- * Open files make it busy; a call that is under way is waited for, and a file that
- * was closed a moment ago: close(2) does not wait until FUSE has told us.
+ * Open files make it busy.  A call that is under way is waited for, and so are files that were
+ * closed: close(2) waits for FUSE's flush, its release comes a moment later.  A flush may
+ * also be that of a copy of the descriptor: then it takes long until it is busy.
  */
 int tree_inst_remove(struct tacho_tree *tree, const char *name)
 {
@@ -312,12 +312,12 @@ int tree_inst_remove(struct tacho_tree *tree, const char *name)
 
 	pthread_mutex_lock(&tree->lock);
 	for (int i = 0; !(err = find_or_open(tree, name, &inst)); i++) {
-		if (i == (inst->files ? CLOSE_TRIES : CALL_TRIES)) {
-			err = -EBUSY;
-			break;
-		}
 		if (!inst->refs) {
 			err = destroy(inst);
+			break;
+		}
+		if (i == CALL_TRIES || inst->files > inst->closing) {
+			err = -EBUSY;
 			break;
 		}
 		pthread_mutex_unlock(&tree->lock);
@@ -328,10 +328,11 @@ int tree_inst_remove(struct tacho_tree *tree, const char *name)
 	return err;
 }
 
-void tree_inst_use(struct tree_inst *inst, int files)
+void tree_inst_use(struct tree_inst *inst, int files, int closing)
 {
 	pthread_mutex_lock(&inst->tree->lock);
 	inst->files += (uint32_t)files;
+	inst->closing += (uint32_t)closing;
 	pthread_mutex_unlock(&inst->tree->lock);
 }
 

@@ -122,6 +122,8 @@ static int set(struct tree_inst *inst, uint32_t i, bool on)
 	if (!err)
 		tacho_store_relaxed(&inst->options, on ? inst->options | bit :
 							 inst->options & ~bit);
+	if (!err)
+		tree_give_back(inst, -1);
 	return err;
 }
 

@@ -137,6 +137,7 @@ struct tree_inst {
 	char name[TACHO_NAME_MAX];
 	uint32_t refs;			/* tree->lock: open files, calls under way */
 	uint32_t files;			/* tree->lock: open files */
+	uint32_t closing;		/* tree->lock: those that somebody has closed */
 	bool made;			/* by this tree */
 	bool snapshot;			/* one was taken; atomic */
 	struct tree_swaps swaps;	/* those that were taken */
@@ -180,8 +181,11 @@ struct tree_inst {
 int tree_inst_get(struct tacho_tree *tree, const char *name,
 		  struct tree_inst **inst);
 void tree_inst_put(struct tree_inst *inst);
-/* One open file more, or (-1) less, by whom the instance is busy. */
-void tree_inst_use(struct tree_inst *inst, int files);
+/*
+ * So many open files more, by whom the instance is busy, and of them so many whose close(2)
+ * has returned.
+ */
+void tree_inst_use(struct tree_inst *inst, int files, int closing);
 int tree_inst_make(struct tacho_tree *tree, const char *name);
 int tree_inst_remove(struct tacho_tree *tree, const char *name);
 /* Names of all sessions but the top's. */
@@ -258,6 +262,7 @@ struct tacho_tree_file {
 	struct tacho_buf text;		/* what was shown, or is to be handed out */
 	uint64_t text_at;		/* offset of text's first byte */
 	bool shown;
+	bool closed;			/* tree->lock: and not used since */
 	uint64_t polled;		/* atomic: what tree_pipe_poll() saw when it said no */
 	void *own;			/* the node's: stream readers */
 };

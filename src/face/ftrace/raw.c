@@ -311,6 +311,8 @@ static int make_page(struct tacho_tree_file *f, size_t room)
 		return status == TACHO_STREAM_ERROR ? -EIO :
 		       put == PUT_NEVER && w->holding ? MADE_SMALL : MADE_NOTHING;
 	(void)tacho_dat_page_end(&p.page);
+	if (w->view == TREE_VIEW_LIVE)
+		tree_give_back(f->inst, f->cpu);
 	memset(w->page + room, 0, w->size - room);
 	w->read = 0;
 	return MADE_PAGE;

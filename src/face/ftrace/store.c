@@ -105,12 +105,15 @@ static int lane_put(struct tree_lane *l, const unsigned char *record, uint32_t s
 	return 0;
 }
 
-/* No more than the instance's buffers hold. */
+/* Blocks of a CPU: no more than the instance's buffers hold, and the one that is written. */
+static uint64_t most_blocks(const struct tree_inst *inst)
+{
+	return tree_buffer_size(inst, -1) / TREE_BLOCK + 1;
+}
+
 static void trim(struct tree_store *s, struct tree_lane *l)
 {
-	uint64_t most = tree_buffer_size(s->inst, -1) / TREE_BLOCK + 1;
-
-	while (l->nr > most) {
+	while (l->nr > most_blocks(s->inst)) {
 		l->overrun += l->first->events;
 		drop_first(l);
 	}
@@ -366,6 +369,19 @@ void tree_store_stats(const struct tree_inst *inst, uint32_t cpu,
 	st->entries = s->lane[cpu].events;
 	st->bytes = s->lane[cpu].bytes;
 	st->overrun = s->lane[cpu].overrun;
+}
+
+uint32_t tree_store_closed(const struct tree_inst *inst, uint32_t cpu, uint64_t since,
+			   uint32_t *most)
+{
+	const struct tree_store *s = inst->store;
+	const struct tree_lane *l = cpu < s->nr_cpus ? &s->lane[cpu] : NULL;
+	uint32_t n = 0;
+
+	*most = (uint32_t)most_blocks(inst) - 1;
+	for (const struct tree_block *b = l ? l->first : NULL; b && b != l->tail; b = b->next)
+		n += b->end > since;
+	return n;
 }
 
 /* ---- a source ---- */

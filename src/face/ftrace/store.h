@@ -72,6 +72,10 @@ struct tree_store_stats {
 void tree_store_stats(const struct tree_inst *inst, uint32_t cpu,
 		      struct tree_store_stats *s);
 
+/* As tacho_ring_closed_subs(), of a CPU's blocks. */
+uint32_t tree_store_closed(const struct tree_inst *inst, uint32_t cpu, uint64_t since,
+			   uint32_t *most);
+
 /* Records that ever came. */
 uint64_t tree_store_taken(const struct tree_inst *inst);
 

@@ -368,6 +368,7 @@ static int take_more(struct tacho_tree_file *f, size_t size)
 	tacho_output_configure(t->output, &t->config);
 	t->ended = false;
 	err = fill_text(f, size, true);
+	tree_give_back(f->inst, f->cpu);
 	if (f->text.len)
 		t->wait = GATHER_NS;
 	else if (t->wait < WAIT_MAX_NS)
@@ -405,16 +406,15 @@ static ssize_t pipe_read(struct tacho_tree_file *f, void *to, size_t size,
 	return (ssize_t)n;
 }
 
-/* At buffer_percent, or at the first record when that is 0. */
+/* At buffer_percent of its CPU, or at the first record: when that is 0, or of all CPUs. */
 static bool is_readable(struct tacho_tree_file *f)
 {
+	uint32_t percent = tacho_load_relaxed(&f->inst->buffer_percent);
 	struct tree_counts c;
-	uint64_t room;
 
-	if (tree_count(f->inst, f->cpu, &c) || !c.entries)
+	if (percent && f->cpu >= 0 && !tree_has_filled(f->inst, (uint32_t)f->cpu, percent))
 		return false;
-	room = tree_buffer_size(f->inst, f->cpu);
-	return c.bytes >= room / 100 * tacho_load_relaxed(&f->inst->buffer_percent);
+	return !tree_count(f->inst, f->cpu, &c) && c.entries;
 }
 
 /* Text that is left, if nobody is reading it just now: a read that waits keeps the lock. */

@@ -588,7 +588,7 @@ int tacho_tree_open_file(struct tacho_tree *tree, const char *path, int flags,
 		return -ENOMEM;
 	}
 	f->inst = p.inst;
-	tree_inst_use(f->inst, 1);
+	tree_inst_use(f->inst, 1, 0);
 	f->node = p.node;
 	f->flags = flags;
 	f->cpu = p.cpu;
@@ -613,11 +613,25 @@ void tacho_tree_close_file(struct tacho_tree_file *f)
 		return;
 	if (f->node && f->node->close)
 		f->node->close(f);
-	tree_inst_use(f->inst, -1);
+	tree_inst_use(f->inst, -1, -(int)tacho_load_relaxed(&f->closed));
 	tree_inst_put(f->inst);
 	tacho_buf_release(&f->text);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
+}
+
+void tacho_tree_flush(struct tacho_tree_file *f)
+{
+	if (!tacho_swap_seq_cst(&f->closed, true))
+		tree_inst_use(f->inst, 0, 1);
+}
+
+/* Somebody still has it. */
+static void is_used(struct tacho_tree_file *f)
+{
+	if (tacho_load_relaxed(&f->closed) &&
+	    tacho_swap_seq_cst(&f->closed, false))
+		tree_inst_use(f->inst, 0, -1);
 }
 
 /* Text that is made as a whole. */
@@ -654,6 +668,7 @@ ssize_t tacho_tree_read(struct tacho_tree_file *f, void *to, size_t size,
 {
 	ssize_t n;
 
+	is_used(f);
 	if ((f->flags & O_ACCMODE) == O_WRONLY)
 		return -EBADF;
 	pthread_mutex_lock(&f->lock);
@@ -673,6 +688,7 @@ ssize_t tacho_tree_write(struct tacho_tree_file *f, const void *from, size_t siz
 	ssize_t n;
 	char *text;
 
+	is_used(f);
 	if ((f->flags & O_ACCMODE) == O_RDONLY)
 		return -EBADF;
 	if (!f->node->store)

@@ -131,6 +131,12 @@ int tacho_tree_open_file(struct tacho_tree *tree, const char *path, int flags,
 			 const struct tacho_tree_caller *caller,
 			 struct tacho_tree_file **file);
 
+/*
+ * A descriptor of the file was closed; if it is the last one, tacho_tree_close_file() follows.
+ * Whoever removes the instance waits for that, unless somebody uses the file again.
+ */
+void tacho_tree_flush(struct tacho_tree_file *file);
+
 void tacho_tree_close_file(struct tacho_tree_file *file);
 
 /*

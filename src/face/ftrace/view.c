@@ -564,6 +564,68 @@ int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c)
 	return 0;
 }
 
+/* Full is full: the sub-buffer that is written is not counted, but is one of them. */
+static bool hits(uint64_t closed, uint64_t most, uint32_t percent)
+{
+	return (closed + 1) * 100 >= percent * (most + 1);
+}
+
+/* From when on records are not consumed; those before the last snapshot are not in the way. */
+static uint64_t begin_of(const struct tree_inst *inst, uint32_t source, uint32_t cpu)
+{
+	uint64_t ticks = inst->mark[slot(inst, source, cpu)].ticks;
+	const struct tree_swaps *s = &inst->swaps;
+
+	return s->nr && s->at[s->nr - 1] > ticks ? s->at[s->nr - 1] : ticks;
+}
+
+bool tree_has_filled(struct tree_inst *inst, uint32_t cpu, uint32_t percent)
+{
+	struct tacho_ring *ring = &inst->session.view.ring;
+	uint32_t most, closed;
+	bool filled = false;
+
+	pthread_mutex_lock(&inst->lock);
+	pthread_mutex_lock(&inst->pipe);
+	for (uint32_t i = 0; !filled && i < tacho_ring_nr_lanes(ring); i++) {
+		if (!is_of((int32_t)cpu, i, ring->nr_cpus))
+			continue;
+		closed = tacho_ring_closed_subs(ring, i, begin_of(inst, TACHO_STREAM_PROGRAM, i),
+						&most);
+		filled = hits(closed, most, percent);
+	}
+	if (!filled && inst->store) {
+		closed = tree_store_closed(inst, cpu, begin_of(inst, TACHO_STREAM_KERNEL, cpu),
+					   &most);
+		filled = hits(closed, most, percent);
+	}
+	pthread_mutex_unlock(&inst->pipe);
+	pthread_mutex_unlock(&inst->lock);
+	return filled;
+}
+
+/*
+ * Where the newest are lost when it is full, writers get back what was consumed; unless a
+ * recorder takes it from there.
+ */
+void tree_give_back(struct tree_inst *inst, int32_t cpu)
+{
+	struct tacho_ring *ring = &inst->session.view.ring;
+
+	if (tree_option(inst, "overwrite") || inst->session.view.ctl->owner)
+		return;
+	pthread_mutex_lock(&inst->lock);
+	pthread_mutex_lock(&inst->pipe);
+	for (uint32_t i = 0; i < tacho_ring_nr_lanes(ring); i++) {
+		uint64_t ticks = inst->mark[slot(inst, TACHO_STREAM_PROGRAM, i)].ticks;
+
+		if (ticks && is_of(cpu, i, ring->nr_cpus))
+			tacho_ring_consume(ring, i, ticks - 1);
+	}
+	pthread_mutex_unlock(&inst->pipe);
+	pthread_mutex_unlock(&inst->lock);
+}
+
 uint64_t tree_activity(struct tree_inst *inst)
 {
 	uint64_t unused = 0, n;
@@ -597,6 +659,7 @@ void tree_clear(struct tree_inst *inst, int32_t cpu)
 		next_turn(m);
 	}
 	pthread_mutex_unlock(&inst->pipe);
+	tree_give_back(inst, cpu);
 	tree_store_clear(inst, cpu);
 	pthread_mutex_unlock(&inst->lock);
 }

@@ -74,6 +74,15 @@ struct tree_counts {
 };
 int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c);
 
+/*
+ * Whether percent of a CPU's buffer, of programs or of the kernel, have records that are not
+ * consumed.  As the kernel counts: sub-buffers.
+ */
+bool tree_has_filled(struct tree_inst *inst, uint32_t cpu, uint32_t percent);
+
+/* With the option overwrite off: what was consumed of a CPU (-1: all) is free again. */
+void tree_give_back(struct tree_inst *inst, int32_t cpu);
+
 /* Grows when records come, and only then; the kernel is drained.  Takes inst->lock. */
 uint64_t tree_activity(struct tree_inst *inst);
 
