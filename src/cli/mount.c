@@ -165,7 +165,7 @@ static int parse(struct job *j, int argc, char **argv)
 			j->tree.no_kernel = true;
 			break;
 		case OPT_KEEP:
-			j->keep = true;
+			j->keep = j->tree.keep = true;
 			break;
 		default:
 			ret = cli_common(opt, &json);

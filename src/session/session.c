@@ -59,10 +59,12 @@ static struct tacho_slot *find_slot(struct tacho_registry *reg, const char *name
 	return NULL;
 }
 
-/* Files that processes make: buffers, histograms. */
+/* Files that processes make: buffers, histograms; and the servers of mounted trees. */
 static bool is_data_file(const char *name)
 {
-	return !strncmp(name, "buf.", 4) || !strncmp(name, "hist.", 5);
+	return !strncmp(name, "buf.", 4) || !strncmp(name, "hist.", 5) ||
+	       !strcmp(name, TACHO_SESSION_SETTINGS) ||
+	       !strcmp(name, TACHO_SESSION_SETTINGS ".new");
 }
 
 /* Removes the files of a session's directory; the directory too if ours. */

@@ -17,6 +17,9 @@
 #include "session/proc.h"
 #include "session/view.h"
 
+/* In a session's directory: what was set in its mounted tree (src/face/ftrace/settings.c). */
+#define TACHO_SESSION_SETTINGS	"settings"
+
 struct tacho_session {
 	struct tacho_dir *dir;
 	struct tacho_view view;

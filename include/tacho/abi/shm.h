@@ -12,6 +12,7 @@
  *	DIR/sessions/<name>/commands	struct tacho_commands: filters, triggers, ...
  *	DIR/sessions/<name>/hist.<series>.<type>	a histogram, engine/map.h
  *	DIR/sessions/<name>/buf.<lane>.<id>	sub-buffers, each a struct tacho_packet
+ *	DIR/sessions/<name>/settings	text: what was set in its mounted tree
  *
  * A session's directory may lie elsewhere (a disk that outlives the machine);
  * the registry holds its path.

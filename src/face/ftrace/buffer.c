@@ -113,6 +113,7 @@ static ssize_t subbuf_store(struct tacho_tree_file *f, const char *text, size_t 
 	while (size < kb << 10)
 		size *= 2;
 	f->inst->page_size = (uint32_t)size;
+	f->inst->unsaved = true;
 	return (ssize_t)len;
 }
 
@@ -142,6 +143,7 @@ static ssize_t percent_store(struct tacho_tree_file *f, const char *text, size_t
 	if (err || v > 100)
 		return -EINVAL;
 	tacho_store_relaxed(&f->inst->buffer_percent, (uint32_t)v);
+	f->inst->unsaved = true;
 	return (ssize_t)len;
 }
 

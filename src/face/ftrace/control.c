@@ -106,6 +106,22 @@ static const char *const clocks[TREE_NR_CLOCKS] = {
 	"x86-tsc",
 };
 
+const char *tree_clock_name(enum tree_clock clock)
+{
+	return clocks[clock < TREE_NR_CLOCKS ? clock : TREE_CLOCK_LOCAL];
+}
+
+bool tree_clock_find(const char *name, enum tree_clock *clock)
+{
+	for (int i = 0; i < TREE_NR_CLOCKS; i++) {
+		if (strcmp(clocks[i], name))
+			continue;
+		tacho_store_relaxed(clock, (enum tree_clock)i);
+		return true;
+	}
+	return false;
+}
+
 static int clock_show(struct tacho_tree_file *f, struct tacho_buf *out)
 {
 	for (int i = 0; i < TREE_NR_CLOCKS; i++)
@@ -118,25 +134,23 @@ static int clock_show(struct tacho_tree_file *f, struct tacho_buf *out)
 static ssize_t clock_store(struct tacho_tree_file *f, const char *text, size_t len,
 			   const struct tacho_tree_caller *caller)
 {
+	enum tree_clock clock;
 	char name[64];
 
 	(void)caller;
 	if (len >= sizeof(name))
 		return -EINVAL;
 	memcpy(name, text, len + 1);
-	text = tree_trim(name);
-	for (int i = 0; i < TREE_NR_CLOCKS; i++) {
-		if (strcmp(clocks[i], text))
-			continue;
-		/*
-		 * In the kernel times of two clocks would not mix, so it empties the
-		 * buffer; also when the clock stays the same.
-		 */
-		tree_clear(f->inst, -1);
-		tacho_store_relaxed(&f->inst->clock, (enum tree_clock)i);
-		return (ssize_t)len;
-	}
-	return -EINVAL;
+	if (!tree_clock_find(tree_trim(name), &clock))
+		return -EINVAL;
+	/*
+	 * In the kernel times of two clocks would not mix, so it empties the
+	 * buffer; also when the clock stays the same.
+	 */
+	tree_clear(f->inst, -1);
+	tacho_store_relaxed(&f->inst->clock, clock);
+	f->inst->unsaved = true;
+	return (ssize_t)len;
 }
 
 static const struct tree_node clock_node = {
@@ -349,6 +363,7 @@ static ssize_t thresh_store(struct tacho_tree_file *f, const char *text, size_t 
 	int err = tree_number(text, INT64_MAX / 1000, &f->inst->thresh);
 
 	(void)caller;
+	f->inst->unsaved |= !err;
 	return err ? err : (ssize_t)len;
 }
 
@@ -515,6 +530,7 @@ static ssize_t cmdlines_size_store(struct tacho_tree_file *f, const char *text,
 	if (tree_number(text, CMDLINES_MAX, &v) || !v)
 		return -EINVAL;
 	f->inst->cmdlines_size = v;
+	f->inst->unsaved = true;
 	return (ssize_t)len;
 }
 

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "face/ftrace/nodes.h"
 #include "face/ftrace/store_priv.h"
+#include "session/command.h"
 #include "tacho/abi/record.h"
 
 #define ARENA_MAX	((size_t)1 << 20)
@@ -26,6 +27,14 @@ static int make_front(struct tree_store *s)
 	return 0;
 }
 
+/* The session's synthetic events, of before there was an engine. */
+static int add_synth(const struct tacho_command_info *c, void *query)
+{
+	if (c->kind == TACHO_COMMAND_SYNTH)
+		(void)tacho_query_synth(query, c->text, NULL);
+	return 0;
+}
+
 /* The engine, made when it is first needed. */
 static struct tacho_query *engine(struct tree_store *s)
 {
@@ -38,8 +47,10 @@ static struct tacho_query *engine(struct tree_store *s)
 	s->stream = tacho_stream_new(0);
 	if (s->stream && !tree_store_open(s->inst, TREE_STORE_LIVE, true, &source) &&
 	    !tacho_stream_add_take(s->stream, source) &&
-	    !tacho_query_new(&s->query, s->stream))
+	    !tacho_query_new(&s->query, s->stream)) {
+		(void)tacho_commands_each(&s->inst->session, add_synth, s->query);
 		return s->query;
+	}
 	/* nobody would take what comes into the front */
 	tacho_stream_close(s->stream);
 	s->stream = NULL;
@@ -307,6 +318,7 @@ static void changed(struct tree_inst *inst, const struct tacho_engine_event *eve
 	if (!strcmp(event->type->system, TREE_OWN))
 		s->marker = event->soft ? event : NULL;
 	s->commands = count_commands(tacho_query_engine(s->query));
+	inst->unsaved = true;
 	tacho_query_changed(s->query);
 }
 
@@ -390,11 +402,17 @@ void tree_engine_enable(struct tree_inst *inst, struct tacho_engine_event *event
 int tree_engine_synth(struct tree_inst *inst, const char *text,
 		      struct tacho_cmd_error *e)
 {
+	bool there;
+	int err;
+
 	if (!tree_kernel(inst))
 		return 0;	/* programs have it alone */
+	there = inst->store->query;
 	if (!engine(inst->store))
 		return -ENOMEM;
-	return tacho_query_synth(inst->store->query, text, e);
+	err = tacho_query_synth(inst->store->query, text, e);
+	/* it was one of the session's by then */
+	return err == -EEXIST && !there ? 0 : err;
 }
 
 void tree_engine_enable_wanted(struct tree_inst *inst)

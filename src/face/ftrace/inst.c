@@ -27,6 +27,8 @@ static void inst_free(struct tree_inst *inst)
 {
 	tree_store_free(inst->store);
 	tacho_kernel_leave(inst->kernel);
+	if (inst->own_fd >= 0)
+		close(inst->own_fd);
 	tree_catalog_free(inst->catalog);
 	tacho_session_close(&inst->session);
 	tacho_dir_close(&inst->dir);
@@ -75,7 +77,7 @@ static int inst_open(struct tacho_tree *tree, const char *name, bool make,
 	inst->buffer_percent = 50;
 	inst->cmdlines_size = 128;
 	inst->options = tree_options_default();
-	inst->dir.fd = inst->dir.lock_fd = -1;
+	inst->dir.fd = inst->dir.lock_fd = inst->own_fd = -1;
 	err = tacho_dir_open(&inst->dir, true, d);
 	if (err)
 		goto fail;
@@ -101,6 +103,15 @@ static int inst_open(struct tacho_tree *tree, const char *name, bool make,
 		inst_free(inst);
 		return tacho_diag(d, -ENOMEM, 0, "out of memory");
 	}
+	tree_settings_own(inst);
+	if (inst->made)
+		inst->unsaved = true;
+	else
+		tree_settings_load(inst);
+	pthread_mutex_lock(&inst->lock);
+	tree_settings_restore(inst);
+	tree_settings_save(inst);
+	pthread_mutex_unlock(&inst->lock);
 	*out = inst;
 	return 0;
 fail_dir:
@@ -576,6 +587,34 @@ uint64_t tree_buffer_size(const struct tree_inst *inst, int32_t cpu)
 	       << r->sub_shift;
 }
 
+static int put_served(const char *name, const char *path, void *names)
+{
+	char file[TACHO_PATH_MAX + 32];
+
+	(void)snprintf(file, sizeof(file), "%s/" TACHO_SESSION_SETTINGS, path);
+	if (!access(file, F_OK))
+		tacho_buf_put(names, name, strlen(name) + 1);
+	return 0;
+}
+
+/* Those that another server had: what was set in them goes on. */
+static void open_served(struct tacho_tree *tree)
+{
+	struct tree_inst *inst;
+	struct tacho_buf names;
+	struct tacho_dir dir;
+
+	if (tacho_dir_open(&dir, true, NULL))
+		return;
+	tacho_buf_init(&names, KERNEL_TEXT);
+	(void)tacho_sessions_each(&dir, put_served, &names);
+	tacho_dir_close(&dir);
+	for (size_t at = 0; at < names.len; at += strlen(names.data + at) + 1)
+		if (!tree_inst_get(tree, names.data + at, &inst))
+			tree_inst_put(inst);
+	tacho_buf_release(&names);
+}
+
 /* The top's session, when the tree begins. */
 int tree_insts_open(struct tacho_tree *tree, struct tacho_diag *d)
 {
@@ -584,5 +623,7 @@ int tree_insts_open(struct tacho_tree *tree, struct tacho_diag *d)
 	pthread_mutex_lock(&tree->lock);
 	err = make_under_lock(tree, tree->top_name, d);
 	pthread_mutex_unlock(&tree->lock);
+	if (!err)
+		open_served(tree);
 	return err;
 }

@@ -72,11 +72,16 @@ static int find(const char *name)
 	return -EINVAL;
 }
 
-bool tree_option(const struct tree_inst *inst, const char *name)
+uint64_t tree_option_bit(const char *name)
 {
 	int i = find(name);
 
-	return i >= 0 && tacho_load_relaxed(&inst->options) >> i & 1;
+	return i >= 0 ? (uint64_t)1 << i : 0;
+}
+
+bool tree_option(const struct tree_inst *inst, const char *name)
+{
+	return tacho_load_relaxed(&inst->options) & tree_option_bit(name);
 }
 
 void tree_options_output(const struct tree_inst *inst,
@@ -122,6 +127,7 @@ static int set(struct tree_inst *inst, uint32_t i, bool on)
 	if (!err)
 		tacho_store_relaxed(&inst->options, on ? inst->options | bit :
 							 inst->options & ~bit);
+	inst->unsaved |= !err;
 	if (!err)
 		tree_give_back(inst, -1);
 	return err;

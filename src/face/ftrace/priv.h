@@ -12,6 +12,7 @@
  *	pump.c		the thread that takes them, for the engine
  *	view.c		one instance's records as a stream; marks; counts (view.h)
  *	swap.c		snapshots: which records are on which side
+ *	settings.c	what was set, for the mount after a killed server
  *	output.c	records as the kernel's lines (output.h, output_priv.h), with
  *			output_head.c, output_kinds.c, output_fields.c, output_bprintf.c
  *	symbols.c	the kernel's symbols
@@ -138,7 +139,11 @@ struct tree_inst {
 	uint32_t refs;			/* tree->lock: open files, calls under way */
 	uint32_t files;			/* tree->lock: open files */
 	uint32_t closing;		/* tree->lock: those that somebody has closed */
-	bool made;			/* by this tree */
+	bool made;			/* by this tree, or a server that was killed */
+	bool unsaved;			/* settings.c: what was set is not in the file yet */
+	bool pending;			/* ... and what is in the file is not set yet */
+	bool shared;			/* ... the file is that of another server, which runs */
+	int own_fd;			/* the session's directory, locked if it is not */
 	bool snapshot;			/* one was taken; atomic */
 	struct tree_swaps swaps;	/* those that were taken */
 	uint32_t swap_turn;		/* counts them; changes under pipe, too; atomic */
@@ -316,6 +321,19 @@ char *tree_trim(char *text);
 /* A decimal number, and a newline at most behind it.  0, -EINVAL or -ERANGE. */
 int tree_number(const char *text, uint64_t max, uint64_t *value);
 
+/* ---- what was set (settings.c), under inst->lock ---- */
+
+/* Writes it to the session's directory, if inst->unsaved. */
+void tree_settings_save(struct tree_inst *inst);
+/* Whether the file is ours; until own_fd is closed. */
+void tree_settings_own(struct tree_inst *inst);
+/* Of a session that was there: what takes no kernel; then the rest.  With nobody else in inst. */
+void tree_settings_load(struct tree_inst *inst);
+void tree_settings_restore(struct tree_inst *inst);
+
+const char *tree_clock_name(enum tree_clock clock);
+bool tree_clock_find(const char *name, enum tree_clock *clock);
+
 /* ---- events (catalog.c), under inst->lock ---- */
 
 #define TREE_ID_FIRST	32768u	/* ids of program events; the kernel's are smaller */
@@ -373,6 +391,7 @@ void tree_broken_free(struct tree_broken *b);
 bool tree_option(const struct tree_inst *inst, const char *name);
 struct tacho_output_options;
 void tree_options_output(const struct tree_inst *inst, struct tacho_output_options *o);
+uint64_t tree_option_bit(const char *name);
 /* The words of trace_options at first. */
 uint64_t tree_options_default(void);
 

@@ -560,6 +560,7 @@ static int begin_file(struct tacho_tree_file *f)
 	if (writes && f->flags & O_TRUNC && f->node->trunc) {
 		pthread_mutex_lock(&f->inst->lock);
 		err = f->node->trunc(f);
+		tree_settings_save(f->inst);
 		pthread_mutex_unlock(&f->inst->lock);
 		if (err && f->node->close)
 			f->node->close(f);
@@ -702,6 +703,7 @@ ssize_t tacho_tree_write(struct tacho_tree_file *f, const void *from, size_t siz
 	text[size] = '\0';
 	pthread_mutex_lock(&f->inst->lock);
 	n = f->node->store(f, text, size, caller);
+	tree_settings_save(f->inst);
 	pthread_mutex_unlock(&f->inst->lock);
 	free(text);
 	return n;
