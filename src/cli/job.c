@@ -62,12 +62,17 @@ bool job_runs(struct job *job)
 	if (job->child > 0 && waitpid(job->child, &status, WNOHANG) == job->child) {
 		job->child = 0;
 		job->child_status = status;
-		/* a flight recorder or a list of pids goes on without it */
-		return false;
 	}
+	if (o->command && !job->child)
+		return false;
 	if (o->duration && tacho_now_ns(CLOCK_MONOTONIC) - job->began >= o->duration)
 		return false;
 	return !stop_asked;
+}
+
+uint64_t job_ticks(const struct job *job, uint64_t ns)
+{
+	return (uint64_t)((double)ns * ((double)job->clock_freq / 1e9));
 }
 
 /* ---- the command ---- */
@@ -78,13 +83,17 @@ bool job_runs(struct job *job)
  */
 static void tell_followers(const struct job *job)
 {
-	const uint8_t *uuid = job->has_session ? job->session.view.ctl->uuid : NULL;
-	char text[33];
+	char text[2 * 32 + 2] = "";
 
-	for (size_t i = 0; uuid && i < 16; i++)
-		(void)snprintf(text + 2 * i, 3, "%02x", uuid[i]);
-	if (uuid)
-		(void)setenv("TACHO_FOLLOW", text, 1);
+	if (!job->has_session)
+		return;
+	for (size_t i = 0; i < 16; i++) {
+		(void)snprintf(text + 2 * i, 3, "%02x",
+			       job->session.view.ctl->uuid[i]);
+		(void)snprintf(text + 33 + 2 * i, 3, "%02x", job->watch_uuid[i]);
+	}
+	text[32] = ',';
+	(void)setenv("TACHO_FOLLOW", text, 1);
 }
 
 /* The child: waits for the gate, then becomes the command. */
@@ -163,9 +172,11 @@ static void command_text(struct job *job)
 /* ---- the session ---- */
 
 /* The processes to trace: those listed and the command. */
-static int set_pids(struct job *job)
+static int set_pids(const struct job *job, struct tacho_session *session,
+		    struct tacho_kernel *kernel)
 {
 	const struct job_options *o = job->opt;
+	bool follow = o->follow || job->child > 0;
 	struct tacho_diag d = { 0 };
 	int32_t pids[CLI_LIST_MAX + 1];
 	const char *bad;
@@ -180,16 +191,38 @@ static int set_pids(struct job *job)
 		pids[n++] = job->child;
 	if (!n)
 		return CLI_OK;
-	if (job->has_session &&
-	    tacho_session_pids(&job->session, pids, n,
-			       o->follow || job->child > 0, &d))
+	if (session && tacho_session_pids(session, pids, n, follow, &d))
 		return cli_fail_diag(&d);
 	/* the kernel's events of a command are everybody's unless asked */
-	if (job->kernel && (o->command_only || o->pids.nr) &&
-	    tacho_kernel_set_pids(job->kernel, pids, n,
-				  o->follow || job->child > 0, &d))
+	if (kernel && (o->command_only || o->pids.nr) &&
+	    tacho_kernel_set_pids(kernel, pids, n, follow, &d))
 		return cli_fail_diag(&d);
 	return CLI_OK;
+}
+
+/* Not our own pumping. */
+static int leave_out_self(const struct job *job, struct tacho_kernel *kernel)
+{
+	const struct job_options *o = job->opt;
+	int32_t self = getpid();
+	struct tacho_diag d = { 0 };
+
+	if (kernel && !o->command_only && !o->pids.nr &&
+	    tacho_kernel_set_not_pids(kernel, &self, 1, &d))
+		return cli_fail_diag(&d);
+	return CLI_OK;
+}
+
+int job_restrict(const struct job *job, struct tacho_session *session,
+		 struct tacho_kernel *kernel)
+{
+	int ret = set_pids(job, session, kernel);
+
+	if (!ret)
+		ret = leave_out_self(job, kernel);
+	if (!ret)
+		job_set_filters(job, session, kernel);
+	return ret;
 }
 
 static int set_rules(struct job *job)
@@ -269,7 +302,6 @@ static int make_kernel(struct job *job)
 		.buffer_size = o->kernel_size,
 		.overwrite = o->flight || o->on || o->on_kernel,
 	};
-	int32_t self = getpid();
 	const struct tacho_kernel_info *info;
 
 	if (tacho_kernel_create(&job->kernel, &cfg, &d))
@@ -285,11 +317,7 @@ static int make_kernel(struct job *job)
 	if (o->stack &&
 	    tacho_kernel_set_option(job->kernel, "stacktrace", true, &d))
 		return cli_fail_diag(&d);
-	/* not our own pumping */
-	if (!o->command_only && !o->pids.nr &&
-	    tacho_kernel_set_not_pids(job->kernel, &self, 1, &d))
-		return cli_fail_diag(&d);
-	return CLI_OK;
+	return leave_out_self(job, job->kernel);
 }
 
 int job_prepare(struct job *job, const struct job_options *opt)
@@ -304,6 +332,7 @@ int job_prepare(struct job *job, const struct job_options *opt)
 			       (int)getpid());
 	job->clock = opt->clock < 0 ? tacho_clock_default()
 				    : (uint32_t)opt->clock;
+	tacho_session_uuid(job->watch_uuid);
 	catch_signals();
 	command_text(job);
 	if (opt->kernel.nr)
@@ -321,7 +350,8 @@ int job_prepare(struct job *job, const struct job_options *opt)
 	if (!ret && opt->command)
 		ret = fork_command(job);
 	if (!ret)
-		ret = set_pids(job);
+		ret = set_pids(job, job->has_session ? &job->session : NULL,
+			       job->kernel);
 	if (!ret && job->has_session)
 		ret = set_rules(job);
 	if (!ret)

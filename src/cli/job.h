@@ -66,6 +66,7 @@ struct job {
 	struct tacho_clock_pair start;
 	uint64_t began, ended;		/* CLOCK_MONOTONIC, ns; ended 0: not yet */
 	pid_t child;			/* 0: none, or it has ended */
+	uint8_t watch_uuid[16];		/* of the session that --on makes */
 	int child_status;
 	bool unread;			/* not all could be written: the session stays */
 	int gate;			/* the child waits for a byte from it */
@@ -82,6 +83,18 @@ int job_prepare(struct job *job, const struct job_options *opt);
  */
 int job_set_commands(struct job *job);
 
+/*
+ * Restricts another session, another instance, or both to the processes and, by
+ * --filter, to the events that the job records.  NULL: none.  CLI_OK, or an exit
+ * status with a message.
+ */
+int job_restrict(const struct job *job, struct tacho_session *session,
+		 struct tacho_kernel *kernel);
+
+/* job_commands.c: the filters alone, where they fit. */
+void job_set_filters(const struct job *job, struct tacho_session *session,
+		     struct tacho_kernel *kernel);
+
 /* Lets the command run.  0 or the exit status. */
 int job_go(struct job *job);
 
@@ -89,8 +102,14 @@ int job_go(struct job *job);
 void job_recorder_config(const struct job *job, const char *dir,
 			 struct tacho_recorder_config *cfg);
 
-/* Whether to go on: no signal came, the time is not up, the command runs. */
+/*
+ * Whether to go on: no signal came, the time is not up, the command runs.  Once it
+ * does not, it never does again.
+ */
 bool job_runs(struct job *job);
+
+/* A time of the options in ticks of the job's clock. */
+uint64_t job_ticks(const struct job *job, uint64_t ns);
 
 /* Whether another process asked for a snapshot (SIGUSR1) since the last call. */
 bool job_wants_snapshot(void);

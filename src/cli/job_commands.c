@@ -31,11 +31,11 @@ static int expect(struct job *job, char *target)
 	       cli_fail_diag(&d) : CLI_OK;
 }
 
-static bool kernel_has(const struct job *job, const char *event)
+static bool kernel_has(const struct tacho_kernel *kernel, const char *event)
 {
 	const struct tacho_kernel_event *ev;
 
-	for (size_t i = 0; (ev = tacho_kernel_enabled(job->kernel, i)); i++)
+	for (size_t i = 0; (ev = tacho_kernel_enabled(kernel, i)); i++)
 		if (tacho_event_glob(event, ev->system, ev->name))
 			return true;
 	return false;
@@ -52,7 +52,7 @@ static int to_kernel(struct job *job, enum tacho_kernel_control what,
 	char target[CLI_EVENT_MAX] = "";
 	int err;
 
-	if (!kernel_has(job, event))
+	if (!kernel_has(job->kernel, event))
 		return -1;
 	if (what == TACHO_KERNEL_TRIGGER &&
 	    cli_kernel_check_trigger(event, text, target, sizeof(target)))
@@ -93,6 +93,25 @@ static int set_filter(struct job *job, const char *arg)
 	const char *text = cli_split_event(arg, event);
 
 	return give(job, TACHO_KERNEL_FILTER, event, text ? text : arg);
+}
+
+void job_set_filters(const struct job *job, struct tacho_session *session,
+		    struct tacho_kernel *kernel)
+{
+	const struct job_options *o = job->opt;
+
+	for (uint32_t i = 0; i < o->nr_filters; i++) {
+		char event[CLI_EVENT_MAX] = "*:*";
+		const char *text = cli_split_event(o->filter[i], event);
+
+		/* one that is not for these was found fit for others */
+		text = text ? text : o->filter[i];
+		if (session)
+			(void)tacho_command_filter(session, event, text, NULL, NULL);
+		if (kernel && kernel_has(kernel, event))
+			(void)tacho_kernel_control_enabled(kernel, TACHO_KERNEL_FILTER,
+							   event, text, NULL, NULL);
+	}
 }
 
 static int set_trigger(struct job *job, const char *arg)

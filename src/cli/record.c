@@ -94,7 +94,7 @@ static const char usage[] =
 "                           SIGUSR1 and at 'tacho snapshot'\n"
 "      --on SYS:EV          write what is around each such event of a program\n"
 "      --on-kernel SYS:EV   ... of the kernel\n"
-"      --keep-before TIME   how much before it (default: all that is there)\n"
+"      --keep-before TIME   how much before it (default: all that no dump has)\n"
 "      --keep-after TIME    how much after it (default: 0)\n"
 "      --dumps N            end after N of them\n"
 "\n"
@@ -222,6 +222,13 @@ static int parse_one(struct job_options *o, int opt, char *arg)
 	}
 }
 
+static void add_last(struct cli_list *l, const char *glob)
+{
+	if (l->nr == CLI_LIST_MAX)
+		l->nr--;
+	l->item[l->nr++] = glob;
+}
+
 /* What does not go together. */
 static int check_options(struct job_options *o)
 {
@@ -242,6 +249,11 @@ static int check_options(struct job_options *o)
 		return cli_usage("--on and --on-kernel do not go together");
 	if (o->command_only && (!o->command || !o->kernel.nr))
 		return cli_usage("--only needs -k and a command");
+	/* what is waited for is recorded, whatever else is */
+	if (o->on)
+		add_last(&o->events, o->on);
+	if (o->on_kernel)
+		add_last(&o->kernel, o->on_kernel);
 	return record_target(o, o->to);
 }
 

@@ -58,7 +58,7 @@ static void boot_option(struct tacho_dir *dir)
 /* How many generations between a listed process and one that we are started by. */
 #define ANCESTORS_MAX	64
 
-/* $TACHO_FOLLOW is the uuid of a session whose command we descend from. */
+/* $TACHO_FOLLOW has the uuids of the sessions whose command we descend from. */
 static bool told_to_follow(const struct tacho_control *c)
 {
 	const char *text = secure_getenv("TACHO_FOLLOW");
@@ -66,7 +66,7 @@ static bool told_to_follow(const struct tacho_control *c)
 
 	for (size_t i = 0; i < sizeof(c->uuid); i++)
 		(void)snprintf(uuid + 2 * i, 3, "%02x", c->uuid[i]);
-	return text && !strcmp(text, uuid);
+	return text && strstr(text, uuid);
 }
 
 static bool has_ancestor(const struct tacho_pids *list)

@@ -35,6 +35,8 @@ struct lane {
 	bool past_frozen;	/* the frozen buffer is read, the current one follows */
 	uint64_t lost;		/* reported in packets so far */
 	uint64_t lost_before;	/* reported by the recorder before this one */
+	uint64_t seq;		/* of the last packet written */
+	uint64_t next_event;	/* number of the record after it */
 };
 
 struct tacho_recorder {
@@ -51,7 +53,8 @@ struct tacho_recorder {
 	struct lane *lane;
 	uint32_t nr_lanes;
 	struct tacho_ktypes ktypes;
-	struct tacho_ktasks tasks;
+	struct tacho_ktasks own_tasks;
+	struct tacho_ktasks *tasks;	/* these, or the history's */
 	struct tacho_kernel_pump *pump;
 	uint64_t kseq[TACHO_LANES_MAX];		/* packets per CPU */
 	uint64_t kfirst[TACHO_LANES_MAX];	/* records per CPU */
@@ -134,18 +137,18 @@ static int write_tasks(struct tacho_recorder *rec, struct tacho_diag *d)
 
 		if (!tacho_tasks_get(rec->cfg.session->view.ctl, i, &task))
 			continue;
-		tacho_ktasks_add(&rec->tasks, task.tid);
-		t = tacho_ktasks_find(&rec->tasks, task.tid);
+		tacho_ktasks_add(rec->tasks, task.tid);
+		t = tacho_ktasks_find(rec->tasks, task.tid);
 		if (!t)
 			continue;
 		t->tgid = task.tgid;
 		if (!t->comm[0])
-			tacho_ktasks_name(&rec->tasks, task.tid, task.comm,
+			tacho_ktasks_name(rec->tasks, task.tid, task.comm,
 					  sizeof(task.comm));
 	}
 	tacho_buf_init(&b, (size_t)1 << 28);
-	for (uint32_t i = 0; i < rec->tasks.nr; i++) {
-		const struct tacho_ktask *t = &rec->tasks.list[i];
+	for (uint32_t i = 0; i < rec->tasks->nr; i++) {
+		const struct tacho_ktask *t = &rec->tasks->list[i];
 
 		if (t->comm[0])
 			tacho_buf_printf(&b, "%d %d %.*s\n", t->pid, t->tgid,
@@ -284,80 +287,39 @@ static bool next_buffer(struct tacho_recorder *rec, struct lane *l)
 	return true;
 }
 
-/* ---- the window of time ---- */
-
-/* A run of records, and its packet's header. */
-struct run {
-	struct tacho_packet head;
-	const unsigned char *data;
-	size_t len;
-};
-
-/* Leaves out the records outside [from, to]; false when none is left. */
-static bool cut_run(const struct tacho_recorder *rec, struct run *run)
-{
-	const unsigned char *p = run->data, *end = p + run->len;
-	const unsigned char *first = NULL, *last = p;
-	uint64_t time = run->head.timestamp_begin, begin = time, final = time;
-	uint32_t n = 0;
-
-	if (!rec->cfg.from && !rec->cfg.to)
-		return true;
-	while (p < end) {
-		uint64_t word = tacho_load_u64(p);
-
-		time = tacho_record_time(word, time);
-		if (rec->cfg.to && time > rec->cfg.to)
-			break;
-		p += tacho_record_size(word);
-		if (time < rec->cfg.from)
-			continue;
-		if (!first) {
-			first = p - tacho_record_size(word);
-			begin = time;
-		}
-		last = p;
-		final = time;
-		n++;
-	}
-	if (!first)
-		return false;
-	run->head.timestamp_begin = begin;
-	run->head.timestamp_end = final;
-	run->head.events = n;
-	run->data = first;
-	run->len = (size_t)(last - first);
-	return true;
-}
-
 /* a - b, and 0 when a trace told of more loss than the session knows. */
 static uint64_t less(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
 
-static int write_chunk(struct tacho_recorder *rec, struct lane *l,
-		       const struct tacho_chunk *chunk, struct tacho_diag *d)
+/* False: nothing of it is to be written. */
+static bool cut(const struct tacho_recorder *rec, struct tacho_history_piece *piece)
 {
-	struct run run = { chunk->head, chunk->data, chunk->len };
+	return !rec->cfg.to || tacho_history_cut(piece, 0, rec->cfg.to);
+}
+
+static int write_lane(struct tacho_recorder *rec, struct lane *l,
+		      const struct tacho_history_piece *piece, struct tacho_diag *d)
+{
+	struct tacho_packet head = piece->head;
 	int err;
 
-	if (!cut_run(rec, &run))
-		return 0;
-	run.head.events_discarded = less(run.head.events_discarded,
-					 l->lost_before);
+	head.events_discarded = less(head.events_discarded, l->lost_before);
 	/* the types first: whoever reads the packet must find them */
 	err = write_types(rec, d);
 	if (!err)
-		err = tacho_ctf_writer_packet(rec->w, &run.head, run.data,
-					      run.len, d);
+		err = tacho_ctf_writer_packet(rec->w, &head, piece->data,
+					      piece->len, d);
 	TACHO_INJECT(recorder_packet);
 	/* no later one either: who resumes goes on where the trace ends */
 	rec->failed = err;
 	if (err)
 		return err;
-	l->lost = run.head.events_discarded;
-	rec->st.events += run.head.events;
+	l->lost = head.events_discarded;
+	l->seq = head.packet_seq_num;
+	l->next_event = head.event_first + head.events;
+	rec->st.events += head.events;
 	return 0;
 }
 
@@ -375,12 +337,14 @@ static int step_lane(struct tacho_recorder *rec, uint32_t nr, struct tacho_diag 
 	/* bounded, so that one busy lane does not starve the others */
 	for (int i = 0; i < 64; i++) {
 		int got = tacho_ring_read(&l->rd, &chunk);
+		struct tacho_history_piece piece;
 		int err;
 
 		if (got <= 0)
 			return next_buffer(rec, l) ? 1 : any;
 		any = 1;
-		err = write_chunk(rec, l, &chunk, d);
+		piece = (struct tacho_history_piece){ chunk.head, chunk.data, chunk.len };
+		err = cut(rec, &piece) ? write_lane(rec, l, &piece, d) : 0;
 		if (err)
 			return err;
 	}
@@ -401,6 +365,8 @@ static int settle_lane(struct tacho_recorder *rec, uint32_t nr,
 		.stream_id = TACHO_STREAM_PROGRAM,
 		.stream_instance_id = nr,
 		.cpu_id = nr < r->nr_cpus ? nr : UINT32_MAX,
+		.packet_seq_num = l->seq,
+		.event_first = l->next_event,
 	};
 
 	if (l->open) {
@@ -421,58 +387,80 @@ static int settle_lane(struct tacho_recorder *rec, uint32_t nr,
 
 /* ---- the kernel ---- */
 
+static int write_kernel(struct tacho_recorder *rec,
+			const struct tacho_history_piece *piece)
+{
+	struct tacho_packet head = piece->head;
+	uint32_t cpu = head.cpu_id < TACHO_LANES_MAX ? head.cpu_id :
+		       TACHO_LANES_MAX - 1;
+	int err;
+
+	head.packet_seq_num = rec->kseq[cpu];
+	head.event_first = rec->kfirst[cpu];
+	head.events_discarded = rec->klost[cpu];
+	err = tacho_ctf_writer_packet(rec->w, &head, piece->data, piece->len, rec->d);
+	if (err)
+		return err;
+	rec->kseq[cpu]++;
+	rec->kfirst[cpu] += head.events;
+	rec->st.events += head.events;
+	rec->st.kernel_events += head.events;
+	return 0;
+}
+
 static int kernel_sink(void *arg, const struct tacho_kernel_batch *b)
 {
 	struct tacho_recorder *rec = arg;
 	uint32_t cpu = b->cpu < TACHO_LANES_MAX ? b->cpu : TACHO_LANES_MAX - 1;
-	struct run run = {
+	struct tacho_history_piece piece = {
 		.head = {
 			.stream_id = TACHO_STREAM_KERNEL,
 			.stream_instance_id = b->cpu,
 			.cpu_id = b->cpu,
 			.timestamp_begin = b->time_begin,
 			.timestamp_end = b->time_end,
-			.packet_seq_num = rec->kseq[cpu],
-			.event_first = rec->kfirst[cpu],
 			.events = b->events,
 		},
 		.data = b->records,
 		.len = b->len,
 	};
-	int err;
 
 	if (!rec->cfg.flight)
 		rec->klost[cpu] += b->lost;
-	run.head.events_discarded = rec->klost[cpu];
-	if (b->events && !cut_run(rec, &run))
+	if (b->events && !cut(rec, &piece))
 		return 0;
-	err = tacho_ctf_writer_packet(rec->w, &run.head, run.data, run.len,
-				      rec->d);
-	if (err)
-		return err;
-	rec->kseq[cpu]++;
-	rec->kfirst[cpu] += run.head.events;
-	rec->st.events += run.head.events;
-	rec->st.kernel_events += run.head.events;
-	return 0;
+	return write_kernel(rec, &piece);
+}
+
+/* ---- a history ---- */
+
+static int write_piece(void *arg, const struct tacho_history_piece *piece)
+{
+	struct tacho_recorder *rec = arg;
+
+	if (piece->head.stream_id == TACHO_STREAM_KERNEL)
+		return write_kernel(rec, piece);
+	return write_lane(rec, &rec->lane[piece->head.stream_instance_id], piece,
+			  rec->d);
 }
 
 static int begin_kernel(struct tacho_recorder *rec, struct tacho_diag *d)
 {
 	struct tacho_kernel_pump_config c = {
-		.sink = kernel_sink, .arg = rec, .tasks = &rec->tasks,
+		.sink = kernel_sink, .arg = rec, .tasks = rec->tasks,
 	};
 	int err;
 
-	tacho_ktasks_scan(&rec->tasks);
+	tacho_ktasks_scan(rec->tasks);
 	err = tacho_ktypes_load(&rec->ktypes, rec->cfg.kernel, d);
 	if (!err)
 		err = write_kernel_types(rec, d);
 	if (!err)
 		err = write_kernel_tables(rec, d);
-	if (!err)
-		err = tacho_kernel_pump_new(&rec->pump, rec->cfg.kernel,
-					    &rec->ktypes, &c, d);
+	if (err || rec->cfg.history)
+		return err;
+	err = tacho_kernel_pump_new(&rec->pump, rec->cfg.kernel, &rec->ktypes,
+				    &c, d);
 	if (!err)
 		err = tacho_kernel_start(rec->cfg.kernel, d);
 	return err;
@@ -596,7 +584,7 @@ static void release(struct tacho_recorder *rec)
 			tacho_ring_reader_release(&rec->lane[i].rd);
 	free(rec->lane);
 	tacho_ktypes_release(&rec->ktypes);
-	tacho_ktasks_release(&rec->tasks);
+	tacho_ktasks_release(&rec->own_tasks);
 	free(rec);
 }
 
@@ -610,6 +598,8 @@ int tacho_recorder_new(struct tacho_recorder **out,
 	if (!rec)
 		return tacho_diag(d, -ENOMEM, 0, "out of memory");
 	rec->cfg = *cfg;
+	rec->tasks = cfg->history ? tacho_history_tasks(cfg->history) :
+		     &rec->own_tasks;
 	tacho_ktypes_init(&rec->ktypes);
 	if (strlen(cfg->dir) >= sizeof(rec->dir))
 		err = tacho_diag(d, -ENAMETOOLONG, 0, "the trace's path is longer "
@@ -619,7 +609,7 @@ int tacho_recorder_new(struct tacho_recorder **out,
 		rec->nr_lanes = tacho_ring_nr_lanes(&cfg->session->view.ring);
 		rec->lane = calloc(rec->nr_lanes, sizeof(*rec->lane));
 	}
-	if (tacho_ktasks_init(&rec->tasks) || (cfg->session && !rec->lane))
+	if (tacho_ktasks_init(&rec->own_tasks) || (cfg->session && !rec->lane))
 		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
 	if (!err)
 		err = begin_writer(rec, d);
@@ -692,7 +682,7 @@ int tacho_recorder_step(struct tacho_recorder *rec, int timeout_ms,
 
 		return tacho_diag(d, err, 0, "cannot record: %s", strerror(-err));
 	}
-	tacho_ktasks_look(&rec->tasks, LOOK_PER_STEP);
+	tacho_ktasks_look(rec->tasks, LOOK_PER_STEP);
 	if (rec->cfg.session && now_ns() >= rec->objects_next) {
 		int err = write_objects(rec, d);
 
@@ -728,6 +718,7 @@ const char *tacho_recorder_dir(const struct tacho_recorder *rec)
 	return rec->chunk;
 }
 
+/* The rest of what the session and the kernel hold. */
 static int drain(struct tacho_recorder *rec, struct tacho_diag *d)
 {
 	int err = 0, got;
@@ -745,9 +736,25 @@ static int drain(struct tacho_recorder *rec, struct tacho_diag *d)
 		err = err ? err : stop;
 		got = tacho_kernel_pump_drain(rec->pump);
 		err = err ? err : got;
-		tacho_ktasks_finish(&rec->tasks,
+		tacho_ktasks_finish(rec->tasks,
 				    tacho_kernel_tracefs(rec->cfg.kernel));
 	}
+	return err;
+}
+
+/* The window of a history. */
+static int write_history(struct tacho_recorder *rec, struct tacho_diag *d)
+{
+	const struct tacho_recorder_config *c = &rec->cfg;
+	int err;
+
+	rec->d = d;
+	err = tacho_history_each(c->history, &c->window, write_piece, rec);
+	for (uint32_t nr = 0; !err && nr < rec->nr_lanes; nr++)
+		err = settle_lane(rec, nr, d);
+	rec->st.damaged += tacho_history_damaged(c->history);
+	if (c->kernel)
+		tacho_ktasks_finish(rec->tasks, tacho_kernel_tracefs(c->kernel));
 	return err;
 }
 
@@ -755,7 +762,7 @@ int tacho_recorder_finish(struct tacho_recorder *rec,
 			  struct tacho_recorder_stats *s, struct tacho_diag *d)
 {
 	struct tacho_clock_pair end = tacho_clock_pair(rec->cfg.clock);
-	int err = drain(rec, d);
+	int err = rec->cfg.history ? write_history(rec, d) : drain(rec, d);
 	int one;
 
 	one = write_tasks(rec, d);

@@ -22,6 +22,7 @@
 #include "base/diag.h"
 #include "fmt/ctf/write.h"
 #include "kernel/instance.h"
+#include "record/history.h"
 #include "session/session.h"
 
 struct tacho_recorder;
@@ -62,8 +63,13 @@ struct tacho_recorder_config {
 	bool everything;
 	/* A flight recorder: what the kernel overwrote is not loss. */
 	bool flight;
-	/* Leave out what lies before `from` or after `to` (ticks; 0: no limit). */
-	uint64_t from, to;
+	/*
+	 * Write a window of a history instead of what session and kernel hold now,
+	 * which is not touched.  NULL: none.
+	 */
+	struct tacho_history *history;
+	struct tacho_history_window window;
+	uint64_t to;	/* without one: leave out what comes later (ticks; 0: no limit) */
 	/*
 	 * First record wanted of each lane's current buffer, by lane; nr_resume of
 	 * them.  NULL: from the oldest on.

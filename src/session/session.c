@@ -166,9 +166,10 @@ static void sweep_slots(struct tacho_dir *dir)
 	}
 }
 
-static struct tacho_slot *take_slot(struct tacho_registry *reg, uint32_t *bit)
+static struct tacho_slot *take_slot(struct tacho_registry *reg, uint32_t min_bit,
+				    uint32_t *bit)
 {
-	for (uint32_t i = 0; i < TACHO_SESSIONS_MAX; i++) {
+	for (uint32_t i = min_bit; i < TACHO_SESSIONS_MAX; i++) {
 		struct tacho_slot *s = &reg->slot[i];
 
 		if (s->state != TACHO_SLOT_FREE)
@@ -299,6 +300,17 @@ static int make_commands(int dirfd)
 	return 0;
 }
 
+void tacho_session_uuid(uint8_t *uuid)
+{
+	struct tacho_clock_pair now = tacho_clock_pair(TACHO_CLOCK_MONO);
+
+	if (getrandom(uuid, 16, 0) != 16)
+		memcpy(uuid, &now, sizeof(now));
+	/* RFC 4122: version 4, variant 1 */
+	uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40);
+	uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+}
+
 static void fill_control(struct tacho_control *c,
 			 const struct tacho_session_config *cfg,
 			 const struct tacho_control *sizes)
@@ -319,11 +331,10 @@ static void fill_control(struct tacho_control *c,
 	c->owner = cfg->owner;
 	c->owner_start = cfg->owner ? tacho_start_time(cfg->owner) : 0;
 	c->state = cfg->stopped ? TACHO_STATE_STOPPED : TACHO_STATE_RECORDING;
-	if (getrandom(c->uuid, sizeof(c->uuid), 0) != sizeof(c->uuid))
-		memcpy(c->uuid, &c->start, sizeof(c->start));
-	/* RFC 4122: version 4, variant 1 */
-	c->uuid[6] = (uint8_t)((c->uuid[6] & 0x0f) | 0x40);
-	c->uuid[8] = (uint8_t)((c->uuid[8] & 0x3f) | 0x80);
+	if (cfg->uuid)
+		memcpy(c->uuid, cfg->uuid, sizeof(c->uuid));
+	else
+		tacho_session_uuid(c->uuid);
 }
 
 static int make_control(int dirfd, const struct tacho_session_config *cfg,
@@ -427,7 +438,7 @@ static int create_locked(struct tacho_session *s,
 	err = choose_sizes(cfg, &sizes, d);
 	if (err)
 		return err;
-	slot = take_slot(reg, &sizes.bit);
+	slot = take_slot(reg, cfg->min_bit, &sizes.bit);
 	if (!slot)
 		return tacho_diag(d, -ENOSPC, 0, "all %d sessions are in use; destroy "
 				  "one first", TACHO_SESSIONS_MAX);

@@ -39,7 +39,16 @@ struct tacho_session_config {
 	int clock;		/* enum tacho_clock; -1: best of this machine */
 	int32_t owner;		/* pid of its recorder; 0: none */
 	bool stopped;		/* create it without recording */
+	/*
+	 * At least this bit: a hit is written to the sessions in the order of their
+	 * bits, so who finds one in this session finds it in those before it, too.
+	 */
+	uint32_t min_bit;
+	const uint8_t *uuid;	/* 16 bytes; NULL: tacho_session_uuid() */
 };
+
+/* Makes up a uuid: 16 bytes. */
+void tacho_session_uuid(uint8_t *uuid);
 
 /*
  * tacho_session_create - make a session and let it record.

@@ -199,6 +199,147 @@ def test_window():
     assert not near, near
 
 
+def first_new(ds):
+    """Of each dump the first mark that no dump before it has."""
+    seen = set()
+    for t in ds:
+        marks = sorted(((e.time, e.hit()) for e in t.named("rec:mark")))
+        new = [m for m in marks if m[1] not in seen]
+        assert new, "a dump without an event of its own: %d marks" % len(marks)
+        seen.update(m[1] for m in marks)
+        yield new[0]
+
+
+def beats(before, *programs, after=()):
+    """Dumps around an event that comes all the time: each has one that is new, and
+    all that was recorded in the time before it."""
+    tacho("create", "all", "--flight", "-e", "rec:*", "-b", "16M", "--clock", "mono")
+    p = recorder("--on", "rec:mark", "-o", "t", "-b", "16M", "--dumps", "4",
+                 "--keep-before", "%dms" % before, *after, "--clock", "mono")
+    until("the watch", lambda: len(status()["sessions"]) == 3)
+    ws = [start(TRACED, w) for w in programs]
+    d = finish(p)
+    assert d.status == 0, d
+    for w in ws:
+        w.kill()
+        w.wait()
+    tacho("snapshot", "-o", "all", "all")
+    tacho("destroy", "all")
+    when = {e.hit(): e.time for e in Trace("all").named("rec:hit")}
+    ds = dumps("t")
+    assert len(ds) == 4, ds
+    for t, (time, _) in zip(ds, first_new(ds)):
+        hits = t.hits()
+        for w in ws:
+            ns = hits.get(w.pid, [])
+            assert ns == list(range(ns[0], ns[0] + len(ns))) if ns else True, ns
+            # the one before the first lies outside the window
+            if ns and ns[0]:
+                outside = time - when[w.pid, ns[0] - 1]
+                assert outside > before * MS - SLACK, outside
+    for c in chunks("t"):
+        tacho("check", c)
+
+
+def test_each_ms():
+    """--keep-before of an event that comes each millisecond"""
+    beats(50, "beat 100000 1000")
+
+
+def test_each_10us():
+    """--keep-before and --keep-after of an event that comes each 10 microseconds"""
+    beats(5, "beat 10000000 10", after=("--keep-after", "7ms"))
+
+
+def test_each_of_two():
+    """--keep-before of an event of two programs"""
+    beats(20, "beat 100000 500", "beat 100000 700")
+
+
+def test_asked_between():
+    """a snapshot that is asked for takes nothing from the dump after it"""
+    p = recorder("--on", "rec:mark", "-o", "t", "-b", "4M", "--dumps", "3",
+                 "--keep-before", "60s")
+    until("the watch", lambda: len(status()["sessions"]) == 2)
+    a = Traced()
+    for n in 1, 2:
+        a.do("hit 100")
+        p.send_signal(signal.SIGUSR1)
+        until("dump %d" % n, lambda: os.path.exists(
+            "t/%04d/tacho/info" % n) and "state: closed" in open(
+            "t/%04d/tacho/info" % n).read())
+    a.do("hit 100")
+    a.do("mark 0")
+    d = finish(p)
+    assert d.status == 0, d
+    ds = dumps("t")
+    assert [len(t.named("rec:hit")) for t in ds] == [100, 100, 300], ds
+    assert len(ds[2].named("rec:mark")) == 1
+    tacho("check", "t/0003")
+    a.end()
+
+
+def test_after_the_end():
+    """--keep-after that the command does not live to see"""
+    began = time.monotonic()
+    tacho("record", "--on", "rec:mark", "--keep-after", "1h", "-o", "t", "-b", "1M",
+          "--", TRACED, "hit 10", "mark 1", "hit 10")
+    assert time.monotonic() - began < PATIENCE
+    (t,) = dumps("t")
+    assert len(t.events) == 21
+
+
+def test_strangers():
+    """--on: events of programs that are not recorded make no dump"""
+    a = Traced()
+    p = start(TACHO, "record", "-s", "s", "--on", "rec:mark", "--dumps", "1", "-o", "t",
+              "-b", "1M", "--", TRACED, "-", stdin=subprocess.PIPE,
+              stdout=subprocess.PIPE)
+    p.stdin.write("hit 1\n")
+    p.stdin.flush()
+    assert p.stdout.readline() == "ok\n"
+    a.do("mark 1")
+    time.sleep(0.05)
+    assert p.poll() is None and not os.path.exists("t")
+    # those that its command starts are recorded, whatever is between
+    p.stdin.write("spawn mark 2\n")
+    p.stdin.flush()
+    d = finish(p)
+    assert d.status == 0, d
+    (t,) = dumps("t")
+    assert [e.hit()[1] for e in t.named("rec:mark")] == [2]
+    b = Traced()
+    p = recorder("--on", "rec:mark", "--dumps", "1", "-o", "u", "-b", "1M",
+                 "-p", str(b.pid))
+    until("the watch", lambda: len(status()["sessions"]) == 2)
+    a.do("mark 3")
+    time.sleep(0.05)
+    b.do("mark 4")
+    assert finish(p).status == 0
+    (t,) = dumps("u")
+    assert [e.hit() for e in t.named("rec:mark")] == [(b.pid, 4)]
+    a.end()
+    b.end()
+
+
+def test_on_filtered():
+    """--on with --filter, and an event that -e does not name"""
+    tacho("record", "-e", "rec:hit", "--on", "rec:mark", "--filter",
+          "rec:mark/n == 7", "-o", "t", "-b", "1M", "--",
+          TRACED, "hit 10", "mark 1", "sleep 30", "hit 5", "mark 7")
+    (t,) = dumps("t")
+    assert [e.hit()[1] for e in t.named("rec:mark")] == [7]
+    assert len(t.named("rec:hit")) == 15
+
+
+def test_on_stopped():
+    """--on while a trigger has stopped the session: nothing to write"""
+    tacho("record", "--on", "rec:mark", "--trigger", "rec:hit/traceoff", "-o", "t",
+          "-b", "1M", "--", TRACED, "hit 1", "mark 1",
+          says="happened, but was not recorded")
+    assert not os.path.exists("t")
+
+
 def test_on_the_last():
     """--on: the event that ends the command"""
     tacho("record", "--on", "rec:mark", "-o", "t", "-b", "1M", "--",
@@ -226,6 +367,37 @@ def test_on_kernel():
     t = read("t")
     # the first exec of all is our own one, or another program's of this machine
     assert t.kernel_events >= 1
+    a.end()
+
+
+def exits(path, of):
+    """(time, pid) of the ends of a program's children."""
+    out = tacho("report", "-F", "json", path).out
+    es = [json.loads(line) for line in out.splitlines() if "process_exit" in line]
+    return [(e["time"], e["pid"]) for e in es if e.get("pid") in of]
+
+
+def test_each_kernel():
+    """--on-kernel: each dump has its event, and those of the time before"""
+    need_tracefs()
+    a = Traced()
+    p = recorder("--on-kernel", "sched:sched_process_exit", "-o", "t", "-b", "1M",
+                 "--dumps", "4", "--keep-before", "60s", "-e", "rec:*", "-p",
+                 str(a.pid), "--follow", "--no-kallsyms")
+    until("the watch", lambda: len(instances()) == 2)
+    while p.poll() is None:
+        a.do("fork hit 1")
+    d = finish(p)
+    assert d.status == 0, d
+    pids = {slot for slot in Trace("t/0004").hits()}
+    before = []
+    for c in chunks("t"):
+        now = exits(c, pids)
+        assert now[:len(before)] == before and len(now) > len(before), (before, now)
+        # what it had forked until then, and no others
+        assert len(Trace(c).hits()) in (len(now), len(now) + 1), (c, now)
+        before = now
+        tacho("check", c)
     a.end()
 
 

@@ -29,6 +29,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CREATE_TRACE_POINTS
@@ -70,6 +71,32 @@ static void other(char *arg)
 static void mark(char *arg)
 {
 	trace_mark((u64)getpid(), number(arg));
+}
+
+/* "N US": hit and mark, N times, every US microseconds; short ones by spinning. */
+static void beat(char *arg)
+{
+	char *end;
+	uint64_t n = strtoull(arg, &end, 10), us = number(end);
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	for (uint64_t i = 0; i < n; i++) {
+		struct timespec now;
+
+		trace_hit((u64)getpid(), next++);
+		trace_mark((u64)getpid(), i);
+		t.tv_nsec += (long)us * 1000;
+		for (; t.tv_nsec >= 1000000000; t.tv_nsec -= 1000000000)
+			t.tv_sec++;
+		if (us >= 100)
+			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+		else
+			do
+				clock_gettime(CLOCK_MONOTONIC, &now);
+			while (now.tv_sec < t.tv_sec || (now.tv_sec == t.tv_sec &&
+							 now.tv_nsec < t.tv_nsec));
+	}
 }
 
 static void text(char *arg)
@@ -410,7 +437,8 @@ static const struct command {
 	const char *name;
 	void (*run)(char *arg);
 } commands[] = {
-	{ "hit", hit }, { "other", other }, { "mark", mark }, { "text", text },
+	{ "hit", hit }, { "other", other }, { "mark", mark }, { "beat", beat },
+	{ "text", text },
 	{ "wide", wide }, { "enabled", enabled }, { "errno", keep_errno },
 	{ "threads", threads }, { "signals", signals }, { "timer", timer },
 	{ "fork", do_fork }, { "orphan", orphan }, { "exec", do_exec },
