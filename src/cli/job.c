@@ -13,6 +13,7 @@
 
 #include "cli/cli.h"
 #include "sys/clock.h"
+#include "sys/process.h"
 
 /* Set by signal handlers. */
 static volatile sig_atomic_t stop_asked;
@@ -185,7 +186,7 @@ static int set_pids(const struct job *job, struct tacho_session *session,
 	if (cli_list_pids(&o->pids, pids, &bad))
 		return cli_usage("'%s' is not a process id", bad);
 	for (uint32_t i = 0; i < n; i++)
-		if (kill(pids[i], 0) < 0 && errno == ESRCH)
+		if (!tacho_process_runs(pids[i]))
 			return cli_fail("there is no process %d", pids[i]);
 	if (job->child > 0)
 		pids[n++] = job->child;

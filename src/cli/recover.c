@@ -125,20 +125,18 @@ static void drop_session(const struct recover *r, const char *path)
 	tacho_dir_close(&drop.dir);
 }
 
-static bool recorder_lives(const struct tacho_control *c)
-{
-	return c->owner && tacho_start_time(c->owner) == c->owner_start;
-}
-
 /* ---- a session, by name or by directory ---- */
 
 static int recover_session(struct recover *r, struct tacho_session *s)
 {
 	int ret;
 
-	if (recorder_lives(s->view.ctl))
+	if (tacho_session_owned(s->path))
 		return cli_fail("session '%s' is being recorded by process %d; end "
 				"that first", s->name, s->view.ctl->owner);
+	/* nobody writes while its last records are read */
+	if (s->dir)
+		(void)tacho_session_end(s);
 	ret = cli_output_ready(r->output, r->output_given);
 	if (!ret)
 		ret = write_session(r, s, r->output, NULL);
@@ -159,8 +157,6 @@ static int by_name(struct recover *r)
 		return cli_fail("'%s' is neither a directory nor a session",
 				r->what);
 	}
-	/* nobody writes while its last records are read */
-	(void)tacho_session_end(&s);
 	ret = recover_session(r, &s);
 	if (!ret && !r->keep)
 		(void)tacho_session_destroy(&s, NULL);
@@ -336,7 +332,7 @@ static int with_session(struct recover *r, struct tacho_resume *from)
 
 	if (ret)
 		return ret;
-	if (recorder_lives(s.view.ctl)) {
+	if (tacho_session_owned(s.path)) {
 		ret = cli_fail("'%s' is being recorded by process %d", r->what,
 			       s.view.ctl->owner);
 	} else if (s.view.ctl->flags & TACHO_SESSION_OVERWRITE) {

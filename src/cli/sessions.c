@@ -2,7 +2,6 @@
 /* create start stop enable disable destroy snapshot: one session, one change. */
 #include <errno.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -18,6 +17,7 @@
 #include "record/recorder.h"
 #include "session/session.h"
 #include "sys/clock.h"
+#include "sys/process.h"
 
 /* Most time that a mount gets to let go of a session that is gone. */
 #define KEPT_WAIT_NS	UINT64_C(2000000000)
@@ -119,7 +119,7 @@ static int create_fill(struct tacho_session *s, const struct create *c)
 	if (cli_list_pids(&c->pids, pids, &bad))
 		return cli_usage("'%s' is not a process id", bad);
 	for (size_t i = 0; i < c->pids.nr; i++)
-		if (kill(pids[i], 0) < 0 && errno == ESRCH)
+		if (!tacho_process_runs(pids[i]))
 			return cli_fail("there is no process %d", pids[i]);
 	if (c->events.nr && c->events.item[0][0] == '!' &&
 	    tacho_session_rule(s, true, "*:*", NULL, &d))
@@ -454,9 +454,7 @@ static int snapshot_by_owner(struct tacho_session *s)
 	if (!(c->flags & TACHO_SESSION_OVERWRITE))
 		return cli_fail("session '%s' is being recorded to '%s'; read that",
 				s->name, c->output);
-	if (kill(c->owner, SIGUSR1) < 0)
-		return cli_fail("cannot ask the recorder (pid %d) for a snapshot: %s",
-				c->owner, strerror(errno));
+	tacho_view_snapshot(&s->view);
 	while (tacho_load_seq_cst(&c->dumps) == before) {
 		if (tacho_now_ns(CLOCK_MONOTONIC) > end)
 			return cli_fail("the recorder (pid %d) does not answer",
@@ -489,12 +487,6 @@ static int snapshot_here(struct tacho_session *s, const char *output, bool json)
 	return CLI_OK;
 }
 
-/* Whether the process that made the session for its recording still runs. */
-static bool owner_lives(const struct tacho_control *c)
-{
-	return c->owner && tacho_start_time(c->owner) == c->owner_start;
-}
-
 static int snapshot_run(int argc, char **argv)
 {
 	const char *output = CLI_DEFAULT_TRACE;
@@ -519,11 +511,11 @@ static int snapshot_run(int argc, char **argv)
 	ret = cli_session_open(&dir, &s, argv[optind]);
 	if (ret)
 		return ret;
-	if (owner_lives(s.view.ctl))
+	if (tacho_session_owned(s.path))
 		ret = snapshot_by_owner(&s);
 	else
 		ret = cli_output_ready(output, given);
-	if (!ret && !owner_lives(s.view.ctl))
+	if (!ret && !tacho_session_owned(s.path))
 		ret = snapshot_here(&s, output, json);
 	cli_session_close(&dir, &s);
 	return ret;

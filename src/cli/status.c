@@ -30,11 +30,11 @@ static const char *state_name(uint32_t state)
 }
 
 /* "recorder 12 runs", "its recorder (12) died", ... */
-static const char *owner_state(const struct tacho_control *c)
+static const char *owner_state(const struct tacho_session *s)
 {
-	if (!c->owner)
+	if (!s->view.ctl->owner)
 		return "none";
-	return tacho_start_time(c->owner) == c->owner_start ? "runs" : "died";
+	return tacho_session_owned(s->path) ? "runs" : "died";
 }
 
 static uint64_t session_bytes(const struct tacho_session *s)
@@ -110,7 +110,7 @@ static void session_text(struct status *st, struct tacho_session *s,
 		tacho_buf_printf(b, "  kernel    instance %s\n", kernel);
 	if (c->owner)
 		tacho_buf_printf(b, "  recorder  %d %s, writes to %.*s\n", c->owner,
-				 owner_state(c), (int)sizeof(c->output), c->output);
+				 owner_state(s), (int)sizeof(c->output), c->output);
 	tacho_buf_printf(b, "  directory %s\n", s->path);
 }
 
@@ -160,7 +160,7 @@ static void session_json(struct status *st, struct tacho_session *s,
 	pids_json(j, "not_pids", &c->not_pids);
 	tacho_json_pair_str(j, "kernel_instance", kernel);
 	tacho_json_pair_s64(j, "recorder", c->owner);
-	tacho_json_pair_str(j, "recorder_state", owner_state(c));
+	tacho_json_pair_str(j, "recorder_state", owner_state(s));
 	tacho_json_key(j, "output");
 	tacho_json_strn(j, c->output, strnlen(c->output, sizeof(c->output)));
 	tacho_json_pair_str(j, "directory", s->path);

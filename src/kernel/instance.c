@@ -12,43 +12,12 @@
 
 #include "base/text.h"
 #include "kernel/instance_priv.h"
+#include "sys/process.h"
 
 #define PREFIX		"tacho-"
 #define KEPT		"tacho."
 #define NAME_SHOWN	24	/* longer session names are cut and hashed */
 #define SMALL_FILE	((size_t)64 << 10)
-
-/*
- * The start time of a process in clock ticks since boot: field 22 of its stat
- * line, counted from behind the command, which may hold anything but ends at
- * the last ')'.
- */
-static int start_time(long pid, uint64_t *start)
-{
-	char path[64], *at, *end;
-	struct tacho_buf text;
-	int ret, field;
-
-	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
-	tacho_buf_init(&text, SMALL_FILE);
-	ret = tacho_buf_read_file(&text, path);
-	if (ret < 0)
-		goto out;
-	ret = -EBADMSG;
-	at = text.len ? memrchr(text.data, ')', text.len) : NULL;
-	if (!at)
-		goto out;
-	end = text.data + text.len;
-	for (field = 2; at < end && field < 22; at++)
-		field += *at == ' ';
-	for (*start = 0; at < end && *at >= '0' && *at <= '9'; at++) {
-		*start = *start * 10 + (uint64_t)(*at - '0');
-		ret = 0;
-	}
-out:
-	tacho_buf_release(&text);
-	return ret;
-}
 
 /* ---- sweep ----------------------------------------------------------------- */
 
@@ -81,10 +50,8 @@ static bool is_orphan(const char *name)
 	    !number_before(name, &end, &start) ||
 	    !number_before(name, &end, &pid) || pid > INT32_MAX)
 		return false;
-	ret = start_time((long)pid, &now);
-	if (ret == -ENOENT || ret == -ESRCH)
-		return true;
-	return !ret && now != start;
+	ret = tacho_process_start((int32_t)pid, &now);
+	return ret ? ret == -ESRCH : now != start;
 }
 
 int tacho_kernel_sweep(const struct tacho_tracefs *t, struct tacho_diag *d)
@@ -195,7 +162,7 @@ static int make_name(struct tacho_kernel *k, const struct tacho_kernel_config *c
 			 shown);
 		return 0;
 	}
-	ret = start_time((long)getpid(), &start);
+	ret = tacho_process_start(getpid(), &start);
 	if (ret < 0)
 		return tacho_diag(d, ret, 0, "cannot read '/proc/self/stat'");
 	snprintf(k->info.instance, sizeof(k->info.instance),

@@ -25,40 +25,6 @@ uint64_t tacho_pidns(void)
 	return ns;
 }
 
-/* Field nr (3 and up) of /proc/<pid>/stat; 0 when there is no such process. */
-static uint64_t stat_field(int32_t pid, int nr)
-{
-	char path[32], text[1024];
-	const char *s;
-	ssize_t n;
-	int fd;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	/* the command may contain anything: fields count from its last ')' */
-	s = strrchr(text, ')');
-	for (int field = 2; s && field < nr; field++)
-		s = strchr(s + 1, ' ');
-	return s ? strtoull(s + 1, NULL, 10) : 0;
-}
-
-uint64_t tacho_start_time(int32_t pid)
-{
-	return stat_field(pid, 22);
-}
-
-int32_t tacho_parent_pid(int32_t pid)
-{
-	return (int32_t)stat_field(pid, 4);
-}
-
 /*
  * Whether process pid has a file mapped whose path ends so: 1, 0 (there may be no such
  * process), or a negative errno when it cannot be told now.

@@ -21,6 +21,7 @@
 
 #include "session/dir.h"
 #include "session/view.h"
+#include "sys/process.h"
 
 struct tacho_procfile {
 	int32_t pid;
@@ -63,11 +64,5 @@ void tacho_procfile_clear(struct tacho_procfile *p, uint32_t bit);
 
 /* Inode of our pid name space; 0 when it cannot be told.  Any context. */
 uint64_t tacho_pidns(void);
-
-/* Field 22 of /proc/<pid>/stat; 0 when there is no such process. */
-uint64_t tacho_start_time(int32_t pid);
-
-/* The parent's pid; 0 when there is none to be seen. */
-int32_t tacho_parent_pid(int32_t pid);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -329,7 +330,6 @@ static void fill_control(struct tacho_control *c,
 	c->clock_freq = tacho_clock_freq(c->clock);
 	c->start = tacho_clock_pair(c->clock);
 	c->owner = cfg->owner;
-	c->owner_start = cfg->owner ? tacho_start_time(cfg->owner) : 0;
 	c->state = cfg->stopped ? TACHO_STATE_STOPPED : TACHO_STATE_RECORDING;
 	if (cfg->uuid)
 		memcpy(c->uuid, cfg->uuid, sizeof(c->uuid));
@@ -379,6 +379,44 @@ static int make_rings(struct tacho_session *s)
 	return err;
 }
 
+/*
+ * Taken before anybody can find the session, given back by the end of the process
+ * or of its view.  A child has it until it executes something.
+ */
+static int lock_as_owner(struct tacho_session *s)
+{
+	char path[TACHO_PATH_MAX + 16];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/control", s->path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	s->owner_lock = fd + 1;
+	return 0;
+}
+
+bool tacho_session_owned(const char *path)
+{
+	char file[TACHO_PATH_MAX + 16];
+	bool owned;
+	int fd;
+
+	(void)snprintf(file, sizeof(file), "%s/control", path);
+	fd = open(file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	owned = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+	close(fd);
+	return owned;
+}
+
 static int make_path(struct tacho_session *s, const struct tacho_session_config *cfg,
 		     struct tacho_diag *d)
 {
@@ -417,6 +455,8 @@ static int make_session(struct tacho_session *s,
 	close(dirfd);
 	if (!err)
 		err = tacho_view_map(&s->view, s->path, false);
+	if (!err && cfg->owner)
+		err = lock_as_owner(s);
 	if (!err)
 		err = make_rings(s);
 	return err;
@@ -455,7 +495,7 @@ static int create_locked(struct tacho_session *s,
 	TACHO_INJECT(session_making);
 	err = make_session(s, cfg, &sizes);
 	if (err) {
-		tacho_view_unmap(&s->view);
+		tacho_session_close(s);
 		remove_files(s->path);
 		tacho_store_release(&slot->state, TACHO_SLOT_FREE);
 		return tacho_diag(d, err, 0, "cannot make session '%s' in '%s': %s "
@@ -517,6 +557,9 @@ void tacho_session_close(struct tacho_session *s)
 {
 	if (s->view.ctl)
 		tacho_view_unmap(&s->view);
+	if (s->owner_lock)
+		close(s->owner_lock - 1);
+	s->owner_lock = 0;
 }
 
 /* ---- destroy ---- */

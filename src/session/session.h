@@ -25,6 +25,7 @@ struct tacho_session {
 	struct tacho_view view;
 	uint32_t bit;
 	uint32_t generation;	/* of the registry's slot: tells it from a later one */
+	int owner_lock;		/* of the recorder: a descriptor + 1; 0: not ours */
 	char name[TACHO_NAME_MAX];
 	char path[TACHO_PATH_MAX];
 };
@@ -37,7 +38,7 @@ struct tacho_session_config {
 	uint64_t lane_size;	/* bytes per CPU; default 16 MiB, less on large machines */
 	uint32_t flags;		/* enum tacho_session_flag */
 	int clock;		/* enum tacho_clock; -1: best of this machine */
-	int32_t owner;		/* pid of its recorder; 0: none */
+	int32_t owner;		/* pid of its recorder, which is us; 0: none */
 	bool stopped;		/* create it without recording */
 	/*
 	 * At least this bit: a hit is written to the sessions in the order of their
@@ -73,6 +74,13 @@ void tacho_session_close(struct tacho_session *s);
  * traced processes still map.  s is closed.  Returns 0 or a negative errno.
  */
 int tacho_session_destroy(struct tacho_session *s, struct tacho_diag *d);
+
+/*
+ * Whether the recorder of the session in the directory at path lives: it holds a
+ * lock as long as it does, which a number of a process does not say (a zombie, another
+ * process, another pid namespace).  False also when there is no such session.
+ */
+bool tacho_session_owned(const char *path);
 
 /*
  * Names of living sessions: fn(name, path, arg) for each, until it returns not 0;

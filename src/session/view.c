@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "sys/clock.h"
 #include "sys/futex.h"
 #include "sys/mapping.h"
+#include "sys/process.h"
 
 /* Checks what all files begin with. */
 static int check_head(const struct tacho_file_head *h, uint64_t magic)
@@ -204,17 +204,15 @@ bool tacho_pids_has(const struct tacho_pids *list, int32_t pid)
 /* Puts pid in the place of a process that has ended. */
 static bool pids_replace(struct tacho_pids *list, int32_t pid)
 {
-	int saved = errno;
 	bool done = false;
 
 	for (uint32_t i = 0; !done && i < TACHO_PIDS_MAX; i++) {
 		int32_t old = tacho_load_relaxed(&list->pid[i]);
 
-		if (old > 0 && (!kill(old, 0) || errno != ESRCH))
+		if (old > 0 && tacho_process_runs(old))
 			continue;
 		done = tacho_cas_acq_rel(&list->pid[i], &old, pid);
 	}
-	errno = saved;
 	return done;
 }
 

@@ -150,6 +150,55 @@ def test_all():
         afresh()
 
 
+def unwaited(p):
+    """Kills a process whose parent does not wait for it, as in many containers."""
+    p.kill()
+    until("a zombie", lambda: open("/proc/%d/stat" % p.pid).read()
+          .rsplit(")", 1)[1].split()[0] == "Z")
+
+
+def test_unwaited():
+    """the recorder is killed and its parent does not wait"""
+    p = recorder("-o", "t", *SMALL)
+    a = Traced()
+    a.do("hit 100")
+    unwaited(p)
+    assert session("s")["recorder_state"] == "died"
+    tacho("recover", "t")
+    same_hits(read("t"), {a.pid: 100})
+    nothing_left()
+    tacho("record", "-o", "u", "-p", str(p.pid), ok=1, says="no process %d" % p.pid)
+    tacho("create", "c", "-p", str(p.pid), ok=1, says="no process %d" % p.pid)
+    a.end()
+
+
+def test_unwaited_kernel():
+    """... and the next one removes its instance"""
+    need_tracefs()
+    p = recorder("-o", "t", *SMALL, "-e", "rec:*", "-k", "sched:sched_process_exit")
+    (left,) = instances()
+    unwaited(p)
+    tacho("record", "-q", "-o", "u", "-k", "sched:sched_process_exit", "--", "true")
+    assert left not in instances()
+    tacho("recover", "t")
+
+
+def test_living():
+    """what is being recorded is left alone, also from where its process cannot be seen"""
+    p = recorder("-o", "t", *SMALL)
+    a = Traced()
+    busy = "is being recorded by process %d" % p.pid
+    tacho("recover", "t", ok=1, says=busy)
+    tacho("recover", "s", ok=1, says=busy)
+    if not os.geteuid():
+        d = cmd("unshare", "--pid", "--fork", "--mount-proc", TACHO, "recover", "t")
+        assert d.status == 1 and busy in d.err, d
+    a.do("hit 100")
+    stop(p)
+    same_hits(read("t"), {a.pid: 100})
+    a.end()
+
+
 def test_flight():
     """a flight recorder is killed: the newest are still in its session"""
     p = recorder("-o", "t", *SMALL, "--flight")

@@ -434,7 +434,6 @@ struct tacho_control {
 	struct tacho_clock_pair start;
 	int32_t owner;		/* pid of the recorder, 0: none */
 	uint32_t dumps;		/* snapshots a flight recorder has written */
-	uint64_t owner_start;	/* its start time, to tell a reused pid */
 	char output[256];	/* the trace the recorder writes, if any */
 	char kernel_instance[64];	/* its tracefs instance, "" for none */
 

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 
 #include "base/atomic.h"
 #include "face/ltt/event.h"
+#include "sys/process.h"
 #include "tacho/abi/shm.h"
 
 #define IDS_OF_PROCESS	256
@@ -204,7 +204,7 @@ static struct event *free_place(void)
 	for (int i = 0; i < TRACE_CUSTOM_EVENTS_MAX; i++) {
 		struct event *e = &events[i];
 
-		if (!e->is.id || (e->owner && kill(e->owner, 0) && errno == ESRCH))
+		if (!e->is.id || (e->owner && !tacho_process_runs(e->owner)))
 			return e;
 	}
 	return NULL;
@@ -278,8 +278,7 @@ static int look_up(int id, char *desc)
 
 	pthread_mutex_lock(&lock);
 	e = find(id);
-	if (e && e->owner && e->owner != getpid() && kill(e->owner, 0) &&
-	    errno == ESRCH) {
+	if (e && e->owner && e->owner != getpid() && !tacho_process_runs(e->owner)) {
 		forget(e);
 		e = NULL;
 	}
