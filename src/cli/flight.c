@@ -483,6 +483,8 @@ int flight_run(struct job *job)
 		ret = end_recording(&f);
 	if (!ret && !(f.watch && had_enough(&f)))
 		ret = last_dumps(&f);
+	if (!ret)
+		job_say_unfit(job);
 	if (f.watch)
 		watch_end(&watch);
 	tacho_history_free(f.history);

@@ -68,6 +68,9 @@ struct job {
 	pid_t child;			/* 0: none, or it has ended */
 	uint8_t watch_uuid[16];		/* of the session that --on makes */
 	int child_status;
+	/* texts of --filter and --trigger that the kernel has taken */
+	const char *kernel_text[2 * JOB_COMMANDS_MAX];
+	uint32_t nr_kernel_texts;
 	bool unread;			/* not all could be written: the session stays */
 	int gate;			/* the child waits for a byte from it */
 	char text[512];			/* the command, for the environment */
@@ -90,6 +93,12 @@ int job_set_commands(struct job *job);
  */
 int job_restrict(const struct job *job, struct tacho_session *session,
 		 struct tacho_kernel *kernel);
+
+/*
+ * job_commands.c: says which commands fitted no event of any program, and why.
+ * Before the session is destroyed.
+ */
+void job_say_unfit(struct job *job);
 
 /* job_commands.c: the filters alone, where they fit. */
 void job_set_filters(const struct job *job, struct tacho_session *session,

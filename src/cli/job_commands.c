@@ -80,6 +80,8 @@ static int give(struct job *job, enum tacho_kernel_control what,
 		err = to_programs(job, what, event, text, &e);
 	if (job->kernel)
 		ret = to_kernel(job, what, event, text);
+	if (ret == CLI_OK)
+		job->kernel_text[job->nr_kernel_texts++] = text;
 	if (ret >= 0)
 		return ret;
 	if (job->has_session)
@@ -169,4 +171,31 @@ int job_set_commands(struct job *job)
 	for (uint32_t i = 0; ret == CLI_OK && i < o->nr_triggers; i++)
 		ret = set_trigger(job, o->trigger[i]);
 	return ret;
+}
+
+/* ---- what came of them ---- */
+
+static int say_unfit(const struct tacho_command_info *c,
+		     const struct tacho_cmd_error *why, void *arg)
+{
+	const struct job *job = arg;
+	bool filter = c->kind == TACHO_COMMAND_FILTER;
+
+	for (uint32_t i = 0; i < job->nr_kernel_texts; i++)
+		if (!strcmp(job->kernel_text[i], c->text))
+			return 0;
+	if (why->err == -ENOENT)
+		cli_note("no program had an event '%s' for the %s '%s'", c->event,
+			 filter ? "filter" : "trigger", c->text);
+	else
+		cli_note("the %s '%s' fits no event '%s': %s; %s",
+			 filter ? "filter" : "trigger", c->text, c->event, why->text,
+			 filter ? "these were recorded without it" : "it never ran");
+	return 0;
+}
+
+void job_say_unfit(struct job *job)
+{
+	if (job->has_session && !cli_quiet)
+		(void)tacho_commands_unfit(&job->session, say_unfit, job);
 }

@@ -414,6 +414,7 @@ static int pump(struct job *job)
 	}
 	job->unread = err;
 	job->ended = tacho_now_ns(CLOCK_MONOTONIC);
+	job_say_unfit(job);
 	if (job->opt->target && !err)
 		return finish_target(job, &s, ret);
 	record_summary(job, job->opt->output, &s);

@@ -8,6 +8,7 @@
 #include "base/atomic.h"
 #include "cli/cli.h"
 #include "kernel/instance.h"
+#include "session/command.h"
 #include "session/session.h"
 #include "sys/clock.h"
 
@@ -79,6 +80,36 @@ static void put_pids(struct tacho_buf *b, const char *what,
 	tacho_buf_puts(b, flags & TACHO_SESSION_FORK ? " and their children\n" : "\n");
 }
 
+/* ---- commands that fit nothing ---- */
+
+static int unfit_text(const struct tacho_command_info *c,
+		      const struct tacho_cmd_error *why, void *arg)
+{
+	struct status *st = arg;
+
+	/* a program that has one may yet come */
+	tacho_buf_printf(&st->out, "  %s '%s' of '%s' fits no event%s%s\n",
+			 c->kind == TACHO_COMMAND_FILTER ? "filter   " : "trigger  ",
+			 c->text, c->event, why->err == -ENOENT ? " yet" : ": ",
+			 why->err == -ENOENT ? "" : why->text);
+	return 0;
+}
+
+static int unfit_json(const struct tacho_command_info *c,
+		      const struct tacho_cmd_error *why, void *arg)
+{
+	struct tacho_json *j = &((struct status *)arg)->j;
+
+	tacho_json_open(j, '{');
+	tacho_json_pair_str(j, "kind", c->kind == TACHO_COMMAND_FILTER ?
+			    "filter" : "trigger");
+	tacho_json_pair_str(j, "events", c->event);
+	tacho_json_pair_str(j, "text", c->text);
+	tacho_json_pair_str(j, "why", why->text);
+	tacho_json_close(j, '}');
+	return 0;
+}
+
 static void session_text(struct status *st, struct tacho_session *s,
 			 const struct tacho_session_counts *n)
 {
@@ -103,6 +134,7 @@ static void session_text(struct status *st, struct tacho_session *s,
 		tacho_buf_printf(b, "  rule      %s %.*s\n",
 				 c->rule[i].enable ? "enable " : "disable",
 				 TACHO_RULE_MAX, c->rule[i].glob);
+	(void)tacho_commands_unfit(s, unfit_text, st);
 	put_pids(b, "  processes", &c->pids, c->flags);
 	put_pids(b, "  but not  ", &c->not_pids, c->flags);
 	kernel_instance(st, s, kernel);
@@ -155,6 +187,10 @@ static void session_json(struct status *st, struct tacho_session *s,
 				strnlen(c->rule[i].glob, TACHO_RULE_MAX));
 		tacho_json_close(j, '}');
 	}
+	tacho_json_close(j, ']');
+	tacho_json_key(j, "unfit");
+	tacho_json_open(j, '[');
+	(void)tacho_commands_unfit(s, unfit_json, st);
 	tacho_json_close(j, ']');
 	pids_json(j, "pids", &c->pids);
 	pids_json(j, "not_pids", &c->not_pids);

@@ -242,6 +242,7 @@ static int check_type(struct tacho_order *o, const struct tacho_known_type *t,
 	c = tacho_arena_alloc(&a, sizeof(*c));
 	if (c) {
 		tacho_order_compile(o, c, &a);
+		c->making = o->serial;
 		type = tacho_compile_type(c, t->text, t->len, 0);
 		err = type ? check(o, c, type, e) : -EINVAL;
 	}
@@ -279,8 +280,9 @@ int tacho_order_check_all(struct tacho_order *o, tacho_order_check check)
 
 /* ---- filters ---- */
 
-static int check_filter(struct tacho_order *o, struct tacho_compile *c,
-			const struct tacho_type *type, struct tacho_cmd_error *e)
+int tacho_order_check_filter(struct tacho_order *o, struct tacho_compile *c,
+			     const struct tacho_type *type,
+			     struct tacho_cmd_error *e)
 {
 	struct tacho_filter *filter;
 
@@ -288,8 +290,7 @@ static int check_filter(struct tacho_order *o, struct tacho_compile *c,
 				    e);
 }
 
-/* "0", as the kernel takes it: with blanks around it. */
-static bool is_zero(const char *text)
+bool tacho_command_is_zero(const char *text)
 {
 	text += strspn(text, " \t\n");
 	return *text == '0' && !text[1 + strspn(text + 1, " \t\n")];
@@ -307,7 +308,7 @@ static bool drop_filter(struct tacho_order *o, bool *found)
 		if (!c)
 			continue;
 		if (strncmp(c->event, o->glob, sizeof(c->event))) {
-			others |= !is_zero(c->text);
+			others |= !tacho_command_is_zero(c->text);
 			continue;
 		}
 		tacho_order_remove(o, c);
@@ -327,9 +328,9 @@ static int set_filter(struct tacho_order *o)
 	tacho_edit_begin(&o->s->view);
 	others = drop_filter(o, &found);
 	/* what a wider glob gave is taken away by a command of its own */
-	if (!is_zero(o->text) || others)
+	if (!tacho_command_is_zero(o->text) || others)
 		serial = tacho_order_add(o, &new, o->glob,
-					 is_zero(o->text) ? "0" : o->text);
+					 tacho_command_is_zero(o->text) ? "0" : o->text);
 	tacho_edit_end(&o->s->view);
 	return serial < 0 ? serial : 0;
 }
@@ -345,8 +346,8 @@ static int filter_locked(struct tacho_order *o)
 {
 	int err = 0;
 
-	if (!is_zero(o->text)) {
-		err = tacho_order_check_all(o, check_filter);
+	if (!tacho_command_is_zero(o->text)) {
+		err = tacho_order_check_all(o, tacho_order_check_filter);
 		if (err == 1)
 			err = tacho_order_check_text(o, o->text, 0);
 	}

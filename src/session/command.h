@@ -95,6 +95,17 @@ int tacho_commands_each(const struct tacho_session *s,
 			int (*fn)(const struct tacho_command_info *c, void *arg),
 			void *arg);
 
+/*
+ * Calls fn for each filter and trigger that no event fits which programs of the
+ * session have, in the order in which they were given, until it returns not 0;
+ * returns that, or a negative errno.  why: what the first of these events says
+ * about it; -ENOENT: no program had an event that it is for.
+ */
+int tacho_commands_unfit(struct tacho_session *s,
+			 int (*fn)(const struct tacho_command_info *c,
+				   const struct tacho_cmd_error *why, void *arg),
+			 void *arg);
+
 /* A histogram with its contents, as far as programs have written them. */
 struct tacho_command_hist {
 	const struct tacho_command_info *command;

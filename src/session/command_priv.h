@@ -6,6 +6,7 @@
  *	command_trigger.c	triggers and their targets
  *	command_synth.c		synthetic events
  *	command_read.c		lists and histograms
+ *	command_fit.c		which commands fit no event
  */
 #ifndef TACHO_SESSION_COMMAND_PRIV_H
 #define TACHO_SESSION_COMMAND_PRIV_H
@@ -30,6 +31,7 @@ struct tacho_order {
 	const struct tacho_trigger_spec *spec;
 	struct tacho_implied *implied;	/* in arena */
 	bool locked;
+	uint32_t serial;		/* of the command that is checked again; 0: a new one */
 	char glob[TACHO_RULE_MAX];
 };
 
@@ -62,6 +64,17 @@ typedef int (*tacho_order_check)(struct tacho_order *o, struct tacho_compile *c,
  * known; else what the first one's error is, which is in o->e.
  */
 int tacho_order_check_all(struct tacho_order *o, tacho_order_check check);
+
+/* Of o->text, a filter, and of o->spec, a trigger. */
+int tacho_order_check_filter(struct tacho_order *o, struct tacho_compile *c,
+			     const struct tacho_type *type,
+			     struct tacho_cmd_error *e);
+int tacho_order_check_trigger(struct tacho_order *o, struct tacho_compile *c,
+			      const struct tacho_type *type,
+			      struct tacho_cmd_error *e);
+
+/* A filter's "0", as the kernel takes it: with blanks around it. */
+bool tacho_command_is_zero(const char *text);
 
 /* Checks a filter as far as that goes without a type. */
 int tacho_order_check_text(struct tacho_order *o, const char *filter,

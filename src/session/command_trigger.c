@@ -421,8 +421,9 @@ static int check_named(struct tacho_order *o, struct tacho_compile *c,
 			       "existing named trigger (includes variables)");
 }
 
-static int check_trigger(struct tacho_order *o, struct tacho_compile *c,
-			 const struct tacho_type *type, struct tacho_cmd_error *e)
+int tacho_order_check_trigger(struct tacho_order *o, struct tacho_compile *c,
+			      const struct tacho_type *type,
+			      struct tacho_cmd_error *e)
 {
 	struct tacho_trigger_spec *spec = tacho_compile_alloc(c, sizeof(*spec));
 	struct tacho_filter *filter;
@@ -496,7 +497,7 @@ static int add_trigger(struct tacho_order *o)
 	if (hist && (o->spec->hist.cont || o->spec->hist.clear))
 		return tacho_cmd_error(o->e, -ENOENT, 0, "Can't clear or continue a "
 				       "nonexistent hist trigger");
-	err = tacho_order_check_all(o, check_trigger);
+	err = tacho_order_check_all(o, tacho_order_check_trigger);
 	if (err == 1)
 		err = o->spec->filter ?
 		      tacho_order_check_text(o, o->spec->filter,

@@ -100,19 +100,34 @@ static bool is_stale(const struct tacho_view *v, const char *text, uint32_t len,
 	return true;
 }
 
-int tacho_known_load(struct tacho_known *k, struct tacho_session *s)
+static void begin(struct tacho_known *k)
 {
-	const struct tacho_view *v = &s->view;
+	*k = (struct tacho_known){ .nr = 0 };
+	tacho_arena_init(&k->arena, TEXT_MAX);
+}
+
+static int add_table(struct tacho_known *k, const struct tacho_view *v)
+{
 	const char *text;
 	uint32_t len;
 
-	*k = (struct tacho_known){ .nr = 0 };
-	tacho_arena_init(&k->arena, TEXT_MAX);
-	(void)tacho_procs_each(s->dir, add_process, k);
 	for (uint32_t id = 1; !k->err && (text = tacho_types_text(v, id, &len)); id++)
 		if (!is_stale(v, text, len, id))
 			k->err = add(k, text, len);
 	return k->err;
+}
+
+int tacho_known_load(struct tacho_known *k, struct tacho_session *s)
+{
+	begin(k);
+	(void)tacho_procs_each(s->dir, add_process, k);
+	return add_table(k, &s->view);
+}
+
+int tacho_known_load_table(struct tacho_known *k, struct tacho_session *s)
+{
+	begin(k);
+	return add_table(k, &s->view);
 }
 
 void tacho_known_release(struct tacho_known *k)

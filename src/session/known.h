@@ -26,6 +26,12 @@ struct tacho_known {
 
 /* 0 or -ENOMEM.  To be released in any case. */
 int tacho_known_load(struct tacho_known *k, struct tacho_session *s);
+
+/*
+ * Only those of the session's table: what programs recorded, or compiled commands
+ * for.  As tacho_known_load().
+ */
+int tacho_known_load_table(struct tacho_known *k, struct tacho_session *s);
 void tacho_known_release(struct tacho_known *k);
 
 /* The first type that is called name; NULL: there is none. */

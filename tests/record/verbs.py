@@ -257,6 +257,53 @@ def test_status_recorder():
     tacho("recover", "t")
 
 
+UNFIT = (
+    ("--filter", "rec:hit/nofield == 1", "fits no event 'rec:hit': Field not found; "
+     "these were recorded without it"),
+    ("--filter", "rec:hit/n == -1", "'n == -1' fits no event 'rec:hit': Illegal integer"),
+    ("--trigger", "rec:hit/hist:keys=nofield", "Couldn't find field; it never ran"),
+    ("--trigger", "rec:hit/traceoff if nofield == 1", "Field not found; it never ran"),
+    ("--filter", "rec:hot/n == 1", "no program had an event 'rec:hot' for the filter"),
+)
+
+
+def test_unfit():
+    """what no program could apply is told at the end, with the reason"""
+    for i, (option, text, says) in enumerate(UNFIT):
+        tacho("record", "-o", "t%d" % i, option, text, "--", TRACED, "hit 5", "mark 1",
+              says=says)
+        # it lets all through
+        assert len(read("t%d" % i, check=False).events) == 6
+    # what fits one of several events, and what fits, is not worth a word
+    for i, text in enumerate(("text == \"x\"", "n > 2", "rec:hit/n < 3")):
+        d = tacho("record", "-o", "u%d" % i, "--filter", text, "--", TRACED, "hit 5",
+                  "text 3")
+        assert "fits" not in d.err and "no program" not in d.err, d
+    # and what no event can ever have is refused
+    for text in "n ==", "n == 0x", "n & \"x\"", "(n == 1":
+        tacho("record", "-o", "v", "--filter", text, "--", TRACED, "hit 5", ok=1)
+        assert not os.path.exists("v")
+
+
+def test_unfit_status():
+    """... and by status, as long as the session lives"""
+    tacho("create", "s", "-e", "rec:*")
+    tacho("filter", "-s", "s", "rec:hit", "nofield == 1")
+    tacho("trigger", "-s", "s", "rec:hit", "hist:keys=n")
+    why = {u["text"]: u["why"] for u in session("s")["unfit"]}
+    assert why == {"nofield == 1": "No such event", "hist:keys=n": "No such event"}, why
+    assert "filter    'nofield == 1' of 'rec:hit' fits no event yet" in \
+        tacho("status", "s").out
+    a = Traced()
+    a.do("enabled")
+    (u,) = session("s")["unfit"]
+    assert u == {"kind": "filter", "events": "rec:hit", "text": "nofield == 1",
+                 "why": "Field not found"}, u
+    assert "of 'rec:hit' fits no event: Field not found" in tacho("status").out
+    a.end()
+    tacho("destroy", "s")
+
+
 def test_list():
     """list: events of programs and of the kernel, chosen by globs"""
     a, b = Traced(), Traced()
