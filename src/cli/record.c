@@ -330,6 +330,7 @@ static void summary_json(const struct job *job, const char *dir,
 	tacho_json_pair_u64(&j, "kernel_events", s->kernel_events);
 	tacho_json_pair_u64(&j, "bytes", s->bytes);
 	tacho_json_pair_u64(&j, "lost", s->lost);
+	tacho_json_pair_u64(&j, "unread", s->unread);
 	tacho_json_pair_u64(&j, "chunks", s->chunks);
 	tacho_json_key(&j, "seconds");
 	tacho_json_double(&j, (double)((job->ended ? job->ended :
@@ -342,15 +343,16 @@ static void summary_json(const struct job *job, const char *dir,
 void record_summary(const struct job *job, const char *dir,
 			const struct tacho_recorder_stats *s)
 {
-	char events[32], kernel[32], lost[32];
+	char events[32], kernel[32], lost[32], unread[32];
 
 	if (!cli_quiet && isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
-	cli_note("%s events (%s of the kernel), %.1f MiB in %s, %s lost",
+	cli_note("%s events (%s of the kernel), %.1f MiB in %s, %s lost%s%s",
 		 grouped(events, sizeof(events), s->events),
 		 grouped(kernel, sizeof(kernel), s->kernel_events),
 		 (double)s->bytes / (1 << 20), dir,
-		 grouped(lost, sizeof(lost), s->lost));
+		 grouped(lost, sizeof(lost), s->lost), s->unread ? ", still in memory: " : "",
+		 s->unread ? grouped(unread, sizeof(unread), s->unread) : "");
 	if (s->damaged)
 		cli_note("%ju bytes in the buffers were no records (a broken "
 			 "program?)", (uintmax_t)s->damaged);
@@ -386,6 +388,21 @@ static int finish_target(struct job *job, struct tacho_recorder_stats *s, int re
 	return ret || made ? CLI_FAILED : CLI_OK;
 }
 
+/*
+ * The trace cannot be written.  What programs record from here on is in memory, or is
+ * counted there when that is full: so until the recording's end.
+ */
+static void go_on_in_memory(struct job *job, const struct tacho_diag *d)
+{
+	(void)cli_fail_diag(d);
+	if (!job->has_session || !job_runs(job))
+		return;
+	cli_note("what programs record is kept in memory until the end, as long as "
+		 "there is room");
+	while (job_runs(job))
+		usleep(STEP_MS * 1000);
+}
+
 static int pump(struct job *job)
 {
 	struct tacho_recorder_config cfg;
@@ -403,10 +420,10 @@ static int pump(struct job *job)
 		err = err < 0 ? err : 0;
 		show_progress(job, rec);
 	}
+	if (err)
+		go_on_in_memory(job, &d);
 	if (job->has_session)
 		(void)tacho_session_end(&job->session);
-	if (err)
-		(void)cli_fail_diag(&d);
 	d = (struct tacho_diag){ 0 };
 	if (tacho_recorder_finish(rec, &s, &d) && !err) {
 		err = d.err;

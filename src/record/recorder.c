@@ -61,6 +61,9 @@ struct tacho_recorder {
 	uint64_t klost[TACHO_LANES_MAX];
 	struct tacho_recorder_stats st;
 	int failed;		/* why a packet of a lane could not be written */
+	uint64_t kept;		/* records of that packet: the session still has them */
+	bool draining;		/* the kernel's events: now or never */
+	int kernel_failed;	/* why some of these could not be written */
 	struct tacho_diag *d;	/* of the step that runs, for the kernel's sink */
 };
 
@@ -303,9 +306,11 @@ static int write_lane(struct tacho_recorder *rec, struct lane *l,
 		      const struct tacho_history_piece *piece, struct tacho_diag *d)
 {
 	struct tacho_packet head = piece->head;
+	uint64_t refused;
 	int err;
 
 	head.events_discarded = less(head.events_discarded, l->lost_before);
+	refused = tacho_ctf_writer_lost(rec->w);
 	/* the types first: whoever reads the packet must find them */
 	err = write_types(rec, d);
 	if (!err)
@@ -314,8 +319,10 @@ static int write_lane(struct tacho_recorder *rec, struct lane *l,
 	TACHO_INJECT(recorder_packet);
 	/* no later one either: who resumes goes on where the trace ends */
 	rec->failed = err;
-	if (err)
+	if (err) {
+		rec->kept = tacho_ctf_writer_lost(rec->w) - refused;
 		return err;
+	}
 	l->lost = head.events_discarded;
 	l->seq = head.packet_seq_num;
 	l->next_event = head.event_first + head.events;
@@ -353,9 +360,9 @@ static int step_lane(struct tacho_recorder *rec, uint32_t nr, struct tacho_diag 
 
 /*
  * At the end: losses that came after a lane's last packet are told by a packet
- * without records.
+ * without records, unless none can be written any more.
  */
-static int settle_lane(struct tacho_recorder *rec, uint32_t nr,
+static int settle_lane(struct tacho_recorder *rec, uint32_t nr, bool write,
 		       struct tacho_diag *d)
 {
 	struct tacho_ring *r = &rec->cfg.session->view.ring;
@@ -377,7 +384,7 @@ static int settle_lane(struct tacho_recorder *rec, uint32_t nr,
 		rec->st.damaged += l->rd.damaged;
 	}
 	rec->st.lost += lost;
-	if (lost == l->lost)
+	if (lost == l->lost || !write)
 		return 0;
 	head.events_discarded = lost;
 	head.timestamp_begin = tacho_clock_read(r->clock);
@@ -424,12 +431,19 @@ static int kernel_sink(void *arg, const struct tacho_kernel_batch *b)
 		.data = b->records,
 		.len = b->len,
 	};
+	int err;
 
 	if (!rec->cfg.flight)
 		rec->klost[cpu] += b->lost;
 	if (b->events && !cut(rec, &piece))
 		return 0;
-	return write_kernel(rec, &piece);
+	err = write_kernel(rec, &piece);
+	/* what cannot be written now is lost, and the writer counts it */
+	if (err && rec->draining) {
+		rec->kernel_failed = err;
+		return 0;
+	}
+	return err;
 }
 
 /* ---- a history ---- */
@@ -718,6 +732,29 @@ const char *tacho_recorder_dir(const struct tacho_recorder *rec)
 	return rec->chunk;
 }
 
+/* All lanes; err is what failed before, and is returned if it was not 0. */
+static int settle_lanes(struct tacho_recorder *rec, int err, struct tacho_diag *d)
+{
+	for (uint32_t nr = 0; nr < rec->nr_lanes; nr++) {
+		int one = settle_lane(rec, nr, !err, d);
+
+		err = err ? err : one;
+	}
+	return err;
+}
+
+/* What programs wrote and the trace does not have, because it could not be written. */
+static uint64_t unread(const struct tacho_recorder *rec)
+{
+	struct tacho_session_counts n;
+	uint64_t got = rec->st.events - rec->st.kernel_events;
+
+	if (!rec->cfg.session || rec->cfg.flight || rec->cfg.nr_resume)
+		return 0;
+	tacho_session_count(rec->cfg.session, &n);
+	return less(n.written, got);
+}
+
 /* The rest of what the session and the kernel hold. */
 static int drain(struct tacho_recorder *rec, struct tacho_diag *d)
 {
@@ -727,15 +764,15 @@ static int drain(struct tacho_recorder *rec, struct tacho_diag *d)
 		got = rec->failed ? rec->failed : step_lanes(rec, d);
 	while (got > 0);
 	err = got;
-	for (uint32_t nr = 0; !err && nr < rec->nr_lanes; nr++)
-		err = settle_lane(rec, nr, d);
+	err = settle_lanes(rec, err, d);
 	rec->d = d;
+	rec->draining = true;
 	if (rec->pump) {
 		int stop = tacho_kernel_stop(rec->cfg.kernel, d);
 
 		err = err ? err : stop;
 		got = tacho_kernel_pump_drain(rec->pump);
-		err = err ? err : got;
+		err = err ? err : got ? got : rec->kernel_failed;
 		tacho_ktasks_finish(rec->tasks,
 				    tacho_kernel_tracefs(rec->cfg.kernel));
 	}
@@ -750,8 +787,7 @@ static int write_history(struct tacho_recorder *rec, struct tacho_diag *d)
 
 	rec->d = d;
 	err = tacho_history_each(c->history, &c->window, write_piece, rec);
-	for (uint32_t nr = 0; !err && nr < rec->nr_lanes; nr++)
-		err = settle_lane(rec, nr, d);
+	err = settle_lanes(rec, err, d);
 	rec->st.damaged += tacho_history_damaged(c->history);
 	if (c->kernel)
 		tacho_ktasks_finish(rec->tasks, tacho_kernel_tracefs(c->kernel));
@@ -778,9 +814,9 @@ int tacho_recorder_finish(struct tacho_recorder *rec,
 	for (uint32_t i = 0; rec->pump && i < TACHO_LANES_MAX; i++)
 		rec->st.lost += rec->klost[i];
 	rec->st.bytes += tacho_ctf_writer_bytes(rec->w);
-	/* what a lane's packet had is still in the session */
-	if (!rec->failed || rec->pump)
-		rec->st.lost += tacho_ctf_writer_lost(rec->w);
+	rec->st.lost += tacho_ctf_writer_lost(rec->w) - rec->kept;
+	if (err)
+		rec->st.unread = unread(rec);
 	if (s)
 		*s = rec->st;
 	one = tacho_ctf_writer_close(rec->w, d);

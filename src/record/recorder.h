@@ -33,6 +33,7 @@ struct tacho_recorder_stats {
 	uint64_t kernel_events;	/* of them, the kernel's */
 	uint64_t bytes;		/* of packets */
 	uint64_t lost;		/* not written: full, overwritten, disk */
+	uint64_t unread;	/* of programs, and still in the session: writing failed */
 	uint64_t damaged;	/* bytes in rings that were no records */
 	uint32_t chunks;	/* directories, with rotation */
 };

@@ -38,13 +38,17 @@ def test_disk_full():
     a = Traced()
     a.do("hit 1000")
     a.do("hit 20000")
-    d = finish(p)
-    assert d.status == 1 and re.search("in small/t, 0 lost", d.err), d
+    until("the disk is full", lambda: "kept in memory" in slurp(p.err))
+    # memory has room: recording goes on there
+    a.do("hit 10")
+    d = stop(p, status=1)
+    kept = re.search(r"in small/t, 0 lost, still in memory: (\S+)$", d.err, re.M)
+    assert kept, d
     assert re.search(r"cannot write 'small/t/\S+': No space left on device",
                      d.err), d
     assert "tacho recover small/t" in d.err, d
-    a.do("hit 10")
     t = read("small/t")
+    assert len(t.events) + int(kept[1].replace(",", "")) == 21010, d
     first = len(t.events)
     assert first < 21000
     # no room for the recovery either: it can be done again
@@ -54,9 +58,8 @@ def test_disk_full():
     t = read("small/t")
     ns = t.hits()[a.pid]
     assert all(x < y for x, y in zip(ns, ns[1:]))
-    # what came after the recorder had stopped the session does not count, but
-    # the packet that did not fit is there
-    assert ns == list(range(len(ns))) and len(ns) > first, (len(ns), first)
+    # with the packet that did not fit, and what came after it
+    assert ns == list(range(21010)), (len(ns), first)
     assert t.lost == 0
     assert a.do("enabled") == "0\n"
     a.end()
@@ -70,7 +73,8 @@ def test_disk_full_rotated():
     a = Traced()
     for i in range(40):
         a.do("hit 500")
-    d = finish(p)
+    until("the disk is full", lambda: "kept in memory" in slurp(p.err))
+    d = stop(p, status=1)
     assert d.status == 1 and "No space left on device" in d.err, d
     assert cmd("mount", "-o", "remount,size=8M", "small").status == 0
     tacho("recover", "small/t")
@@ -78,6 +82,40 @@ def test_disk_full_rotated():
     ns = t.hits()[a.pid]
     assert len(ns) + t.lost == ns[-1] + 1, (len(ns), t.lost, ns[-1])
     a.end()
+    unmount()
+
+
+def test_disk_full_memory_full():
+    """a full disk, then full memory: what the command goes on to record is counted"""
+    small_disk("small", "100K")
+    d = tacho("record", "-o", "small/t", "-b", "256K", "--subbuf", "16K", "--json",
+              "--", TRACED, *["hit 3000", "sleep 20"] * 10, "hit 20000", ok=1,
+              says="kept in memory")
+    j = json.loads(d.out)
+    assert j["lost"] and j["unread"], d
+    assert j["events"] + j["unread"] + j["lost"] == 50000, d
+    assert cmd("mount", "-o", "remount,size=8M", "small").status == 0
+    r = json.loads(tacho("recover", "--json", "small/t").out)
+    assert (r["events"], r["lost"]) == (j["unread"], j["lost"]), (r, j)
+    t = read("small/t")
+    assert len(t.events) + t.lost == 50000
+    unmount()
+
+
+def test_disk_full_kernel():
+    """... and with events of the kernel, which are lost, and counted"""
+    need_tracefs()
+    small_disk("small", "300K")
+    d = tacho("record", "-o", "small/t", "--no-kallsyms", "--json", "-e", "rec:*", "-k",
+              "syscalls:sys_enter_getppid,raw_syscalls:sys_enter", "--only", "--", TRACED,
+              *["hit 3000", "sleep 20"] * 10, ok=1, says="No space left")
+    j = json.loads(d.out)
+    assert j["kernel_events"] + j["lost"] > 0, j
+    assert j["events"] - j["kernel_events"] + j["unread"] == 30000, j
+    assert cmd("mount", "-o", "remount,size=16M", "small").status == 0
+    tacho("recover", "small/t")
+    t = Trace("small/t")
+    assert len(t.events) == 30000, len(t.events)
     unmount()
 
 
