@@ -95,7 +95,8 @@ int job_restrict(const struct job *job, struct tacho_session *session,
 		 struct tacho_kernel *kernel);
 
 /*
- * job_commands.c: says which commands fitted no event of any program, and why.
+ * job_commands.c: says which events no program had, and which commands fitted no
+ * event of any program, and why.
  * Before the session is destroyed.
  */
 void job_say_unfit(struct job *job);

@@ -8,7 +8,9 @@
 #include "cli/cli.h"
 #include "cli/job.h"
 #include "cli/kernel.h"
+#include "cli/near.h"
 #include "session/command.h"
+#include "session/known.h"
 
 static int to_programs(struct job *job, enum tacho_kernel_control what,
 		       const char *event, const char *text, struct tacho_cmd_error *e)
@@ -194,8 +196,42 @@ static int say_unfit(const struct tacho_command_info *c,
 	return 0;
 }
 
+/* A name of -e or --on that no program had; names that programs told are near it. */
+static void say_no_event(struct job *job, const char *glob)
+{
+	struct tacho_near near = { .nr = 0 };
+	struct tacho_known known;
+	char text[512];
+
+	if (!strcmp(glob, "*:*")) {
+		cli_note("no program with events of its own ran");
+		return;
+	}
+	(void)tacho_known_load(&known, &job->session);
+	for (uint32_t i = 0; i < known.nr; i++) {
+		char *colon = strchr(known.type[i].name, ':');
+
+		if (!colon)
+			continue;
+		*colon = '\0';
+		tacho_near_event(&near, glob, known.type[i].name, colon + 1);
+		*colon = ':';
+	}
+	tacho_known_release(&known);
+	cli_note("no program had an event '%s'%s%s", glob,
+		 cli_near_text(&near, text, sizeof(text)) ? "; near it are: " : "",
+		 text);
+}
+
 void job_say_unfit(struct job *job)
 {
-	if (job->has_session && !cli_quiet)
-		(void)tacho_commands_unfit(&job->session, say_unfit, job);
+	const struct cli_list *e = &job->opt->events;
+
+	if (!job->has_session || cli_quiet)
+		return;
+	for (size_t i = 0; i < e->nr; i++)
+		if (e->item[i][0] != '!' &&
+		    !tacho_session_rule_matched(&job->session, e->item[i]))
+			say_no_event(job, e->item[i]);
+	(void)tacho_commands_unfit(&job->session, say_unfit, job);
 }

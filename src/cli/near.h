@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* near.h - names that somebody may have meant. */
+/* near.h - suggestions for events that match nothing, as text (base/near.h). */
 #ifndef TACHO_CLI_NEAR_H
 #define TACHO_CLI_NEAR_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/near.h"
 #include "stream/stream.h"
 
-/* How many letters must be changed to make b of a; names are cut at 64. */
-unsigned int cli_distance(const char *a, const char *b);
+/* "a:b, c:d".  False when there are none. */
+bool cli_near_text(const struct tacho_near *near, char *text, size_t size);
 
-/*
- * Up to four events of the stream, "a:b, c:d", whose names are like the glob.
- * False when there are none.
- */
+/* Those of a stream that are near the glob, as cli_near_text(). */
 bool cli_near_events(const struct tacho_stream *s, const char *glob,
 		     char *text, size_t size);
 

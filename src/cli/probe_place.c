@@ -152,7 +152,7 @@ static const char *near_functions(struct probe_add *a, const char *name)
 
 	f = tacho_object_functions(a->object, &nr);
 	for (size_t i = 0; i < nr; i++) {
-		d = cli_distance(name, f[i].name);
+		d = tacho_near_distance(name, f[i].name);
 		if (strlen(name) > 3 && d > 1 && strstr(f[i].name, name))
 			d = 1;
 		if (d > limit || (n == 3 && score[2] <= d))

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "base/text.h"
 #include "kernel/instance_priv.h"
 
 #define GLOB_MAX	200
-#define NEAR_MAX	3	/* suggestions */
 #define EVENT_MAX	160	/* "system:event" */
 
 struct choice {
@@ -31,83 +31,22 @@ static void full_name(const struct tacho_kernel_event *ev, char *to)
 	snprintf(to, EVENT_MAX, "%s:%s", ev->system, ev->name);
 }
 
-/* How many single-character changes lead from a to b; at most 32 of b count. */
-static unsigned int distance(const char *a, const char *b)
-{
-	unsigned int row[33], diag, up, best;
-	size_t len = strnlen(b, 32), j;
-	unsigned int i;
-
-	for (j = 0; j <= len; j++)
-		row[j] = (unsigned int)j;
-	for (i = 1; *a && i < 64; a++, i++) {
-		diag = row[0];
-		row[0] = i;
-		for (j = 1; j <= len; j++) {
-			up = row[j];
-			best = diag + (*a != b[j - 1]);
-			if (up + 1 < best)
-				best = up + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-			diag = up;
-		}
-	}
-	return row[len];
-}
-
-/*
- * How far an event is from what somebody typed: the letters that differ,
- * where a part that contains the word or is contained by it counts as one.
- * A right system makes it nearer.
- */
-static unsigned int farness(const struct tacho_kernel_event *ev,
-			    const char *system, const char *name)
-{
-	unsigned int d = distance(name, ev->name);
-
-	if (d > 1 && strlen(name) >= 4 &&
-	    (strstr(ev->name, name) || strstr(name, ev->name)))
-		d = 1;
-	return 2 * d + (system && strcmp(system, ev->system) != 0 ? 1 : 0);
-}
-
 static int nothing_matches(const struct choice *c, const char *glob,
 			   struct tacho_diag *d)
 {
-	const char *colon = strchr(glob, ':'), *name = colon ? colon + 1 : glob;
-	size_t best[NEAR_MAX], n = 0, i, j, len = (size_t)(name - glob);
-	unsigned int far[NEAR_MAX], f;
-	char text[EVENT_MAX], system[GLOB_MAX];
-	struct tacho_buf near;
+	struct tacho_near near = { .nr = 0 };
+	struct tacho_buf text;
 	int ret;
 
-	memcpy(system, glob, len);
-	system[len ? len - 1 : 0] = '\0';
-	for (i = 0; i < c->nr; i++) {
-		f = farness(&c->ev[i], len > 1 ? system : NULL, name);
-		if (f > 7 || (n == NEAR_MAX && f >= far[n - 1]))
-			continue;
-		if (n < NEAR_MAX)
-			n++;
-		for (j = n - 1; j > 0 && f < far[j - 1]; j--) {
-			far[j] = far[j - 1];
-			best[j] = best[j - 1];
-		}
-		far[j] = f;
-		best[j] = i;
-	}
-	tacho_buf_init(&near, 4096);
-	for (i = 0; i < n; i++) {
-		full_name(&c->ev[best[i]], text);
-		tacho_buf_printf(&near, "%s'%s'",
-				 !i ? "; near: " : i + 1 < n ? ", " : " and ",
-				 text);
-	}
+	for (size_t i = 0; i < c->nr; i++)
+		tacho_near_event(&near, glob, c->ev[i].system, c->ev[i].name);
+	tacho_buf_init(&text, 4096);
+	for (unsigned int i = 0; i < near.nr; i++)
+		tacho_buf_printf(&text, "%s'%s'", !i ? "; near: " :
+				 i + 1 < near.nr ? ", " : " and ", near.name[i]);
 	ret = tacho_diag(d, -ENOENT, 0, "no kernel event matches '%s'%s", glob,
-			 tacho_buf_str(&near));
-	tacho_buf_release(&near);
+			 tacho_buf_str(&text));
+	tacho_buf_release(&text);
 	return ret;
 }
 

@@ -13,6 +13,8 @@
 
 /* One rule set is read at most this often while tools keep changing it. */
 #define RULE_TRIES	1000
+/* Names told to a recorder that finds nothing: enough for any one library. */
+#define NAMES_MAX	256u
 
 int tacho_attach_registry(void)
 {
@@ -180,6 +182,24 @@ struct probe_session *tacho_attach_live(uint32_t bit)
 	return s;
 }
 
+/*
+ * A recorder whose rules find nothing says so, and which names are near: it learns
+ * ours from the type table, as we may have ended by then.
+ */
+static void tell_names(const struct tacho_view *v, uint32_t first, uint32_t last)
+{
+	uint32_t len;
+
+	if (!v->ctl->owner || !tacho_view_has_unmatched(v) ||
+	    !tacho_view_traces(v, tacho_probe.pid) || !tacho_attach_may_map())
+		return;
+	for (uint32_t i = first; i <= last && i - first < NAMES_MAX; i++) {
+		const char *text = tacho_procmap_text(i, &len);
+
+		(void)tacho_types_add(v, text, len);
+	}
+}
+
 /* P2 and P3 for one session. */
 static void apply_session(uint32_t bit, uint32_t first, uint32_t last)
 {
@@ -195,6 +215,7 @@ static void apply_session(uint32_t bit, uint32_t first, uint32_t last)
 		if (!(seq & 1) && tacho_view_rules_seq(&s->view) == seq)
 			break;
 	}
+	tell_names(&s->view, first, last);
 	if (!any)
 		return;
 	/* before the program locks itself up, and off the first event's bill */

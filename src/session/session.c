@@ -684,39 +684,55 @@ int tacho_edit_rule(const struct tacho_view *v, bool enable, const char *glob)
 	return 0;
 }
 
-static int add_rule(struct tacho_session *s, bool enable, const char *glob)
+static int add_rule(struct tacho_session *s, bool enable, const char *glob,
+		    uint16_t group)
 {
+	struct tacho_control *c = s->view.ctl;
 	int err;
 
 	tacho_edit_begin(&s->view);
 	err = tacho_edit_rule(&s->view, enable, glob);
+	if (!err)
+		tacho_store_relaxed(&c->rule[c->nr_rules - 1].group, group);
 	tacho_edit_end(&s->view);
 	return err;
+}
+
+/*
+ * "sched" names a system or an event; "sys:" and ":ev" have their '*'.  How many
+ * rules that makes; 0: it is too long, or nothing.
+ */
+static int full_globs(const char *glob, char full[2][TACHO_RULE_MAX])
+{
+	const char *colon = strchr(glob, ':');
+
+	if (!*glob || strlen(glob) + 3 > TACHO_RULE_MAX)
+		return 0;
+	if (colon) {
+		(void)snprintf(full[0], TACHO_RULE_MAX, "%s%s%s",
+			       colon == glob ? "*" : "", glob, colon[1] ? "" : "*");
+		return 1;
+	}
+	(void)snprintf(full[0], TACHO_RULE_MAX, "%s:*", glob);
+	(void)snprintf(full[1], TACHO_RULE_MAX, "*:%s", glob);
+	return 2;
 }
 
 int tacho_session_rule(struct tacho_session *s, bool enable, const char *glob,
 		       uint32_t *matched, struct tacho_diag *d)
 {
-	/* "sched" names a system or an event; "sys:" and ":ev" have their '*' */
-	const char *colon = strchr(glob, ':');
 	char full[2][TACHO_RULE_MAX];
 	uint32_t sum = 0;
-	int n = 1, err = 0;
+	uint16_t group;
+	int n = full_globs(glob, full), err;
 
-	if (!*glob || strlen(glob) + 3 > TACHO_RULE_MAX)
+	if (!n)
 		return tacho_diag(d, -EINVAL, 0, "an event name has 1 to %d bytes",
 				  TACHO_RULE_MAX - 3);
-	if (colon) {
-		(void)snprintf(full[0], TACHO_RULE_MAX, "%s%s%s",
-			       colon == glob ? "*" : "", glob, colon[1] ? "" : "*");
-	} else {
-		(void)snprintf(full[0], TACHO_RULE_MAX, "%s:*", glob);
-		(void)snprintf(full[1], TACHO_RULE_MAX, "*:%s", glob);
-		n = 2;
-	}
 	err = tacho_dir_lock(s->dir);
+	group = (uint16_t)(s->view.ctl->groups++ % UINT16_MAX + 1);
 	for (int i = 0; !err && i < n; i++) {
-		err = add_rule(s, enable, full[i]);
+		err = add_rule(s, enable, full[i], group);
 		if (!err)
 			sum += tacho_edit_apply(s, full[i]);
 	}
@@ -728,6 +744,18 @@ int tacho_session_rule(struct tacho_session *s, bool enable, const char *glob,
 				  "destroy it and begin anew", s->name,
 				  TACHO_RULES_MAX);
 	return 0;
+}
+
+bool tacho_session_rule_matched(const struct tacho_session *s, const char *glob)
+{
+	const struct tacho_control *c = s->view.ctl;
+	char full[2][TACHO_RULE_MAX];
+	int n = full_globs(glob, full);
+
+	for (uint32_t i = 0; n && i < c->nr_rules && i < TACHO_RULES_MAX; i++)
+		if (!strncmp(c->rule[i].glob, full[n - 1], TACHO_RULE_MAX))
+			return tacho_load_relaxed(&c->rule[i].matched);
+	return true;
 }
 
 static void drop_rules(struct tacho_control *c, const char *prefix)

@@ -103,6 +103,12 @@ int tacho_session_rule(struct tacho_session *s, bool enable, const char *glob,
 		       uint32_t *matched, struct tacho_diag *d);
 
 /*
+ * Whether any process that the session traces had an event for the rule that was
+ * given so; true also when there is no such rule.
+ */
+bool tacho_session_rule_matched(const struct tacho_session *s, const char *glob);
+
+/*
  * tacho_session_rules - other rules in place of those for events whose "system:event" begins
  * with prefix, at once.
  *

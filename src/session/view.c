@@ -233,14 +233,19 @@ bool tacho_pids_add(struct tacho_pids *list, int32_t pid)
 
 /* ---- what is wanted ---- */
 
+static uint32_t nr_rules(const struct tacho_control *ctl)
+{
+	uint32_t n = tacho_load_relaxed(&ctl->nr_rules);
+
+	return n < TACHO_RULES_MAX ? n : TACHO_RULES_MAX;
+}
+
 bool tacho_view_rules_want(const struct tacho_view *v, const char *name)
 {
 	const struct tacho_control *ctl = v->ctl;
-	uint32_t n = tacho_load_relaxed(&ctl->nr_rules);
+	uint32_t n = nr_rules(ctl);
 	char glob[TACHO_RULE_MAX];
 
-	if (n > TACHO_RULES_MAX)
-		n = TACHO_RULES_MAX;
 	while (n--) {
 		/* a copy: the text may change while it is matched */
 		memcpy(glob, ctl->rule[n].glob, sizeof(glob));
@@ -249,6 +254,44 @@ bool tacho_view_rules_want(const struct tacho_view *v, const char *name)
 			return ctl->rule[n].enable;
 	}
 	return false;
+}
+
+static bool is_unmatched(const struct tacho_rule *r)
+{
+	return tacho_load_relaxed(&r->enable) && tacho_load_relaxed(&r->group) &&
+	       !tacho_load_relaxed(&r->matched);
+}
+
+bool tacho_view_has_unmatched(const struct tacho_view *v)
+{
+	for (uint32_t i = 0; i < nr_rules(v->ctl); i++)
+		if (is_unmatched(&v->ctl->rule[i]))
+			return true;
+	return false;
+}
+
+static void note_group(struct tacho_control *ctl, uint16_t group)
+{
+	for (uint32_t i = 0; i < nr_rules(ctl); i++)
+		if (tacho_load_relaxed(&ctl->rule[i].group) == group)
+			tacho_store_relaxed(&ctl->rule[i].matched, 1);
+}
+
+/* There is an event called name. */
+static void note_match(const struct tacho_view *v, const char *name)
+{
+	char glob[TACHO_RULE_MAX];
+
+	for (uint32_t i = 0; i < nr_rules(v->ctl); i++) {
+		const struct tacho_rule *r = &v->ctl->rule[i];
+
+		if (!is_unmatched(r))
+			continue;
+		memcpy(glob, r->glob, sizeof(glob));
+		glob[sizeof(glob) - 1] = '\0';
+		if (tacho_glob_match(glob, name))
+			note_group(v->ctl, tacho_load_relaxed(&r->group));
+	}
 }
 
 /* Filters and triggers on events called name. */
@@ -286,8 +329,10 @@ struct tacho_soft *tacho_view_soft(const struct tacho_view *v, const char *name)
 	return NULL;
 }
 
-static bool is_traced(const struct tacho_control *ctl, int32_t pid)
+bool tacho_view_traces(const struct tacho_view *v, int32_t pid)
 {
+	const struct tacho_control *ctl = v->ctl;
+
 	if (tacho_pids_nr(&ctl->pids) && !tacho_pids_has(&ctl->pids, pid))
 		return false;
 	return !tacho_pids_has(&ctl->not_pids, pid);
@@ -298,8 +343,9 @@ struct tacho_decision tacho_view_decide(const struct tacho_view *v,
 {
 	struct tacho_decision d = { 0 };
 
-	if (!is_traced(v->ctl, pid))
+	if (!tacho_view_traces(v, pid))
 		return d;
+	note_match(v, name);
 	d.enabled = tacho_view_rules_want(v, name);
 	d.wanted = d.enabled;
 	if (tacho_view_nr_commands(v))

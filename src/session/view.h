@@ -50,6 +50,15 @@ struct tacho_decision {
 struct tacho_decision tacho_view_decide(const struct tacho_view *v,
 					const char *name, int32_t pid);
 
+/* Whether the lists of processes let it trace pid. */
+bool tacho_view_traces(const struct tacho_view *v, int32_t pid);
+
+/*
+ * Whether some rule that enables has found no event in any process that is traced.
+ * tacho_view_decide() notes which have.
+ */
+bool tacho_view_has_unmatched(const struct tacho_view *v);
+
 /* Whether the session's rules alone record events called name. */
 bool tacho_view_rules_want(const struct tacho_view *v, const char *name);
 

@@ -304,6 +304,37 @@ def test_unfit_status():
     tacho("destroy", "s")
 
 
+NO_EVENT = (
+    (("-e", "rec:hti"), "no program had an event 'rec:hti'; near it are: rec:hit$"),
+    (("-e", "rec:hit,rec:mrak"), "had an event 'rec:mrak'; near it are: rec:mark$"),
+    (("-e", "rce"), "no program had an event 'rce'; near it are: rec:\\*$"),
+    (("-e", "nosuch:*"), "no program had an event 'nosuch:\\*'$"),
+    (("--on", "rec:mrk"), "no program had an event 'rec:mrk'; near it are: rec:mark$"),
+)
+
+
+def test_no_such_event():
+    """an event that no program has is named at the end, with what is near"""
+    for i, (what, says) in enumerate(NO_EVENT):
+        d = tacho("record", "-o", "t%d" % i, *what, "--", TRACED, "hit 5", "mark 1")
+        assert re.search(says, d.err, re.M), (what, d)
+    # what programs have is not worth a word, whether it happened or not
+    for i, what in enumerate(("rec:wide", "rec", "hit", "rec:mar*", "!rec:mark", "*:*",
+                              ":hit")):
+        d = tacho("record", "-o", "u%d" % i, "-e", what, "--", TRACED, "hit 5")
+        assert "no program" not in d.err, (what, d)
+    tacho("record", "-o", "v", "--", "true", says="no program with events of its own ran")
+    # of one that runs already
+    a = Traced()
+    a.do("enabled")
+    p = recorder("-o", "w", "-e", "rec:hit,rec:hti", "-p", str(a.pid))
+    a.do("hit 1")
+    d = stop(p)
+    assert "no program had an event 'rec:hti'; near it are: rec:hit" in d.err, d
+    assert d.err.count("no program") == 1, d
+    a.end()
+
+
 def test_list():
     """list: events of programs and of the kernel, chosen by globs"""
     a, b = Traced(), Traced()

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/compiler.h"
+#include "base/near.h"
 #include "base/text.h"
 
 static void test_globs(void)
@@ -45,6 +46,42 @@ static void test_globs(void)
 		test_check(tacho_glob_match(table[i].pattern, table[i].text) ==
 			   table[i].match, __FILE__, __LINE__, "'%s' on '%s'",
 			   table[i].pattern, table[i].text);
+}
+
+static void test_near(void)
+{
+	static const char *const events[][2] = {
+		{ "sched", "sched_switch" }, { "sched", "sched_wakeup" },
+		{ "shop", "order_done" }, { "shop", "order_new" }, { "iommu", "map" },
+		{ "irq", "irq_handler_entry" },
+	};
+	static const struct {
+		const char *glob, *near;	/* the nearest; "": there is none */
+	} table[] = {
+		{ "shop:order_dne", "shop:order_done" },
+		{ "shpo:order_done", "shop:order_done" },
+		{ "order_nwe", "shop:order_new" }, { "wakeup", "sched:sched_wakeup" },
+		{ "other:map", "iommu:map" }, { "iommu:pam", "" },
+		/* only what leaves the event open is near a system */
+		{ "shced:*", "sched:*" }, { "shced", "sched:*" }, { "shced:x", "" },
+		{ "shop:order_*x", "" }, { "sched:sched_swich*", "sched:sched_switch" },
+		{ "nosuch:*", "" }, { "*", "" }, { "*:*", "" }, { "", "" }, { ":", "" },
+		{ "irq:completely_different", "" }, { "zzz", "" }, { "x:m", "" },
+	};
+
+	CHECK(tacho_near_distance("", "abc") == 3);
+	CHECK(tacho_near_distance("abc", "") == 3);
+	CHECK(tacho_near_distance("shced", "sched") == 1);
+	CHECK(tacho_near_distance("kitten", "sitting") == 3);
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(table); i++) {
+		struct tacho_near n = { .nr = 0 };
+
+		for (size_t k = 0; k < TACHO_ARRAY_SIZE(events); k++)
+			tacho_near_event(&n, table[i].glob, events[k][0], events[k][1]);
+		test_check(!strcmp(n.nr ? n.name[0] : "", table[i].near), __FILE__,
+			   __LINE__, "'%s': near '%s', not '%s'", table[i].glob,
+			   n.nr ? n.name[0] : "", table[i].near);
+	}
 }
 
 static void test_hash(void)
@@ -176,6 +213,7 @@ static void test_event_glob(void)
 int main(void)
 {
 	test_globs();
+	test_near();
 	test_event_glob();
 	test_hash();
 	test_sizes();

@@ -337,7 +337,8 @@ struct tacho_clock_pair {
 /* One line of `enable` or `disable`, applied in order; the last match wins. */
 struct tacho_rule {
 	uint32_t enable;	/* 1 or 0 */
-	uint32_t pad;
+	uint16_t group;		/* rules that were given as one word have one; 0: none */
+	uint16_t matched;	/* a process that is traced had such an event; it says so */
 	char glob[TACHO_RULE_MAX];	/* "system:event", each part a glob */
 };
 
@@ -456,7 +457,7 @@ struct tacho_control {
 
 	/* edited as commands are, and seq of struct tacho_commands tells */
 	uint32_t nr_rules __attribute__((aligned(64)));
-	uint32_t pad4;
+	uint32_t groups;	/* of rules, ever given; the tools' */
 	struct tacho_rule rule[TACHO_RULES_MAX];
 
 	struct tacho_pids pids;		/* to trace; none: all */
