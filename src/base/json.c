@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
 
 void tacho_json_init(struct tacho_json *j, struct tacho_buf *out)
 {
@@ -30,24 +33,6 @@ void tacho_json_close(struct tacho_json *j, char bracket)
 	j->comma = true;
 }
 
-/* Bytes of the UTF-8 sequence at s, 0 when it is none (RFC 3629). */
-static size_t utf8_len(const unsigned char *s, size_t left)
-{
-	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2
-		 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-
-	if (n > left)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	/* overlong, surrogates, beyond U+10FFFF */
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 static void escaped(struct tacho_buf *out, const char *s, size_t len)
 {
 	tacho_buf_putc(out, '"');
@@ -62,12 +47,13 @@ static void escaped(struct tacho_buf *out, const char *s, size_t len)
 			tacho_buf_puts(out, "\\u");
 			tacho_buf_put_hex(out, c, 4);
 		} else {
-			n = utf8_len((const unsigned char *)s, len);
-			if (n)
+			n = tacho_utf8_len(s, len);
+			if (n) {
 				tacho_buf_put(out, s, n);
-			else
+			} else {
 				tacho_buf_puts(out, "\\ufffd");
-			n = n ? n : 1;
+				n = tacho_utf8_bad_len(s, len);
+			}
 		}
 		s += n;
 		len -= n;

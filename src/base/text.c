@@ -263,3 +263,43 @@ int tacho_parse_u64(const char *s, uint64_t min, uint64_t max, uint64_t *v)
 	*v = n;
 	return 0;
 }
+
+/* Bytes that the sequence with this first byte has, 0 when none begins so. */
+static size_t utf8_want(unsigned char c)
+{
+	return c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 :
+	       c < 0xf5 ? 4 : 0;
+}
+
+/* How many of its bytes are there and may follow each other; left is not 0. */
+static size_t utf8_have(const unsigned char *s, size_t left, size_t want)
+{
+	size_t n = 1;
+
+	for (; n < want && n < left; n++) {
+		if ((s[n] & 0xc0) != 0x80)
+			break;
+		/* overlong, surrogates, beyond U+10FFFF */
+		if (n == 1 && ((s[0] == 0xe0 && s[1] < 0xa0) ||
+			       (s[0] == 0xed && s[1] > 0x9f) ||
+			       (s[0] == 0xf0 && s[1] < 0x90) ||
+			       (s[0] == 0xf4 && s[1] > 0x8f)))
+			break;
+	}
+	return n;
+}
+
+size_t tacho_utf8_len(const char *s, size_t left)
+{
+	const unsigned char *u = (const unsigned char *)s;
+	size_t want = left ? utf8_want(u[0]) : 0;
+
+	return want && utf8_have(u, left, want) == want ? want : 0;
+}
+
+size_t tacho_utf8_bad_len(const char *s, size_t left)
+{
+	const unsigned char *u = (const unsigned char *)s;
+
+	return utf8_have(u, left, left ? utf8_want(u[0]) : 0);
+}

@@ -50,6 +50,15 @@ int tacho_parse_size(const char *s, uint64_t *bytes);
  */
 int tacho_parse_time(const char *s, uint64_t *ns);
 
+/* Bytes of the UTF-8 sequence (RFC 3629) at s, of which left are there; 0: it is none. */
+size_t tacho_utf8_len(const char *s, size_t left);
+
+/*
+ * Where there is none: how many bytes one U+FFFD stands for, those of a sequence as far as it
+ * goes (Unicode, 3.9, "maximal subpart"); 1 at least.
+ */
+size_t tacho_utf8_bad_len(const char *s, size_t left);
+
 /* A whole decimal number within [min, max]; 0, -EINVAL or -ERANGE. */
 int tacho_parse_u64(const char *s, uint64_t min, uint64_t max, uint64_t *v);
 

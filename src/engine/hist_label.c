@@ -2,6 +2,8 @@
 /* Keys as people read them, in columns of a terminal. */
 #include "engine/hist_view.h"
 
+#include "base/text.h"
+
 static void put_range(const struct tacho_hist_column *c, uint64_t n,
 		      struct tacho_buf *out)
 {
@@ -69,20 +71,12 @@ void hist_view_put_key(const struct hist_view *v, struct tacho_map_elt *e,
  */
 static size_t char_len(const unsigned char *s, size_t left, bool ascii)
 {
-	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 :
-		   s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+	size_t n = tacho_utf8_len((const char *)s, left);
 
 	if (n == 1)
 		return s[0] >= ' ' && s[0] != 0x7f;
-	if (ascii || n > left)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	/* U+0080 to U+009f are control characters too; overlong, surrogates */
-	if ((s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xe0 && s[1] < 0xa0) ||
-	    (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] > 0x8f))
+	/* U+0080 to U+009f are control characters, too */
+	if (ascii || (n == 2 && s[0] == 0xc2 && s[1] < 0xa0))
 		return 0;
 	return n;
 }

@@ -216,6 +216,8 @@ static enum tacho_field_kind kind_of(const struct decl *d, uint32_t size,
 		return TACHO_FIELD_FLEX;
 	if (t.is_record)
 		return TACHO_FIELD_OPAQUE;
+	if (!size && t.size)	/* older kernels left the brackets out */
+		return TACHO_FIELD_FLEX;
 	if (d->kind == TACHO_FIELD_ARRAY)
 		return TACHO_FIELD_ARRAY;
 	if (t.is_float && size != 4 && size != 8)

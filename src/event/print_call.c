@@ -90,7 +90,18 @@ static const struct tacho_node *call_bitmask(struct tacho_parse *p,
 	return n;
 }
 
-/* __get_stacktrace(field), whose elements must be as long as an address */
+/* The kernel's own stacks, of whatever machine, have addresses; other arrays must be of longs. */
+static bool holds_addresses(const struct tacho_type *type,
+			    const struct tacho_field *f)
+{
+	if (f->kind == TACHO_FIELD_SCALAR || f->kind == TACHO_FIELD_OPAQUE ||
+	    f->flags & TACHO_FIELD_FLOAT)
+		return false;
+	return f->elem_size == 8 ||
+	       (f->elem_size == 4 && !strcmp(type->system, "ftrace"));
+}
+
+/* __get_stacktrace(field) */
 static const struct tacho_node *call_stack(struct tacho_parse *p,
 					   const struct call *c)
 {
@@ -100,13 +111,14 @@ static const struct tacho_node *call_stack(struct tacho_parse *p,
 	(void)c;
 	if (!f)
 		return NULL;
-	if (f->kind == TACHO_FIELD_SCALAR || f->kind == TACHO_FIELD_OPAQUE ||
-	    f->elem_size != 8 || f->flags & TACHO_FIELD_FLOAT)
+	if (!holds_addresses(p->type, f))
 		return tacho_parse_error(p, "no array of addresses");
 	tacho_lex_next(&p->lex);
 	n = text_node(p, NODE_STACK);
-	if (n)
+	if (n) {
+		n->value = f->elem_size;
 		n->a = tacho_node_data(p, f);
+	}
 	return n && n->a ? n : NULL;
 }
 

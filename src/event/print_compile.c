@@ -442,7 +442,7 @@ static void gen_text(struct compiler *c, const struct tacho_node *n)
 		return;
 	case NODE_STACK:
 		gen_data(c, n->a, 0);
-		EMIT(c, .op = OP_STACK);
+		EMIT(c, .op = OP_STACK, .n = (uint16_t)n->value);
 		return;
 	case NODE_HEXDUMP:
 		gen_dump(c, n);
@@ -948,13 +948,51 @@ static bool gen_stack(struct compiler *c)
 {
 	const struct tacho_field *f = tacho_type_field(c->type, "caller");
 
-	if (strcmp(c->type->name, "kernel_stack") || !f || f->elem_size != 8 ||
+	if (strcmp(c->type->name, "kernel_stack") || !f ||
+	    (f->elem_size != 8 && f->elem_size != 4) ||
 	    (f->kind != TACHO_FIELD_ARRAY && f->kind != TACHO_FIELD_FLEX))
 		return false;
 	literal(c, "<stack trace>\n", 14);
 	needs(c, f->offset);
 	EMIT(c, .op = OP_SPAN_FLEX, .x = f->offset);
-	EMIT(c, .op = OP_STACK);
+	EMIT(c, .op = OP_STACK, .n = (uint16_t)f->elem_size);
+	return true;
+}
+
+/* A number as large as an address. */
+static bool is_word(const struct tacho_field *f)
+{
+	return f && f->kind == TACHO_FIELD_SCALAR && (f->size == 4 || f->size == 8);
+}
+
+static void gen_word(struct compiler *c, const struct tacho_field *f, uint8_t r)
+{
+	needs(c, f->offset + f->size);
+	EMIT(c, .op = f->size == 8 ? OP_LD_64 : OP_LD_U32, .r = r, .x = f->offset);
+}
+
+/*
+ * trace_printk()'s format is in the kernel, its arguments are packed; what the
+ * kernel prints of them is made by code of its own, too.
+ */
+static bool gen_packed(struct compiler *c)
+{
+	const struct tacho_field *ip = tacho_type_field(c->type, "ip");
+	const struct tacho_field *fmt = tacho_type_field(c->type, "fmt");
+	const struct tacho_field *buf = tacho_type_field(c->type, "buf");
+	bool flex = buf && buf->kind == TACHO_FIELD_FLEX;
+
+	if (strcmp(c->type->system, "ftrace") || strcmp(c->type->name, "bprint") ||
+	    !is_word(ip) || !is_word(fmt) || !buf ||
+	    (!flex && buf->kind != TACHO_FIELD_DATA_LOC))
+		return false;
+	gen_word(c, ip, 0);
+	EMIT(c, .op = OP_SYM, .r = 0);
+	literal(c, ": ", 2);
+	gen_word(c, fmt, 0);
+	needs(c, buf->offset + (flex ? 0 : 4));
+	EMIT(c, .op = flex ? OP_SPAN_FLEX : OP_SPAN_LOC, .x = buf->offset);
+	EMIT(c, .op = OP_PACKED, .n = (uint16_t)fmt->size);
 	return true;
 }
 
@@ -980,7 +1018,7 @@ static void compile(struct compiler *c, struct tacho_arena *scratch)
 	const char *fmt;
 	uint32_t len;
 
-	if (gen_stack(c)) {
+	if (gen_stack(c) || gen_packed(c)) {
 		EMIT(c, .op = OP_END);
 		return;
 	}

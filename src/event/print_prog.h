@@ -89,7 +89,11 @@ enum tacho_print_op {
 					length, ascii in r.., prefix n bytes at x */
 	OP_EXT,		/* r n x imm	text += span as %p extension r, its letters
 					n bytes at x */
-	OP_STACK,	/*		text += the return addresses of span, a line each */
+	OP_STACK,	/* n		text += the return addresses of span, of n bytes, a
+					line each */
+	OP_PACKED,	/* r n		text += what the kernel's format string at address
+					r says of the arguments packed in span, longs
+					of n bytes */
 
 	OP_SPEC,	/* x		spec = specs[x] */
 	OP_WIDTH,	/* r		spec.width = r, left if negative */

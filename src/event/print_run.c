@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "event/print_ast.h"
+#include "event/print_packed.h"
 #include "event/print_prog.h"
 #include "event/value.h"
 
@@ -272,16 +273,16 @@ static void put_caller(struct run *run, uint64_t addr)
 }
 
 /* Return addresses down to the end of the span or what marks it, one a line. */
-static void put_stack(struct run *run)
+static void put_stack(struct run *run, uint32_t size)
 {
 	if (!run->span) {
 		absent(run);
 		return;
 	}
-	for (size_t i = 0; run->span_len - i >= 8; i += 8) {
-		uint64_t addr = tacho_load_u64(run->span + i);
+	for (size_t i = 0; run->span_len - i >= size; i += size) {
+		uint64_t addr = tacho_value_load(run->span + i, size, false);
 
-		if (!addr || addr == UINT64_MAX)
+		if (!addr || addr == (size == 8 ? UINT64_MAX : UINT32_MAX))
 			return;
 		tacho_buf_put(run->out, " => ", 4);
 		put_caller(run, addr);
@@ -303,6 +304,28 @@ static void put_kernel_string(struct run *run, uint64_t addr)
 		tacho_buf_puts(run->out, s);
 	else
 		put_0x(run, addr);
+}
+
+/* Without the format, its address and the bytes. */
+static void put_packed(struct run *run, uint64_t fmt, unsigned int long_size)
+{
+	const char *s = NULL;
+
+	if (!run->span) {
+		absent(run);
+		return;
+	}
+	if (run->env && run->env->string)
+		s = run->env->string(run->env->arg, fmt);
+	if (s) {
+		tacho_packed_print(s, run->span, run->span_len, long_size,
+				   run->env, run->out);
+		return;
+	}
+	tacho_buf_puts(run->out, "fmt=");
+	put_0x(run, fmt);
+	tacho_buf_puts(run->out, " args=");
+	tacho_text_hex(run->out, run->span, run->span_len, ' ');
 }
 
 static void put_error(struct run *run, uint64_t v)
@@ -487,7 +510,10 @@ static void slow(struct run *run, const struct tacho_insn *i)
 			       i->n, run->span, run->span_len);
 		break;
 	case OP_STACK:
-		put_stack(run);
+		put_stack(run, i->n);
+		break;
+	case OP_PACKED:
+		put_packed(run, *r, i->n);
 		break;
 	case OP_SPEC:
 		run->spec = prog->specs[i->x];
@@ -682,7 +708,7 @@ static void run_program(struct run *run)
 		case OP_FLAGS: case OP_SYMBOLIC: case OP_SYM: case OP_PTR:
 		case OP_ERR:
 		case OP_HEXB: case OP_BITS: case OP_BITMASK: case OP_ARRAY:
-		case OP_DUMP: case OP_EXT: case OP_STACK: case OP_SPEC:
+		case OP_DUMP: case OP_EXT: case OP_STACK: case OP_PACKED: case OP_SPEC:
 		case OP_WIDTH: case OP_PREC: case OP_NUM: case OP_MARK:
 		case OP_PAD:
 		default:

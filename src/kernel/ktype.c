@@ -60,6 +60,7 @@ static const struct {
 	{ "print", "\"%ps: %s\", (void *)REC->ip, __get_str(buf)" },
 	{ "raw_data", "\"# %x buf: %s\", REC->id, "
 	  "__print_hex(__get_dynamic_array(buf), __get_dynamic_array_len(buf))" },
+	/* for other readers; tacho formats the arguments */
 	{ "bprint", "\"%ps: fmt=0x%lx args=%s\", (void *)REC->ip, "
 	  "(unsigned long)REC->fmt, "
 	  "__print_hex(__get_dynamic_array(buf), __get_dynamic_array_len(buf))" },

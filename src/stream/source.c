@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define TYPES_MAX	65536u
+#define PRINTK_MAX	((size_t)16 << 20)
 
 void tacho_source_init(struct tacho_source *source,
 		       const struct tacho_source_ops *ops, unsigned int flags)
@@ -74,4 +75,19 @@ int tacho_source_damage(struct tacho_source *source, const char *name,
 	tacho_diag(&source->diag, -EINVAL, offset, "'%s' is damaged: %s", name,
 		   what);
 	return TACHO_STREAM_ERROR;
+}
+
+const char *tacho_source_string(struct tacho_source *source, uint64_t addr)
+{
+	struct tacho_buf text;
+
+	if (!source->strings_tried) {
+		source->strings_tried = true;
+		tacho_buf_init(&text, PRINTK_MAX);
+		if (source->ops->text &&
+		    !source->ops->text(source, "printk_formats", &text))
+			(void)tacho_facts_take_printk(&source->facts, &text);
+		tacho_buf_release(&text);
+	}
+	return tacho_facts_string(&source->facts, addr);
 }

@@ -149,7 +149,7 @@ struct tacho_source {
 	struct tacho_type_table table[TACHO_NR_STREAM_IDS];
 	struct tacho_facts facts;
 	bool symbols_tried;		/* the stream's: kallsyms was asked for */
-	bool strings_tried;		/* ... printk_formats */
+	bool strings_tried;		/* printk_formats was asked for */
 	bool counting;			/* ... only how many records there are is asked for */
 	uint64_t damaged;
 	/* told of each damage: file, byte, what; NULL: nobody listens */
@@ -176,6 +176,9 @@ int tacho_source_set_type(struct tacho_source *source, uint32_t stream_id,
  */
 int tacho_source_damage(struct tacho_source *source, const char *name,
 			uint64_t offset, const char *what);
+
+/* The kernel's string at addr, by the recording's printk_formats; NULL: it has none. */
+const char *tacho_source_string(struct tacho_source *source, uint64_t addr);
 
 static inline const struct tacho_type *
 tacho_source_type(struct tacho_source *source, uint32_t stream_id, uint32_t id)

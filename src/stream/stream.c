@@ -749,7 +749,6 @@ struct tacho_source *tacho_stream_source(const struct tacho_stream *s,
 /* ---- text ---------------------------------------------------------------- */
 
 #define KALLSYMS_MAX	((size_t)24 << 20)
-#define PRINTK_MAX	((size_t)16 << 20)
 
 const struct tacho_symbols *tacho_source_symbols(struct tacho_source *source)
 {
@@ -811,19 +810,8 @@ void tacho_stream_frame(struct tacho_stream *s, const struct tacho_record *r,
 static const char *source_string(void *arg, uint64_t addr)
 {
 	const struct print *p = arg;
-	struct tacho_source *source = p->source;
 
-	if (!source->strings_tried) {
-		struct tacho_buf text;
-
-		source->strings_tried = true;
-		tacho_buf_init(&text, PRINTK_MAX);
-		if (source->ops->text &&
-		    !source->ops->text(source, "printk_formats", &text))
-			(void)tacho_facts_take_printk(&source->facts, &text);
-		tacho_buf_release(&text);
-	}
-	return tacho_facts_string(&source->facts, addr);
+	return tacho_source_string(p->source, addr);
 }
 
 struct tacho_source *tacho_stream_current(const struct tacho_stream *s)

@@ -64,7 +64,7 @@ def save(name, data):
 def fmt(name, number, fields, print_fmt):
     text, at = f'name: {name}\nID: {number}\n' + COMMON, 8
     for decl, size, signed in fields:
-        align = 4 if decl.startswith('__') else min(size, 8) if '[' not in decl else 1
+        align = 4 if decl.startswith('__') else max(min(size, 8), 1) if '[' not in decl else 1
         m = re.search(r'u(\d+) .*\[', decl)
         if m and not decl.startswith('__'):
             align = int(m.group(1)) // 8
@@ -357,6 +357,141 @@ def test_symbols():
            'symbols, and none for a user\'s address', out, err)
 
 
+# ---- the kernel's own events, whose last field has no length ---------------------------
+
+IP = 0x81000100		# of helper(), in 32 bits and, with HIGH, in 64
+HIGH = 0xffffffff00000000
+
+
+def pack_args(m, args):
+    """As vbin_printf(): each number at a multiple of its size, at most 4; strings as they are."""
+    out = b''
+    for size, v in args:
+        if size is None:
+            out += v.encode() + b'\0'
+            continue
+        size = m.long if size == 'long' else size
+        out += bytes(-len(out) % min(size, 4))
+        out += m.pack({1: 'B', 2: 'H', 4: 'I', 8: 'Q'}[size], v & (1 << 8 * size) - 1)
+    return out + bytes(-len(out) % 4)
+
+
+def prints(m, new):
+    """Formats, arguments and the text.  new: of a kernel that packs the texts of %pI4."""
+    helper = IP | (HIGH if m.long == 8 else 0)
+    address = 0x81234564 | (HIGH if m.long == 8 else 0)
+    digits = 2 * m.long
+    yield 'cpu: %d freq: %u\n', [(4, 3), (4, 2400000)], 'cpu: 3 freq: 2400000', True
+    yield 'nothing\n', [], 'nothing', True
+    yield '%s: %lu of %llu, %ld\n', [(None, 'abc'), ('long', 5), (8, 0x123456789a), ('long', 7)], \
+        'abc: 5 of 78187493530, 7', True
+    yield 'mixed %s%d%s %x\n', [(None, 'a'), (4, -1), (None, ''), (4, 0xbeef)], 'mixed a-1 beef', True
+    yield 'at %ps, %pS\n', [('long', helper), ('long', helper + 16)], 'at helper, helper+0x10', True
+    # how trace-cmd reads these is not the kernel's way
+    yield '%c|%hd|%hhu|%*d|%.2s|%ld\n', [(1, 120), (2, -2), (1, 200), (4, 5), (4, 7), (None, 'xyz'),
+                                          ('long', -3)], 'x|-2|200|    7|xy|-3', False
+    if new:
+        yield 'addr %pI4 end %d\n', [(None, '10.0.0.1'), (4, 9)], 'addr 10.0.0.1 end 9', False
+    else:
+        yield 'addr %pI4 end %d\n', [('long', address), (4, 9)], \
+            f'addr {address:0{digits}x} end 9', False
+
+
+def no_length(m, new, brackets):
+    """A file with the kernel's own events, and their texts."""
+    long, code = m.long, 'Q' if m.long == 8 else 'I'
+    rest = '[]' if brackets else ''
+    f = datfile.File(m)
+    f.ftrace = [
+        fmt('print', 5, [('unsigned long ip', long, 0), (f'char buf{rest}', 0, 1)],
+            '"%ps: %s", (void *)REC->ip, REC->buf'),
+        fmt('bprint', 6, [('unsigned long ip', long, 0), ('const char * fmt', long, 0),
+                          (f'u32 buf{rest}', 0, 0)],
+            '"%ps: %s", (void *)REC->ip, REC->fmt'),
+        fmt('raw_data', 16, [('unsigned int id', 4, 0), (f'char buf{rest}', 0, 1)],
+            '"id:%04x %08x", REC->id, (int)REC->buf[0]'),
+        fmt('kernel_stack', 4, [('int size', 4, 1), (f'unsigned long caller{rest}', 0, 0)],
+            '"\\t=> %ps\\n\\t=> %ps\\n", (void *)REC->caller[0], (void *)REC->caller[1]')]
+    # of an array without a size the format tells where it begins
+    f.ftrace = [t.replace(b'offset:12;\tsize:0', b'offset:%d;\tsize:0' % (8 + long))
+                if b'name: kernel_stack' in t else t for t in f.ftrace]
+    high = HIGH if long == 8 else 0
+    f.kallsyms = b''.join(b'%0*x T %s\n' % (2 * long, high | a, n) for a, n in
+                          ((0x81000000, b'_stext'), (IP, b'helper'), (0x81000200, b'other')))
+    raws, texts, same = [], [], []
+
+    def add(name, raw, text, as_theirs):
+        raws.append(raw)
+        texts.append((name, text))
+        same.append(as_theirs)
+    for text in ('a mark', 'another, which is longer', ''):
+        add('print', common(m, 5, 7) + m.pack(code, IP | high) + text.encode() + b'\n\0',
+            'helper: ' + text, True)
+    for i, (text, args, want, as_theirs) in enumerate(prints(m, new)):
+        at = (0x82000000 | high) + 64 * i
+        f.printk += b'0x%x : "%s"\n' % (at, text.replace('\n', '\\n').encode())
+        add('bprint', common(m, 6, 7) + m.pack(2 * code, IP | high, at) + pack_args(m, args),
+            'helper: ' + want, as_theirs)
+    add('raw_data', common(m, 16, 7) + m.pack('I', 0x77) + b'\x01\x02\xff\x00',
+        '# 77 buf: 01 02 ff 00', False)
+    add('kernel_stack', common(m, 4, 7) + m.pack('i', 2) + (b'\0\0\0\0' if long == 8 else b'') +
+        m.pack(2 * code, IP | high, 0x81000210 | high), '<stack trace> => helper => other', False)
+    f.buffers = {'': {0: m.pages([(10 ** 9 + i * 1000, r) for i, r in enumerate(raws)])}}
+    return f, texts, same
+
+
+def shown(path):
+    out = run(TACHO, 'report', '--no-pager', path)[1]
+    got = []
+    for line in out.splitlines():
+        m = re.match(r'^ *\S+-\d+ +\[\d+\] \S+ +[\d.]+: (\w+): ?(.*)$', line)
+        if m:
+            got.append((m[1], m[2]))
+        elif got and line.strip():
+            got[-1] = (got[-1][0], got[-1][1] + ' ' + line.strip())
+    return got
+
+
+def words(text):
+    """trace-cmd's %p has 0x in front, its symbols have no size, its %ps may have parentheses."""
+    return re.sub(r'\b0x', '', text).strip()
+
+
+def test_no_length():
+    shapes = [(o, n, b, new) for o in '<>' for n in (8, 4) for b, new in ((False, False), (True, True))]
+    for order, long, brackets, new in shapes:
+        m = datfile.Machine(order, long)
+        f, texts, same = no_length(m, new, brackets)
+        name = f"{'char buf[]' if brackets else 'char buf'}, {order}, long {long}"
+        for kind, data in (('v6', f.v6()), ('v7', f.v7())):
+            path = save('x.dat', data)
+            got = shown(path)
+            ok(got == texts, f'texts without a length: {name}, {kind}', first_difference(got, texts))
+            s = run(TACHO, 'check', path)
+            ok(s[0] == 0 and 'good' in s[1], f'texts without a length: check, {name}, {kind}', s)
+        for through in ('', 'ctf'):
+            source, back = path, os.path.join(work, 'no_length.dat')
+            if through:
+                source = os.path.join(work, 'old.ctf')
+                run(TACHO, 'convert', path, '-o', source)
+                got = shown(source)
+                ok(got == texts, f'texts without a length: {name}, CTF', first_difference(got, texts))
+            code, out, err = run(TACHO, 'convert', source, '-o', back)
+            got = shown(back)
+            ok(code == 0 and got == texts, f'texts without a length: {name}, {through} back', out, err,
+               first_difference(got, texts))
+            if shutil.which('trace-cmd'):
+                them = theirs(back) or []
+                want = [(t[0], words(t[1])) for t, s in zip(texts, same) if s]
+                got = [(t[4], words(t[5])) for t, s in zip(them, same) if s]
+                ok(len(them) == len(texts) and got == want,
+                   f'texts without a length: {name}, {through} back, as trace-cmd', them,
+                   first_difference(got, want))
+            os.unlink(back)
+            if through:
+                shutil.rmtree(source)
+
+
 def one_sentence(err):
     return len(err.splitlines()) == 1 and err.startswith('tacho: ') and len(err) < 400
 
@@ -480,6 +615,7 @@ def main():
         test_lost()
         test_strings()
         test_symbols()
+        test_no_length()
         good6, good7 = test_refused()
         f, _ = sample(datfile.Machine())
         test_cut_off([('v6', good6), ('v7', good7)] +

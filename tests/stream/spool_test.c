@@ -166,16 +166,16 @@ static void test_room(void)
 	struct tacho_dat_page p;
 	uint32_t n = 0;
 
-	tacho_dat_page_begin(&p, bytes, sizeof(bytes), 5, 0);
+	tacho_dat_page_begin(&p, bytes, sizeof(bytes), 8, 5, 0);
 	while (tacho_dat_page_add(&p, 5, 24))
 		n++;
 	CHECK_EQ(n, (4096 - 16) / 28);
-	tacho_dat_page_begin(&p, bytes, sizeof(bytes), 5, 0);
+	tacho_dat_page_begin(&p, bytes, sizeof(bytes), 8, 5, 0);
 	CHECK(!tacho_dat_page_add(&p, 5, 4080 - 4));
 	CHECK(tacho_dat_page_add(&p, 5, 4080 - 8));
 	CHECK(!tacho_dat_page_add(&p, 5, 4));
 	CHECK_EQ(tacho_dat_page_end(&p), 4096);
-	tacho_dat_page_begin(&p, bytes, sizeof(bytes), 5, 1);
+	tacho_dat_page_begin(&p, bytes, sizeof(bytes), 8, 5, 1);
 	CHECK(!tacho_dat_page_add(&p, 5, 4080 - 12));
 	CHECK(tacho_dat_page_add(&p, 5, 4080 - 16));
 	CHECK_EQ(tacho_dat_page_end(&p), 4096);

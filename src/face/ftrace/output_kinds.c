@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/digits.h"
+#include "event/print_packed.h"
 #include "face/ftrace/output_priv.h"
 
 /* What the kernel records in place of a trampoline that it made. */
@@ -443,12 +444,13 @@ static void stack_text(struct tacho_output *o, const struct tacho_record *r,
 	size_t n = 0;
 	const unsigned char *p = t->field[0] ?
 		tacho_field_data(t->field[0], r->raw, r->len, &n) : NULL;
+	uint32_t size = p && t->field[0]->elem_size == 4 ? 4 : 8;
 
 	tacho_buf_puts(out, "<stack trace>\n");
-	for (size_t i = 0; p && n - i >= 8; i += 8) {
-		uint64_t addr = tacho_load_u64(p + i);
+	for (size_t i = 0; p && n - i >= size; i += size) {
+		uint64_t addr = tacho_value_load(p + i, size, false);
 
-		if (addr == UINT64_MAX)
+		if (addr == (size == 8 ? UINT64_MAX : UINT32_MAX))
 			break;
 		tacho_buf_put(out, " => ", 4);
 		if (addr == TRAMPOLINE)
@@ -554,7 +556,8 @@ static void bprint_message(struct tacho_output *o, const struct tacho_record *r,
 		tacho_field_data(t->field[2], r->raw, r->len, &n) : NULL;
 
 	if (fmt)
-		output_put_bprintf(o, fmt, args, args ? n : 0, out);
+		tacho_packed_print(fmt, args, args ? n : 0, t->field[1]->size,
+				   &o->config.env, out);
 	else
 		put_unknown(output_field(t, 1, r), out);
 }

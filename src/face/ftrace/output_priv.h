@@ -98,12 +98,4 @@ static inline uint64_t output_field(const struct output_type *t, unsigned int n,
 	return output_number(t->field[n], r);
 }
 
-/*
- * Appends what a format string of the kernel and its arguments say that were
- * packed by vbin_printf(): n bytes at args.
- */
-void output_put_bprintf(struct tacho_output *o, const char *fmt,
-			const unsigned char *args, size_t n,
-			struct tacho_buf *out);
-
 #endif

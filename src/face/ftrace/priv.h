@@ -14,7 +14,7 @@
  *	swap.c		snapshots: which records are on which side
  *	settings.c	what was set, for the mount after a killed server
  *	output.c	records as the kernel's lines (output.h, output_priv.h), with
- *			output_head.c, output_kinds.c, output_fields.c, output_bprintf.c
+ *			output_head.c, output_kinds.c, output_fields.c
  *	symbols.c	the kernel's symbols
  *
  * The files (nodes.h)

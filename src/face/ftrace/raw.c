@@ -240,7 +240,7 @@ static enum put put_held(struct tacho_tree_file *f, struct filling *p)
 	if (p->begun && (r->lost || w->lost))
 		return PUT_FULL;
 	if (!p->begun)
-		tacho_dat_page_begin(&p->page, w->page, p->room, time,
+		tacho_dat_page_begin(&p->page, w->page, p->room, 8, time,
 				     w->lost + r->lost);
 	to = k->id ? tacho_dat_page_add(&p->page, time, len) : NULL;
 	if (!to)
@@ -424,7 +424,7 @@ const struct tree_node tree_snapshot_raw_node = {
 
 static int header_page_show(struct tacho_tree_file *f, struct tacho_buf *out)
 {
-	tacho_dat_print_header_page(out, tree_page_size(f->inst));
+	tacho_dat_print_header_page(out, tree_page_size(f->inst), 8);
 	return 0;
 }
 

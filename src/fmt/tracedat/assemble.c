@@ -141,7 +141,8 @@ static void header_info(struct out *o, struct tacho_buf *b)
 	struct tacho_buf text;
 
 	tacho_buf_init(&text, 1024);
-	tacho_dat_print_header_page(&text, o->w->spool.page_size);
+	tacho_dat_print_header_page(&text, o->w->spool.page_size,
+				    o->w->spool.long_size);
 	add_string(b, TACHO_DAT_HEADER_PAGE);
 	add_text(o, b, &text);
 	tacho_buf_reset(&text);
@@ -248,7 +249,7 @@ static void begin(struct out *o)
 	put(o, TACHO_DAT_MAGIC, TACHO_DAT_MAGIC_LEN);
 	put(o, o->w->version == TACHO_DAT_VERSION_7 ? "7" : "6", 2);
 	put(o, &(uint8_t){ *(const uint8_t *)&one != 1 }, 1);
-	put(o, &(uint8_t){ sizeof(long) }, 1);
+	put(o, &(uint8_t){ (uint8_t)o->w->spool.long_size }, 1);
 	put(o, &(uint32_t){ (uint32_t)o->w->spool.page_size }, 4);
 }
 

@@ -42,14 +42,14 @@ void tacho_dat_catalog_release(struct tacho_dat_catalog *c)
  */
 static const struct {
 	const char *name, *decl;
-	uint32_t size;
+	uint32_t count;		/* of longs */
 	const char *print_fmt;
 } flats[] = {
 	{ "print", "char buf[]", 0, "\"%ps: %s\", (void *)REC->ip, REC->buf" },
 	{ "bprint", "u32 buf[]", 0, "\"%ps: %s\", (void *)REC->ip, REC->fmt" },
 	{ "raw_data", "char buf[]", 0,
 	  "\"id:%04x %08x\", REC->id, (int)REC->buf[0]" },
-	{ "kernel_stack", "unsigned long caller[8]", 64,
+	{ "kernel_stack", "unsigned long caller[8]", 8,
 	  "\"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" "
 	  "\"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" "
 	  "\"\\t=> %ps\\n\\t=> %ps\\n\", "
@@ -83,7 +83,7 @@ static int write_flat(const struct tacho_dat_known *k, struct tacho_arena *arena
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(flats); i++)
 		if (!strcmp(t->name, flats[i].name)) {
 			f->decl = flats[i].decl;
-			f->size = flats[i].size;
+			f->size = flats[i].count * k->flat.rest->elem_size;
 			copy.print_fmt = flats[i].print_fmt;
 		}
 	if (!f->decl)

@@ -37,12 +37,25 @@ static void get_word(const unsigned char *from, uint32_t *type, uint64_t *delta)
 #endif
 }
 
+static void put_long(unsigned char *to, unsigned int long_size, uint64_t v)
+{
+	if (long_size == 4)
+		tacho_put_u32(to, (uint32_t)v);
+	else
+		tacho_put_u64(to, v);
+}
+
+static uint64_t get_long(const unsigned char *from, unsigned int long_size)
+{
+	return long_size == 4 ? tacho_load_u32(from) : tacho_load_u64(from);
+}
+
 void tacho_dat_page_begin(struct tacho_dat_page *p, void *bytes, size_t size,
-			  uint64_t time, uint64_t lost)
+			  unsigned int long_size, uint64_t time, uint64_t lost)
 {
 	*p = (struct tacho_dat_page){
-		.bytes = bytes, .size = size, .used = TACHO_DAT_PAGE_HEAD,
-		.last = time, .lost = lost,
+		.bytes = bytes, .size = size, .long_size = long_size,
+		.used = 8 + long_size, .last = time, .lost = lost,
 	};
 	tacho_put_u64(p->bytes, time);
 }
@@ -79,28 +92,31 @@ unsigned char *tacho_dat_page_add(struct tacho_dat_page *p, uint64_t time,
 
 size_t tacho_dat_page_end(struct tacho_dat_page *p)
 {
-	uint64_t commit = p->used - TACHO_DAT_PAGE_HEAD;
+	uint64_t commit = p->used - 8 - p->long_size;
 
 	if (p->lost) {
 		commit |= COMMIT_LOST | COMMIT_COUNTED;
-		tacho_put_u64(p->bytes + p->used, p->lost);
-		p->used += 8;
+		put_long(p->bytes + p->used, p->long_size,
+			 p->long_size == 4 && p->lost > UINT32_MAX ? UINT32_MAX :
+								     p->lost);
+		p->used += p->long_size;
 	}
-	tacho_put_u64(p->bytes + 8, commit);
+	put_long(p->bytes + 8, p->long_size, commit);
 	memset(p->bytes + p->used, 0, p->size - p->used);
 	return p->used;
 }
 
-size_t tacho_dat_walk_begin(struct tacho_dat_walk *w, const void *page)
+size_t tacho_dat_walk_begin(struct tacho_dat_walk *w, const void *page,
+			    unsigned int long_size)
 {
 	const unsigned char *bytes = page;
-	uint64_t commit = tacho_load_u64(bytes + 8);
+	uint64_t commit = get_long(bytes + 8, long_size);
 
-	w->pos = bytes + TACHO_DAT_PAGE_HEAD;
+	w->pos = bytes + 8 + long_size;
 	w->end = w->pos + (commit & COMMIT_SIZE);
 	w->time = tacho_load_u64(bytes);
-	w->lost = commit & COMMIT_LOST ? tacho_load_u64(w->end) : 0;
-	return (size_t)(w->end - bytes) + (w->lost ? 8 : 0);
+	w->lost = commit & COMMIT_LOST ? get_long(w->end, long_size) : 0;
+	return (size_t)(w->end - bytes) + (w->lost ? long_size : 0);
 }
 
 bool tacho_dat_walk_next(struct tacho_dat_walk *w, struct tacho_dat_event *e)
@@ -130,14 +146,15 @@ bool tacho_dat_walk_next(struct tacho_dat_walk *w, struct tacho_dat_event *e)
 	return true;
 }
 
-void tacho_dat_print_header_page(struct tacho_buf *out, size_t page_size)
+void tacho_dat_print_header_page(struct tacho_buf *out, size_t page_size,
+				 unsigned int long_size)
 {
 	tacho_buf_printf(out,
 		"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-		"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+		"\tfield: local_t commit;\toffset:8;\tsize:%u;\tsigned:1;\n"
 		"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
 		"\tfield: char data;\toffset:%u;\tsize:%zu;\tsigned:0;\n",
-		TACHO_DAT_PAGE_HEAD, page_size - TACHO_DAT_PAGE_HEAD);
+		long_size, 8 + long_size, page_size - 8 - long_size);
 }
 
 void tacho_dat_print_header_event(struct tacho_buf *out)

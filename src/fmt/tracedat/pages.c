@@ -164,6 +164,13 @@ static const struct tacho_dat_swap *find_swap(void *arg, uint32_t id)
 	return s->swap[id];
 }
 
+static const char *find_string(void *arg, uint64_t addr)
+{
+	struct tacho_dat_source *s = arg;
+
+	return tacho_source_string(&s->source, addr);
+}
+
 /* Opens the page at p->at.  RECORD: it is open, or was passed over. */
 static int open_page(struct tacho_dat_source *s, struct tacho_dat_part *p)
 {
@@ -176,8 +183,11 @@ static int open_page(struct tacho_dat_source *s, struct tacho_dat_part *p)
 		len = p->buffer->page_size;
 	p->at += len;
 	p->pages++;
-	if (s->file.swap)
-		tacho_dat_swap_page(&s->meta.layout, bytes, len, find_swap, s);
+	if (s->file.swap) {
+		const struct tacho_dat_swap_env env = { s, find_swap, find_string };
+
+		tacho_dat_swap_page(&s->meta.layout, bytes, len, &env);
+	}
 	if (tacho_kpage_open(&p->page, &s->meta.layout, bytes, len))
 		return damage(s, at, "a page is not one");
 	p->in_page = true;

@@ -43,6 +43,7 @@ int tacho_dat_spool_open(struct tacho_dat_spool *s, const char *path)
 {
 	*s = (struct tacho_dat_spool){
 		.fd = open_spool(path), .page_size = TACHO_DAT_PAGE_MIN,
+		.long_size = sizeof(uint64_t),
 	};
 	return s->fd < 0 ? -errno : 0;
 }
@@ -165,7 +166,7 @@ static int begin_page(struct tacho_dat_spool *s, struct tacho_dat_lane *l,
 	}
 	while (s->page_size < size)
 		s->page_size *= 2;
-	tacho_dat_page_begin(&l->page, l->bytes + l->len, size, time,
+	tacho_dat_page_begin(&l->page, l->bytes + l->len, size, s->long_size, time,
 			     l->lost_next);
 	l->lost_next = 0;
 	l->open = true;
@@ -232,6 +233,7 @@ static int read_at(int fd, void *p, size_t len, uint64_t offset)
 
 struct repack {
 	struct tacho_dat_page page;
+	unsigned int long_size;
 	unsigned char *bytes;
 	size_t size;
 	bool open;
@@ -255,10 +257,11 @@ static int repack_page(struct repack *r, const unsigned char *page,
 	struct tacho_dat_event e;
 	int err = 0;
 
-	*used = tacho_dat_walk_begin(&w, page);
+	*used = tacho_dat_walk_begin(&w, page, r->long_size);
 	if (!r->open || w.lost) {
 		err = repack_end(r);
-		tacho_dat_page_begin(&r->page, r->bytes, r->size, w.time, w.lost);
+		tacho_dat_page_begin(&r->page, r->bytes, r->size, r->long_size,
+				     w.time, w.lost);
 		r->open = true;
 	}
 	while (!err && tacho_dat_walk_next(&w, &e)) {
@@ -266,7 +269,8 @@ static int repack_page(struct repack *r, const unsigned char *page,
 
 		if (!to) {
 			err = repack_end(r);
-			tacho_dat_page_begin(&r->page, r->bytes, r->size, e.time, 0);
+			tacho_dat_page_begin(&r->page, r->bytes, r->size,
+					     r->long_size, e.time, 0);
 			r->open = true;
 			to = tacho_dat_page_add(&r->page, e.time, e.len);
 		}
@@ -298,7 +302,8 @@ int tacho_dat_spool_read(struct tacho_dat_spool *s, struct tacho_dat_lane *l,
 			 int (*put)(void *arg, const void *pages, size_t len),
 			 void *arg)
 {
-	struct repack r = { .size = s->page_size, .put = put, .arg = arg };
+	struct repack r = { .long_size = s->long_size, .size = s->page_size,
+			    .put = put, .arg = arg };
 	bool repack = s->page_size > TACHO_DAT_PAGE_MIN;
 	int err = 0;
 

@@ -43,6 +43,7 @@ struct tacho_dat_lane {
 struct tacho_dat_spool {
 	int fd;
 	uint64_t size;
+	unsigned int long_size;		/* of pages; set it before the first event */
 	size_t page_size;		/* a power of two that every event fits in */
 	struct tacho_dat_lane *lane;
 	size_t nr_lanes, last_lane;

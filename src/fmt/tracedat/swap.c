@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "event/print_packed.h"
+#include "event/value.h"
 
 /* See kernel/pages.h. */
 #define COMMIT_SIZE	0x3fffffffu
@@ -79,6 +81,24 @@ static struct tacho_dat_swap_step step_of(const struct tacho_type *type,
 	return s;
 }
 
+/* bprint's last step: what its format says. */
+static void plan_packed(struct tacho_dat_swap *plan, const struct tacho_type *type)
+{
+	const struct tacho_field *fmt = tacho_type_field(type, "fmt");
+	struct tacho_dat_swap_step *last;
+
+	if (!plan->nr)
+		return;
+	last = &plan->step[plan->nr - 1];
+	if (last->kind != TACHO_DAT_SWAP_REST || !fmt ||
+	    (fmt->size != 4 && fmt->size != 8) || fmt->offset >= last->offset ||
+	    strcmp(type->system, "ftrace") || strcmp(type->name, "bprint"))
+		return;
+	last->kind = TACHO_DAT_SWAP_PACKED;
+	plan->fmt = (uint16_t)fmt->offset;
+	plan->fmt_size = (uint16_t)fmt->size;
+}
+
 const struct tacho_dat_swap *tacho_dat_swap_plan(struct tacho_arena *arena,
 						 const struct tacho_type *type)
 {
@@ -100,6 +120,7 @@ const struct tacho_dat_swap *tacho_dat_swap_plan(struct tacho_arena *arena,
 			       s.kind == TACHO_DAT_SWAP_REL))
 			plan->step[plan->nr++] = s;
 	}
+	plan_packed(plan, type);
 	return plan;
 }
 
@@ -119,8 +140,25 @@ static void turn_loc(const struct tacho_dat_swap_step *s, unsigned char *raw,
 	turn_all(raw, len, at, word >> 16, s->size);
 }
 
+/* The format's address is turned already: its field comes before. */
+static void turn_packed(const struct tacho_dat_swap *plan,
+			const struct tacho_dat_swap_step *s, unsigned char *raw,
+			uint32_t len, const struct tacho_dat_swap_env *env)
+{
+	const char *fmt = NULL;
+
+	if (plan->fmt + plan->fmt_size <= (int)len)
+		fmt = env->string(env->arg, tacho_value_load(raw + plan->fmt,
+							     plan->fmt_size, false));
+	if (!fmt)
+		turn_all(raw, len, s->offset, len, s->size);
+	else if (s->offset < len)
+		tacho_packed_turn(fmt, raw + s->offset, len - s->offset,
+				  plan->fmt_size);
+}
+
 static void turn_event(const struct tacho_dat_swap *plan, unsigned char *raw,
-		       uint32_t len)
+		       uint32_t len, const struct tacho_dat_swap_env *env)
 {
 	for (uint32_t i = 0; i < plan->nr; i++) {
 		const struct tacho_dat_swap_step *s = &plan->step[i];
@@ -136,6 +174,9 @@ static void turn_event(const struct tacho_dat_swap *plan, unsigned char *raw,
 			break;
 		case TACHO_DAT_SWAP_REST:
 			turn_all(raw, len, s->offset, len, s->size);
+			break;
+		case TACHO_DAT_SWAP_PACKED:
+			turn_packed(plan, s, raw, len, env);
 			break;
 		}
 	}
@@ -159,21 +200,21 @@ static uint32_t turn_word(unsigned char *p, uint32_t *delta)
 }
 
 static void turn_payload(unsigned char *raw, uint32_t len,
-			 tacho_dat_swap_find *find, void *arg)
+			 const struct tacho_dat_swap_env *env)
 {
 	const struct tacho_dat_swap *plan;
 
 	if (len < 2)
 		return;
-	plan = find(arg, bswap_16(tacho_load_u16(raw)));
+	plan = env->find(env->arg, bswap_16(tacho_load_u16(raw)));
 	if (plan)
-		turn_event(plan, raw, len);
+		turn_event(plan, raw, len, env);
 	else
 		turn(raw, 2);
 }
 
 static void turn_events(unsigned char *p, const unsigned char *end,
-			tacho_dat_swap_find *find, void *arg)
+			const struct tacho_dat_swap_env *env)
 {
 	while (end - p >= 4) {
 		size_t left = (size_t)(end - p) - 4;
@@ -184,7 +225,7 @@ static void turn_events(unsigned char *p, const unsigned char *end,
 			n = type * 4;
 			if (n > left)
 				return;
-			turn_payload(p, n, find, arg);
+			turn_payload(p, n, env);
 			p += n;
 			continue;
 		}
@@ -197,14 +238,14 @@ static void turn_events(unsigned char *p, const unsigned char *end,
 		if (n < 4 || n % 4 || n > left)
 			return;
 		if (!type)
-			turn_payload(p, n - 4, find, arg);
+			turn_payload(p, n - 4, env);
 		p += n - 4;
 	}
 }
 
 void tacho_dat_swap_page(const struct tacho_kpage_layout *l,
 			 unsigned char *bytes, size_t len,
-			 tacho_dat_swap_find *find, void *arg)
+			 const struct tacho_dat_swap_env *env)
 {
 	uint32_t commit, size;
 
@@ -220,5 +261,5 @@ void tacho_dat_swap_page(const struct tacho_kpage_layout *l,
 		return;
 	if (commit & COMMIT_STORED && len - l->data_off - size >= l->commit_size)
 		turn(bytes + l->data_off + size, l->commit_size);
-	turn_events(bytes + l->data_off, bytes + l->data_off + size, find, arg);
+	turn_events(bytes + l->data_off, bytes + l->data_off + size, env);
 }

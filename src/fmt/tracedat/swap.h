@@ -7,6 +7,7 @@
  * numbers of its fields, __data_loc words and what they point to.  Which bytes
  * are numbers, the event's format tells: its plan is made from it once.
  *
+ * trace_printk()'s arguments are where its format says (event/print_packed.h).
  * Structs and what has no size of 2, 4 or 8 bytes stay as they are.
  */
 #ifndef TACHO_FMT_TRACEDAT_SWAP_H
@@ -21,6 +22,7 @@ enum tacho_dat_swap_kind {
 	TACHO_DAT_SWAP_LOC,	/* a word at offset, and `size`s where it points */
 	TACHO_DAT_SWAP_REL,	/* the same, counted from the word's end */
 	TACHO_DAT_SWAP_REST,	/* `size`s from offset to the end */
+	TACHO_DAT_SWAP_PACKED,	/* the same, but numbers are where a format says */
 };
 
 struct tacho_dat_swap_step {
@@ -31,6 +33,7 @@ struct tacho_dat_swap_step {
 };
 
 struct tacho_dat_swap {
+	uint16_t fmt, fmt_size;	/* PACKED: where the address of the format is */
 	uint32_t nr;
 	struct tacho_dat_swap_step step[];
 };
@@ -39,8 +42,14 @@ struct tacho_dat_swap {
 const struct tacho_dat_swap *tacho_dat_swap_plan(struct tacho_arena *arena,
 						 const struct tacho_type *type);
 
-/* Says how the event with this common_type is turned; NULL: not at all. */
-typedef const struct tacho_dat_swap *tacho_dat_swap_find(void *arg, uint32_t id);
+/* What is not in a page.  All calls get arg. */
+struct tacho_dat_swap_env {
+	void *arg;
+	/* How the event with this common_type is turned; NULL: not at all. */
+	const struct tacho_dat_swap *(*find)(void *arg, uint32_t id);
+	/* The kernel's string at an address; NULL: not known. */
+	const char *(*string)(void *arg, uint64_t addr);
+};
 
 /*
  * Turns len bytes of a page.  Damage ends it: what is behind stays as it was,
@@ -48,6 +57,6 @@ typedef const struct tacho_dat_swap *tacho_dat_swap_find(void *arg, uint32_t id)
  */
 void tacho_dat_swap_page(const struct tacho_kpage_layout *l,
 			 unsigned char *bytes, size_t len,
-			 tacho_dat_swap_find *find, void *arg);
+			 const struct tacho_dat_swap_env *env);
 
 #endif

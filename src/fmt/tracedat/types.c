@@ -7,8 +7,8 @@
 
 /*
  * A kernel with longs of 4 bytes says "unsigned long" all the same.  Where the
- * field's size tells, that is no matter; behind __data_loc, and in a last array of
- * size 0, the type is all there is.
+ * field's size tells, that is no matter; behind __data_loc, in a last array of
+ * size 0, and in one that becomes variable data, the type is all there is.
  */
 static void shorten_longs(const char *text, size_t len, struct tacho_buf *out)
 {
@@ -22,7 +22,8 @@ static void shorten_longs(const char *text, size_t len, struct tacho_buf *out)
 		const char *at = memmem(text, n, word, sizeof(word) - 1);
 
 		if (at && memmem(text, n, "field:", 6) &&
-		    (memmem(text, n, "_loc ", 5) || memmem(text, n, "size:0;", 7))) {
+		    (memmem(text, n, "_loc ", 5) || memmem(text, n, "size:0;", 7) ||
+		     memchr(text, '[', n))) {
 			tacho_buf_put(out, text, (size_t)(at - text));
 			tacho_buf_puts(out, "u32");
 			text = at + sizeof(word) - 1;

@@ -173,10 +173,28 @@ int tacho_dat_writer_close(struct tacho_dat_writer *w, bool keep,
 
 /* ---- records ----------------------------------------------------------------------- */
 
+/*
+ * The arguments of trace_printk() and the addresses of a stack are longs of the kernel that
+ * recorded them; the file is one of such a kernel.
+ */
+static void note_long(struct tacho_dat_writer *w, const struct tacho_type *type)
+{
+	static const char *const names[] = { "print", "bprint", "bputs", "function" };
+	const struct tacho_field *ip = tacho_type_field(type, "ip");
+
+	if (w->any || strcmp(type->system, "ftrace") || !ip || ip->size != 4)
+		return;
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(names); i++)
+		if (!strcmp(type->name, names[i]))
+			w->spool.long_size = 4;
+}
+
 int tacho_dat_writer_type(struct tacho_dat_writer *w,
 			  const struct tacho_type *type, uint32_t stream_id,
 			  struct tacho_diag *d)
 {
+	if (stream_id == TACHO_STREAM_KERNEL)
+		note_long(w, type);
 	return tacho_dat_catalog_get(&w->catalog, type, stream_id, d) ? 0 : d->err;
 }
 
