@@ -16,6 +16,7 @@ _tacho_options()
 		--filter='
 	local lines='--fields= --raw --relative --utc --ticks --ns --delta'
 	local common='--help --quiet --json'
+	local trace='--layout='
 
 	case $1 in
 	record)
@@ -39,14 +40,14 @@ _tacho_options()
 	list)
 		echo "$common --programs --kernel --format" ;;
 	report)
-		echo "$common $filter $lines --format= --follow --consume --header
+		echo "$common $trace $filter $lines --format= --follow --consume --header
 			--color= --no-pager" ;;
 	convert)
-		echo "$common $filter $lines --output= --to= --format=" ;;
+		echo "$common $trace $filter $lines --output= --to= --format=" ;;
 	stat)
-		echo "$common --sort=" ;;
+		echo "$common $trace --sort=" ;;
 	hist)
-		echo "$common --session= --event= --synth= --kernel --duration= --watch
+		echo "$common $trace --session= --event= --synth= --kernel --duration= --watch
 			--all --chart --ascii --quantiles= --by= --snapshot=
 			--snapshot-size=" ;;
 	recipe)
@@ -57,7 +58,9 @@ _tacho_options()
 	mount)
 		echo "$common --session= --buffer= --options= --no-kernel --keep
 			--foreground" ;;
-	start|stop|status|destroy|check|umount)
+	check)
+		echo "$common $trace" ;;
+	start|stop|status|destroy|umount)
 		echo "$common" ;;
 	esac
 }

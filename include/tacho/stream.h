@@ -60,6 +60,10 @@ enum tacho_stream_flag {
 	TACHO_STREAM_STRICT = 2,
 	/* Live session that keeps old data: writers may reuse what was read. */
 	TACHO_STREAM_CONSUME = 4,
+	/* Of LTT 2.3: which layout its structs have.  Without these it is found out. */
+	TACHO_STREAM_LTT_64 = 8,
+	TACHO_STREAM_LTT_32 = 16,
+	TACHO_STREAM_LTT_TEXT = 32,
 };
 
 /* One record.  Pointers are valid until the next call on the stream. */

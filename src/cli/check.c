@@ -28,6 +28,7 @@
 
 static const struct option options[] = {
 	CLI_COMMON_OPTIONS,
+	CLI_TRACE_OPTIONS,
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -36,6 +37,7 @@ static const char usage[] =
 	"Reads every byte of a trace and says what is wrong with it, and where.  TRACE is\n"
 	"a directory, or session:NAME; without it, the newest tacho-trace in this\n"
 	"directory.  Exit status: 0 nothing is wrong, 1 something is.\n\n"
+	CLI_TRACE_HELP
 	"  -q, --quiet          only problems, no remarks\n"
 	"      --json           one JSON object\n"
 	"  -h, --help           this text\n";
@@ -454,6 +456,18 @@ static void listen(struct check_trace *t, struct cli_trace *trace)
 	}
 }
 
+/* LTT: the layout that was taken is not the only one that fits. */
+static void other_layout(struct check_trace *t, const struct tacho_stream *s)
+{
+	const char *layout = tacho_stream_env(s, "ltt_layout");
+	const char *also = tacho_stream_env(s, "ltt_layout_also");
+
+	if (layout && also)
+		check_remark(t, "", CHECK_NO_BYTE, "its records fit LTT's layout '%s', too; '%s' gives "
+			     "the likelier values ('--layout %s' reads it the other way)",
+			     also, layout, also);
+}
+
 /* A session, or a trace of another system: all that can be done is to read it. */
 static int check_by_reading(struct check_log *log, const char *path,
 			    struct totals *sum)
@@ -468,6 +482,7 @@ static int check_by_reading(struct check_log *log, const char *path,
 	if (ret != CLI_OK)
 		return ret;
 	listen(&t, &trace);
+	other_layout(&t, trace.stream);
 	while ((status = tacho_stream_next(trace.stream, &r)) == TACHO_STREAM_RECORD) {
 		if (r.time < last)
 			check_problem(&t, "", CHECK_NO_BYTE, "time goes back before event %" PRIu64,
@@ -561,7 +576,11 @@ static int parse(struct check_log *log, int argc, char **argv)
 	int opt, ret;
 
 	while ((opt = getopt_long(argc, argv, "hq", options, NULL)) != -1) {
-		ret = cli_common(opt, &log->as_json);
+		ret = cli_trace_option(opt, optarg);
+		if (ret == CLI_OK)
+			continue;
+		if (ret < 0)
+			ret = cli_common(opt, &log->as_json);
 		if (ret >= 0)
 			return ret;
 	}

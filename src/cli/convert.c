@@ -17,6 +17,7 @@ struct convert_run {
 
 static const struct option options[] = {
 	CLI_COMMON_OPTIONS,
+	CLI_TRACE_OPTIONS,
 	CLI_FILTER_OPTIONS,
 	CLI_LINES_OPTIONS,
 	{ "output", required_argument, NULL, 'o' },
@@ -45,6 +46,7 @@ static const char usage[] =
 	"How text looks:\n"
 	"      --format FORMAT  'ftrace' or 'babeltrace'\n"
 	CLI_LINES_HELP
+	CLI_TRACE_HELP
 	"  -q, --quiet          no remarks on stderr\n"
 	"      --json           say what was written as a JSON object\n"
 	"  -h, --help           this text\n";
@@ -55,6 +57,8 @@ static int take_option(struct convert_run *r, int opt)
 
 	if (ret < 0)
 		ret = cli_lines_option(&r->c.lines, opt, optarg);
+	if (ret < 0)
+		ret = cli_trace_option(opt, optarg);
 	if (ret >= 0)
 		return ret;
 	switch (opt) {

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
+#include "cli/trace.h"
 #include "stream/window.h"
 
 #define SNAPSHOT_MAX	((uint64_t)1 << 30)
@@ -25,6 +26,7 @@ enum {
 
 static const struct option options[] = {
 	CLI_COMMON_OPTIONS,
+	CLI_TRACE_OPTIONS,
 	{ "event", required_argument, NULL, 'e' },
 	{ "kernel", no_argument, NULL, 'k' },
 	{ "session", required_argument, NULL, 's' },
@@ -69,6 +71,7 @@ static const char usage[] =
 	"      --snapshot OUT   write the last snapshot that a TRIGGER took: OUT as of\n"
 	"                       tacho convert, or '-' for text on stdout\n"
 	"      --snapshot-size SIZE  how much of the past is in it (default: 4M)\n"
+	CLI_TRACE_HELP
 	"  -q, --quiet          no remarks on stderr\n"
 	"      --json           one JSON object a histogram\n"
 	"  -h, --help           this text\n";
@@ -195,6 +198,8 @@ static int parse(struct cli_ask *a, int argc, char **argv)
 		} else {
 			ret = take(a, opt);
 		}
+		if (ret < 0)
+			ret = cli_trace_option(opt, optarg);
 		if (ret < 0)
 			ret = cli_common(opt, &json);
 		else if (ret == CLI_OK)

@@ -42,6 +42,7 @@ static void on_signal(int sig)
 
 static const struct option options[] = {
 	CLI_COMMON_OPTIONS,
+	CLI_TRACE_OPTIONS,
 	CLI_FILTER_OPTIONS,
 	CLI_LINES_OPTIONS,
 	{ "format", required_argument, NULL, 'F' },
@@ -69,6 +70,7 @@ static const char usage[] =
 	"      --consume        of a session: give the room of what was read back to it\n"
 	"      --color=WHEN     'auto' (on a terminal), 'always', 'never'\n"
 	"      --no-pager       no pager, also on a terminal\n"
+	CLI_TRACE_HELP
 	"  -q, --quiet          no remarks on stderr\n"
 	"      --json           the same as --format json\n"
 	"  -h, --help           this text\n";
@@ -79,6 +81,8 @@ static int take_option(struct report *r, int opt)
 
 	if (ret < 0)
 		ret = cli_lines_option(&r->lines, opt, optarg);
+	if (ret < 0)
+		ret = cli_trace_option(opt, optarg);
 	if (ret >= 0)
 		return ret;
 	switch (opt) {

@@ -28,6 +28,7 @@ struct stat_run {
 
 static const struct option options[] = {
 	CLI_COMMON_OPTIONS,
+	CLI_TRACE_OPTIONS,
 	{ "sort", required_argument, NULL, OPT_SORT },
 	{ NULL, 0, NULL, 0 },
 };
@@ -38,6 +39,7 @@ static const char usage[] =
 	"TRACE is a directory, a trace.dat, a .kev, or session:NAME for what a session\n"
 	"holds now; without it, the newest tacho-trace in this directory.\n\n"
 	"      --sort KEY       'count' (most first), 'bytes' (most first) or 'name'\n"
+	CLI_TRACE_HELP
 	"  -q, --quiet          no remarks on stderr\n"
 	"      --json           one JSON object\n"
 	"  -h, --help           this text\n";
@@ -373,7 +375,7 @@ static int parse_sort(struct stat_run *s, const char *arg)
 		s->sort = SORT_BYTES;
 	else
 		return cli_usage("--sort: '%s' is none of count, bytes, name", arg);
-	return -1;
+	return CLI_OK;
 }
 
 static int parse(struct stat_run *s, int argc, char **argv)
@@ -382,7 +384,11 @@ static int parse(struct stat_run *s, int argc, char **argv)
 
 	while ((opt = getopt_long(argc, argv, "hq", options, NULL)) != -1) {
 		ret = opt == OPT_SORT ? parse_sort(s, optarg) :
-					cli_common(opt, &s->json);
+					cli_trace_option(opt, optarg);
+		if (ret == CLI_OK)
+			continue;
+		if (ret < 0)
+			ret = cli_common(opt, &s->json);
 		if (ret >= 0)
 			return ret;
 	}

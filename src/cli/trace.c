@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "fmt/ltt/read.h"
 
 static bool is_trace_name(const char *name)
 {
@@ -56,6 +57,18 @@ int cli_trace_find(struct cli_trace *t, const char *path)
 	return CLI_OK;
 }
 
+/* enum tacho_stream_flag, as the options say. */
+static unsigned int told_flags;
+
+int cli_trace_option(int opt, const char *arg)
+{
+	if (opt != CLI_OPT_LAYOUT)
+		return -1;
+	told_flags = tacho_ltt_layout_flag(arg);
+	return told_flags ? CLI_OK :
+	       cli_usage("--layout: '%s' is none of 64, 32, text", arg);
+}
+
 int cli_trace_open(struct cli_trace *t, const char *path, unsigned int flags)
 {
 	struct tacho_error error = { 0 };
@@ -63,7 +76,7 @@ int cli_trace_open(struct cli_trace *t, const char *path, unsigned int flags)
 
 	if (ret != CLI_OK)
 		return ret;
-	if (tacho_stream_open(&t->stream, t->path, flags, &error))
+	if (tacho_stream_open(&t->stream, t->path, flags | told_flags, &error))
 		return cli_fail("%s", error.text);
 	t->resolver = tacho_resolver_new(NULL);
 	if (!t->resolver || tacho_resolver_stream(t->resolver, t->stream)) {

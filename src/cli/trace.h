@@ -15,6 +15,15 @@ struct cli_trace {
 	char found[NAME_MAX + 1];	/* the path, when the user said none */
 };
 
+/* Options of all verbs that read a trace. */
+#define CLI_OPT_LAYOUT	0x90
+#define CLI_TRACE_OPTIONS { "layout", required_argument, NULL, CLI_OPT_LAYOUT }
+#define CLI_TRACE_HELP								\
+	"      --layout LAYOUT  of LTT 2.3, where nothing tells: '64', '32', 'text' (LTT's)\n"
+
+/* Takes one of them: CLI_OK, or an exit status with a message; -1: it is none. */
+int cli_trace_option(int opt, const char *arg);
+
 /*
  * The trace that the user named (path), or the newest of tacho-trace,
  * tacho-trace-* and tacho-trace.* in this directory (path NULL): the names

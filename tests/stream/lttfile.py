@@ -24,6 +24,8 @@ WIDE = {START: 'IIIIIBBBBBxxxxxxxQQ', SYSCALL_ENTRY: 'BxxxxxxxQ', TRAP_ENTRY: 'H
 PACKED = {**WIDE, START: 'IIIIIBBBBBQQ', SYSCALL_ENTRY: 'BI', TRAP_ENTRY: 'HI',
           SOFT_IRQ: 'I', PROCESS: 'II', TIMER: 'BII', MEMORY: 'I', SOCKET: 'II',
           IPC: 'II'}
+# the widths that the description prints, packed
+PRINTED = {**PACKED, SOFT_IRQ: 'Q', PROCESS: 'IQ', MEMORY: 'Q', SOCKET: 'IQ', IPC: 'IQ'}
 # version 2.2: the sub id is the struct's first byte; a pointer of the kernel at the end
 OPERSYS = {**PACKED, START: 'IIIIBBIQQBBB', SOFT_IRQ: 'BI', PROCESS: 'BII',
            FILE_SYSTEM: 'BIII', TIMER: 'BBII', MEMORY: 'BI', SOCKET: 'BII',
@@ -38,9 +40,9 @@ class File:
     """One CPU's file of version 2.3."""
 
     def __init__(self, order='<', wide=True, size=4096, cpu=0, tsc=0, arch=None,
-                 flight=0, pad=True, sec=1000, usec=0, details=None):
+                 flight=0, pad=True, sec=1000, usec=0, details=None, codes=None):
         self.o = order
-        self.codes = WIDE if wide else PACKED
+        self.codes = codes or (WIDE if wide else PACKED)
         self.size = size
         self.cpu = cpu
         self.tsc = tsc

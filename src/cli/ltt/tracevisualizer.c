@@ -42,10 +42,12 @@ static const char usage[] =
 	"      --no-pid         ... the process\n"
 	"      --no-length      ... the length of the record\n"
 	"      --no-description ... what the event says\n"
+	"      --layout LAYOUT  which structs it has, where nothing tells: '64', '32', 'text'\n"
 	"  -V, --version        print the version\n"
 	"  -h, --help           this text\n";
 
-enum { OPT_NO_CPU = 0x100, OPT_NO_TIME, OPT_NO_PID, OPT_NO_LENGTH, OPT_NO_TEXT };
+enum { OPT_NO_CPU = 0x100, OPT_NO_TIME, OPT_NO_PID, OPT_NO_LENGTH, OPT_NO_TEXT,
+       OPT_LAYOUT };
 
 static const struct option options[] = {
 	{ "summarize", no_argument, NULL, 's' },
@@ -59,12 +61,14 @@ static const struct option options[] = {
 	{ "no-pid", no_argument, NULL, OPT_NO_PID },
 	{ "no-length", no_argument, NULL, OPT_NO_LENGTH },
 	{ "no-description", no_argument, NULL, OPT_NO_TEXT },
+	{ "layout", required_argument, NULL, OPT_LAYOUT },
 	{ "version", no_argument, NULL, 'V' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
 
 struct visual {
+	unsigned int flags;		/* of tacho_stream_open() */
 	const char *trace, *proc, *output;
 	bool summarize, account;
 	bool no_cpu, no_time, no_pid, no_length, no_text;
@@ -116,6 +120,15 @@ static int take_number(int64_t *to, const char *text)
 	return 0;
 }
 
+static int take_layout(struct visual *v, const char *text)
+{
+	v->flags = tacho_ltt_layout_flag(text);
+	if (v->flags)
+		return 0;
+	fprintf(stderr, "tracevisualizer: --layout: '%s' is none of 64, 32, text\n", text);
+	return 2;
+}
+
 static int take_option(struct visual *v, int opt)
 {
 	switch (opt) {
@@ -130,6 +143,7 @@ static int take_option(struct visual *v, int opt)
 	case OPT_NO_PID: v->no_pid = true; return 0;
 	case OPT_NO_LENGTH: v->no_length = true; return 0;
 	case OPT_NO_TEXT: v->no_text = true; return 0;
+	case OPT_LAYOUT: return take_layout(v, optarg);
 	default: return 2;
 	}
 }
@@ -325,7 +339,7 @@ static int open_all(struct visual *v)
 	v->sums = ltt_account_new();
 	if (!v->stream || !v->sums)
 		return fail("out of memory", NULL);
-	if (tacho_ltt_open_plain(&v->source, v->trace, 0, &d))
+	if (tacho_ltt_open_plain(&v->source, v->trace, v->flags, &d))
 		return fail(d.text, NULL);
 	if (tacho_stream_add_take(v->stream, v->source))
 		return fail("out of memory", NULL);

@@ -477,6 +477,14 @@ static int emit_bare(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	return TACHO_STREAM_RECORD;
 }
 
+/* Of 2.3: its struct is another one.  Behind those of tacho's stand whole events. */
+static bool is_too_long(const struct tacho_ltt_source *s, const struct tacho_ltt_part *p,
+			const struct tacho_ltt_record *r, const struct tacho_ltt_event *ev)
+{
+	return !ev->data && !p->file.made && !tacho_ltt_is_22(s->layout) &&
+	       r->len > LTT_ALIGN(LTT_HEAD + s->shape[r->id].size) - LTT_HEAD;
+}
+
 int tacho_ltt_emit(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		   struct tacho_ltt_batch *b, const struct tacho_ltt_record *r)
 {
@@ -488,12 +496,14 @@ int tacho_ltt_emit(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		return emit_raw(s, p, b, r);
 	if (!r->len && s->shape[r->id].size)
 		return emit_bare(s, p, b, r);
-	if (r->len < s->shape[r->id].size) {
+	if (r->len < s->shape[r->id].size || is_too_long(s, p, r, ev)) {
+		const char *how = r->len < s->shape[r->id].size ? "short" : "long";
+
 		status = emit_raw(s, p, b, r);
 		if (status != TACHO_STREAM_RECORD)
 			return status;
-		return tacho_ltt_damage(s, p, r->at, "a record of %zu bytes is too short "
-					"for %s; shown raw", r->size, ev->name);
+		return tacho_ltt_damage(s, p, r->at, "a record of %zu bytes is too %s "
+					"for %s; shown raw", r->size, how, ev->name);
 	}
 	if (r->id == TRACE_CUSTOM)
 		return emit_custom(s, p, b, r);

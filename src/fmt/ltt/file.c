@@ -113,46 +113,6 @@ static void take_start(struct tacho_ltt_file *f, const unsigned char *p)
 
 /* ---- which layout ------------------------------------------------------------------ */
 
-/* How many records of 2.3 up to `end` have the size that this layout gives. */
-static unsigned int votes_23(const struct tacho_ltt_file *f, const unsigned char *p,
-			     size_t end, enum tacho_ltt_layout layout)
-{
-	static const uint8_t telling[] = { TRACE_SYSCALL_ENTRY, TRACE_TRAP_ENTRY,
-					   TRACE_PROCESS, TRACE_SOCKET, TRACE_IPC };
-	struct tacho_ltt_shape shape;
-	unsigned int votes = 0;
-	size_t at = 0, size;
-
-	for (; end - at >= LTT_HEAD; at += size) {
-		size = tacho_ltt_u16(f, p + at + 6);
-		if (size < LTT_HEAD || size > end - at)
-			break;
-		if (size == LTT_HEAD || !memchr(telling, p[at + 4], sizeof(telling)))
-			continue;
-		tacho_ltt_shape(&shape, layout, f->s390, p[at + 4]);
-		votes += size == LTT_HEAD + shape.size ||
-			 size == LTT_ALIGN(LTT_HEAD + shape.size);
-	}
-	return votes;
-}
-
-static bool wide_machine(const struct tacho_ltt_file *f)
-{
-	return f->arch == 0 || f->arch > TRACE_ARCH_TYPE_ARM;
-}
-
-/* 2.3: what the records say, else what the machine is. */
-static void choose_23(struct tacho_ltt_file *f, const unsigned char *p, size_t end)
-{
-	unsigned int wide = votes_23(f, p, end, TACHO_LTT_64);
-	unsigned int packed = votes_23(f, p, end, TACHO_LTT_32);
-
-	if (wide != packed)
-		f->layout = wide > packed ? TACHO_LTT_64 : TACHO_LTT_32;
-	else
-		f->layout = wide_machine(f) ? TACHO_LTT_64 : TACHO_LTT_32;
-}
-
 size_t tacho_ltt_size_22(const struct tacho_ltt_file *f, const unsigned char *p,
 			 size_t left, enum tacho_ltt_layout layout, bool cpu)
 {
@@ -294,12 +254,21 @@ static int take_beginning(struct tacho_ltt_file *f, struct tacho_diag *d)
 			len = f->buffer_size;
 		if (tacho_ltt_is_22(f->layout))
 			choose_22(f, p, len);
-		else
-			choose_23(f, p, len);
 		take_start(f, p + at);
 		f->made = is_made(f, p, len);
 	}
 	free(p);
+	return err;
+}
+
+int tacho_ltt_file_layout(struct tacho_ltt_file *f, enum tacho_ltt_layout layout)
+{
+	unsigned char start[sizeof(struct trace_start64)];
+	int err = tacho_ltt_file_read(f, LTT_MAGIC_AT, start, sizeof(start));
+
+	f->layout = layout;
+	if (!err)
+		take_start(f, start);
 	return err;
 }
 

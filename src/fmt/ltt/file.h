@@ -35,6 +35,9 @@ int tacho_ltt_file_open(struct tacho_ltt_file *f, const char *path,
 			const void *data, size_t len, struct tacho_diag *d);
 void tacho_ltt_file_release(struct tacho_ltt_file *f);
 
+/* Sets the layout of a file of version 2.3, which opening does not.  0 or -errno. */
+int tacho_ltt_file_layout(struct tacho_ltt_file *f, enum tacho_ltt_layout layout);
+
 /* Reads n bytes that the file has.  0 or -errno. */
 int tacho_ltt_file_read(const struct tacho_ltt_file *f, uint64_t at, void *to,
 			size_t n);

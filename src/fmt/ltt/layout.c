@@ -16,6 +16,11 @@ static const char *const shapes[TACHO_LTT_NR_LAYOUTS][TRACE_MAX + 1] = {
 		"444441111188", "1P", "", "2P", "", "11", "", "444", "", "P",
 		"4P", "44", "144", "P", "4P", "4P", "4", "4444", "444",
 		"4TD4F", "44", "8", "" },
+	/* addresses of code have 4 bytes, all other pointers 8 */
+	[TACHO_LTT_PRINTED] = {
+		"444441111188", "14", "", "24", "", "11", "", "444", "", "8",
+		"48", "44", "144", "8", "48", "48", "4", "4444", "444",
+		"4TD4F", "44", "8", "" },
 	[TACHO_LTT_22_32] = {
 		"4444114" "88" "111", "1P", "", "2P", "", "11", "", "444", "", "sP",
 		"s4P", "s44p", "s144", "sP", "s4P", "s4P", "s4", "4444", "444",
@@ -150,7 +155,7 @@ void tacho_ltt_shape(struct tacho_ltt_shape *shape, enum tacho_ltt_layout layout
 
 	*shape = (struct tacho_ltt_shape){ 0 };
 	if (s390 && id == TRACE_TRAP_ENTRY)
-		word = "8P";
+		word = layout == TACHO_LTT_PRINTED ? "84" : "8P";
 	for (; *word; word++) {
 		struct tacho_ltt_elem *e = &shape->elem[shape->nr++];
 		uint32_t align = 1;

@@ -13,7 +13,8 @@
  *	u32 time, u8 event id, u8 sub id, u16 size of the whole record, then the
  *	event's struct, then data, then zeros to a multiple of 8.  (Whether 32-bit
  *	writers padded is not known; both is read, padding is written.)  A record of 8
- *	bytes of an event that has a struct: its details were not recorded.
+ *	bytes of an event that has a struct: its details were not recorded.  Which
+ *	layout it is, choose.h finds out.
  *
  * Version 2.2, a record
  *	[u8 cpu, when LogCPUID, but not of START and BUFFER_START] u8 event id, u32
@@ -77,10 +78,12 @@
 enum tacho_ltt_layout {
 	TACHO_LTT_64,		/* 2.3, natural alignment */
 	TACHO_LTT_32,		/* 2.3, packed */
+	TACHO_LTT_PRINTED,	/* 2.3, packed, in the widths that the description prints */
 	TACHO_LTT_22_32,	/* 2.2, the patch of Opersys */
 	TACHO_LTT_22_MV32,	/* 2.2, MontaVista, 32-bit pointers */
 	TACHO_LTT_22_MV64,	/* 2.2, MontaVista, 64-bit pointers */
 	TACHO_LTT_NR_LAYOUTS,
+	TACHO_LTT_NR_23 = TACHO_LTT_22_32,
 };
 
 #define LTT_ELEMS_MAX		16u

@@ -18,6 +18,7 @@
 #ifndef TACHO_FMT_LTT_PART_H
 #define TACHO_FMT_LTT_PART_H
 
+#include "fmt/ltt/choose.h"
 #include "fmt/ltt/custom.h"
 #include "fmt/ltt/file.h"
 #include "stream/source.h"
@@ -42,6 +43,7 @@ struct tacho_ltt_source {
 	struct tacho_arena arena;		/* types */
 	struct tacho_ltt_customs customs;
 	enum tacho_ltt_layout layout;
+	enum tacho_ltt_layout also;	/* see tacho_ltt_choose() */
 	bool swap, s390;
 	bool plain;		/* see read.h */
 	bool scanned;		/* all types are known */
@@ -69,6 +71,7 @@ struct tacho_ltt_clock {
 struct tacho_ltt_part {
 	struct tacho_part part;
 	struct tacho_ltt_file file;
+	struct tacho_ltt_fit fit;	/* 2.3 */
 
 	unsigned char *window;
 	size_t window_len, window_room;

@@ -280,7 +280,6 @@ static int set_fact(struct tacho_facts *f, const char *name, const char *value)
 static int set_facts(struct tacho_ltt_source *s, const struct tacho_ltt_file *f)
 {
 	struct tacho_facts *facts = &s->source.facts;
-	bool wide = f->layout == TACHO_LTT_64 || f->layout == TACHO_LTT_22_MV64;
 	char arch[16];
 	int err;
 
@@ -290,7 +289,9 @@ static int set_facts(struct tacho_ltt_source *s, const struct tacho_ltt_file *f)
 		err = set_fact(facts, "ltt_version",
 			       tacho_ltt_is_22(f->layout) ? "2.2" : "2.3");
 	if (!err)
-		err = set_fact(facts, "ltt_layout", wide ? "64" : "32");
+		err = set_fact(facts, "ltt_layout", tacho_ltt_layout_name(f->layout));
+	if (!err && s->also != TACHO_LTT_NR_23)
+		err = set_fact(facts, "ltt_layout_also", tacho_ltt_layout_name(s->also));
 	if (!err)
 		err = set_fact(facts, "ltt_order",
 			       f->swap == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ?
@@ -318,7 +319,8 @@ static uint32_t cpu_of_name(const char *path)
 }
 
 /* Adds an open file as a part; it is the source's, also when that fails. */
-static int add_part(struct tacho_ltt_source *s, const struct tacho_ltt_file *f)
+static int add_part(struct tacho_ltt_source *s, const struct tacho_ltt_file *f,
+		    const struct tacho_ltt_fit *fit)
 {
 	struct tacho_ltt_part *p = calloc(1, sizeof(*p));
 	uint32_t named = cpu_of_name(f->path);
@@ -331,6 +333,7 @@ static int add_part(struct tacho_ltt_source *s, const struct tacho_ltt_file *f)
 		return -ENOMEM;
 	}
 	p->file = *f;
+	p->fit = *fit;
 	tacho_buf_init(&p->pieces.text, LTT_PIECES_MAX);
 	/* START has 8 bits for it; 2.2 has none */
 	p->part.cpu = f->cpu;
@@ -341,10 +344,18 @@ static int add_part(struct tacho_ltt_source *s, const struct tacho_ltt_file *f)
 	return 0;
 }
 
+static int other_layout(const struct tacho_ltt_file *f, const struct tacho_ltt_file *first,
+			struct tacho_diag *d)
+{
+	return tacho_diag(d, -EINVAL, 0, "'%s' is laid out in another way than '%s': they are "
+			  "not of one trace", f->path, first->path);
+}
+
 static int add_file(struct tacho_ltt_source *s, const char *path, const void *data,
 		    size_t len, struct tacho_diag *d)
 {
 	const struct tacho_ltt_file *first;
+	struct tacho_ltt_fit fit = { 0 };
 	struct tacho_ltt_file f;
 	int err = tacho_ltt_file_open(&f, path, data, len, d);
 
@@ -352,12 +363,18 @@ static int add_file(struct tacho_ltt_source *s, const char *path, const void *da
 		return err;
 	first = s->source.nr_parts ? &part_of(s->source.part[0])->file : &f;
 	if (f.layout != first->layout || f.swap != first->swap || f.s390 != first->s390) {
-		err = tacho_diag(d, -EINVAL, 0, "'%s' is laid out in another way than "
-				 "'%s': they are not of one trace", path, first->path);
+		err = other_layout(&f, first, d);
 		tacho_ltt_file_release(&f);
 		return err;
 	}
-	err = add_part(s, &f);
+	if (!tacho_ltt_is_22(f.layout))
+		err = tacho_ltt_fit_add(&fit, &f);
+	if (err) {
+		tacho_diag(d, err, 0, "cannot read '%s': %s", path, strerror(-err));
+		tacho_ltt_file_release(&f);
+		return err;
+	}
+	err = add_part(s, &f, &fit);
 	return err ? tacho_diag(d, err, 0, "out of memory") : 0;
 }
 
@@ -409,11 +426,78 @@ static int add_dir(struct tacho_ltt_source *s, const char *dir, struct tacho_dia
 	return err;
 }
 
+/* What the user says; TACHO_LTT_NR_23: nothing. */
+static enum tacho_ltt_layout told_layout(unsigned int flags)
+{
+	return flags & TACHO_STREAM_LTT_64 ? TACHO_LTT_64 :
+	       flags & TACHO_STREAM_LTT_32 ? TACHO_LTT_32 :
+	       flags & TACHO_STREAM_LTT_TEXT ? TACHO_LTT_PRINTED : TACHO_LTT_NR_23;
+}
+
+/* Files of another layout than most are passed over, as those that are none. */
+static void drop_others(struct tacho_ltt_source *s, enum tacho_ltt_layout layout)
+{
+	uint32_t kept = 0, best = 0;
+
+	while (best + 1 < s->source.nr_parts &&
+	       tacho_ltt_fits_better(&part_of(s->source.part[best])->fit, layout))
+		best++;
+	for (uint32_t i = 0; i < s->source.nr_parts; i++) {
+		struct tacho_ltt_part *p = part_of(s->source.part[i]);
+		struct tacho_diag why = { 0 };
+
+		if (i == best || !tacho_ltt_fits_better(&p->fit, layout)) {
+			s->source.part[kept++] = &p->part;
+			continue;
+		}
+		(void)other_layout(&p->file, &part_of(s->source.part[best])->file, &why);
+		if (!s->nr_bad_files++)
+			s->bad_file = why;
+		part_free(p);
+	}
+	s->source.nr_parts = kept;
+}
+
+/* Of version 2.3: finds the layout of all files. */
+static int choose(struct tacho_ltt_source *s, struct tacho_diag *d)
+{
+	enum tacho_ltt_layout layout = told_layout(s->source.flags);
+	struct tacho_ltt_fit all = { 0 };
+	int err = 0;
+
+	if (tacho_ltt_is_22(part_of(s->source.part[0])->file.layout))
+		return 0;
+	for (uint32_t i = 0; i < s->source.nr_parts; i++)
+		tacho_ltt_fit_sum(&all, &part_of(s->source.part[i])->fit);
+	if (layout == TACHO_LTT_NR_23) {
+		err = tacho_ltt_choose(&all, &part_of(s->source.part[0])->file, &layout,
+				       &s->also, d);
+		if (err)
+			return err;
+		drop_others(s, layout);
+	}
+	for (uint32_t i = 0; i < s->source.nr_parts && !err; i++) {
+		struct tacho_ltt_part *p = part_of(s->source.part[i]);
+
+		err = tacho_ltt_file_layout(&p->file, layout);
+		if (err)
+			tacho_diag(d, err, 0, "cannot read '%s': %s", p->file.path,
+				   strerror(-err));
+	}
+	return err;
+}
+
 /* What all files have in common. */
 static int prepare(struct tacho_ltt_source *s, struct tacho_diag *d)
 {
-	const struct tacho_ltt_file *f = &part_of(s->source.part[0])->file;
+	const struct tacho_ltt_file *f;
+	int err;
 
+	s->also = TACHO_LTT_NR_23;
+	err = choose(s, d);
+	if (err)
+		return err;
+	f = &part_of(s->source.part[0])->file;
 	s->layout = f->layout;
 	s->swap = f->swap;
 	s->s390 = f->s390;
@@ -454,6 +538,13 @@ static int open_any(struct tacho_source **source, const char *path, const void *
 	}
 	*source = &s->source;
 	return 0;
+}
+
+unsigned int tacho_ltt_layout_flag(const char *name)
+{
+	return !strcmp(name, "64") ? TACHO_STREAM_LTT_64 :
+	       !strcmp(name, "32") ? TACHO_STREAM_LTT_32 :
+	       !strcmp(name, "text") ? TACHO_STREAM_LTT_TEXT : 0;
 }
 
 int tacho_ltt_open(struct tacho_source **source, const char *path,

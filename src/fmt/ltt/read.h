@@ -10,7 +10,8 @@
  *	<base>.facts		"env NAME VALUE" and "task PID TGID COMM" lines
  *	<base>.kallsyms, .printk_formats, .syscalls, .objects	tables, as tracefs has them
  *
- * The environment has "tracer_name" (LTT), "ltt_version", "ltt_layout" ("64" or "32"),
+ * The environment has "tracer_name" (LTT), "ltt_version", "ltt_layout" ("64", "32", "text"),
+ * "ltt_layout_also" (see choose.h),
  * "ltt_order" ("le" or "be"), "ltt_arch", "clock" ("us", "tsc"), and what .facts says.
  *
  * Events that our writer carried come back as they were; what it added to carry them is
@@ -48,5 +49,8 @@ int tacho_ltt_open_plain(struct tacho_source **source, const char *path,
 
 /* Reads a file as .proc is, whatever its name.  0 or -errno. */
 int tacho_ltt_read_proc(const char *path, struct tacho_facts *facts);
+
+/* The flag of tacho_stream_open() for a layout that is "64", "32" or "text"; else 0. */
+unsigned int tacho_ltt_layout_flag(const char *name);
 
 #endif
