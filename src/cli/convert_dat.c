@@ -10,6 +10,7 @@
 #include "fmt/tracedat/write.h"
 
 #define TABLE_MAX	((size_t)64 << 20)
+#define TOLD		8u	/* events with another name that are told of */
 
 struct dat_out {
 	struct cli_convert *c;
@@ -197,6 +198,20 @@ static int begin_7(struct cli_convert *c, void **writer)
 	return begin(c, writer, 7);
 }
 
+/* What trace-cmd can read is told; tacho reads the names as they were. */
+static void tell_renamed(const struct dat_out *o)
+{
+	struct tacho_buf text;
+	size_t nr;
+
+	tacho_buf_init(&text, 4096);
+	nr = tacho_dat_writer_renamed(o->w, TOLD, &text);
+	if (nr)
+		cli_note("trace-cmd reads letters, digits and '_' in names: %zu event%s another one there: %s",
+			 nr, nr == 1 ? " has" : "s have", tacho_buf_str(&text));
+	tacho_buf_release(&text);
+}
+
 static int end(void *writer, bool good)
 {
 	struct dat_out *o = writer;
@@ -204,6 +219,8 @@ static int end(void *writer, bool good)
 	o->d = (struct tacho_diag){ 0 };	/* that was said */
 	if (good && copy_tables(o))
 		good = false;
+	if (good)
+		tell_renamed(o);
 	return finish(o, good);
 }
 

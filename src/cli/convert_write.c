@@ -56,18 +56,23 @@ const struct cli_format *cli_format_of(const char *path)
 /* ---- what formats ask for -------------------------------------------------------- */
 
 /*
- * One clock for all sources: their ticks can be taken over.  Else there is no
- * common tick but the nanosecond.
+ * One clock for all sources, whose frequency says all of it: their ticks can be taken over.  Else there is no
+ * common tick but the nanosecond.  (A factor of TSC2NSEC is no whole frequency.)
  */
 static bool same_clock(const struct tacho_stream *s)
 {
 	const struct tacho_source *first = tacho_stream_source(s, 0), *next;
 
-	for (uint32_t i = 1; (next = tacho_stream_source(s, i)); i++)
-		if (next->clock.freq != first->clock.freq ||
-		    next->clock.base != first->clock.base)
+	struct tacho_clock_map whole;
+
+	if (!first)
+		return false;
+	tacho_clock_map_init(&whole, first->clock.freq, 0, first->clock.base);
+	for (uint32_t i = 0; (next = tacho_stream_source(s, i)); i++)
+		if (next->clock.freq != whole.freq || next->clock.whole != whole.whole ||
+		    next->clock.part != whole.part || next->clock.base != whole.base)
 			return false;
-	return first;
+	return true;
 }
 
 int cli_convert_tasks(const struct tacho_stream *s, struct tacho_facts *all)

@@ -307,6 +307,63 @@ def test_times():
     ok([g[0] for g in got] == want, 'TIME_SHIFT', got[:2], want[:2])
 
 
+def records(path, *args):
+    out = run(TACHO, 'report', '--no-pager', '-F', 'json', path, *args)[1]
+    return [{k: v for k, v in json.loads(line).items() if k != 'ticks'} for line in out.splitlines()]
+
+
+def test_converted_times():
+    """A factor of TSC2NSEC is no frequency: what is made of it has the same nanoseconds."""
+    m = datfile.Machine()
+    f, what = sample(m, clock='x86-tsc', start=3 << 52)
+    f.options += [(datfile.DATE, b'0x5f5e100\0'),
+                  (datfile.TSC2NSEC, m.pack('IIQ', 0x6eb3e453, 32, 123456))]
+    path = save('tsc.dat', f.v7())
+    want = [g[0] for g in read(path)[1]]
+    for to in ('ctf', 'dat', 'dat7'):
+        out = os.path.join(work, 'tsc.' + to)
+        err = run(TACHO, 'convert', path, '-o', out, '--to', to)[2]
+        got = [g[0] for g in read(out)[1]]
+        ok(len(want) == len(what) and got == want, f'TSC2NSEC: the same times as {to}', err, got[:2],
+           want[:2])
+
+
+def test_programs():
+    """A trace of programs, by the TSC, with names that trace-cmd cannot read, and back."""
+    native = os.path.join(work, 'native')
+    run(os.environ['GEN_TRACE'], '4000', native)
+    types = os.path.join(native, 'tacho', 'types.program')
+    with open(types, 'rb') as f:
+        text = f.read()
+    with open(types, 'wb') as f:
+        f.write(text.replace(b'bench:thin', b'bench:lib.thin.run').replace(
+            b'bench:named', b'bench:lib_thin.run'))
+    want = records(native)
+    names = {'lib.thin.run': 'lib_thin_run', 'lib_thin.run': 'lib_thin_run_2'}
+    ok(len(want) == 4000 and {w['event'] for w in want} == set(names) and
+       {w['source'] for w in want} == {'program'}, 'a trace of programs', want[:2])
+    for to in ('dat', 'dat7'):
+        path = os.path.join(work, 'programs.' + to)
+        code, out, err = run(TACHO, 'convert', native, '-o', path, '--to', to)
+        got = records(path)
+        ok(code == 0 and got == want, f'programs as {to}: times, sources and names are the same', err,
+           first_difference(got, want))
+        ok("'lib.thin.run' is 'lib_thin_run', 'lib_thin.run' is 'lib_thin_run_2'" in err,
+           f'programs as {to}: names of another form are told', err)
+        found = [len(records(path, '--time', f'@{w["time"] // 10**9}.{w["time"] % 10**9:09},'))
+                 for w in want[::400]]
+        ok(found == list(range(4000, 0, -400)), f'programs as {to}: found by their times', found)
+        ok(records(path, '--source', 'kernel') == [] and
+           len(records(path, '--source', 'program')) == 4000, f'programs as {to}: --source')
+        if shutil.which('trace-cmd'):
+            them = sorted(theirs(path) or [], key=lambda t: t[3])
+            ok([t[4] for t in them] == [names[w['event']] for w in want],
+               f'programs as {to}: trace-cmd reads every event', len(them), them[:2])
+    again = os.path.join(work, 'again')
+    run(TACHO, 'convert', os.path.join(work, 'programs.dat'), '-o', again)
+    ok(records(again) == want, 'programs, and back as CTF', first_difference(records(again), want))
+
+
 def test_lost():
     m = datfile.Machine()
     for order in '<>':
@@ -612,6 +669,8 @@ def main():
         test_shapes()
         test_facts()
         test_times()
+        test_converted_times()
+        test_programs()
         test_lost()
         test_strings()
         test_symbols()

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "fmt/tracedat/layout.h"
+#include "fmt/tracedat/own.h"
 #include "fmt/tracedat/write_priv.h"
 
 #define BUFFER		((size_t)256 << 10)
@@ -299,7 +300,8 @@ static void tsc2nsec(uint64_t freq, uint32_t *mult, uint32_t *shift)
 /*
  * Times.  DATE has microseconds only, and mult is rounded: what is missing at the
  * first record is added as OFFSET, so that its time is right to the
- * nanosecond, and later ones' to 2^-32 of the distance from it.
+ * nanosecond, and later ones' to 2^-32 of the distance from it.  tacho itself reads them by the
+ * clock that own.h tells.
  */
 static void time_options(struct out *o)
 {
@@ -355,6 +357,25 @@ static uint32_t cpu_of(const struct out *o, const struct tacho_dat_lane *l)
 	return l->cpu == UINT32_MAX ? o->nr_cpus - 1 : l->cpu;
 }
 
+static void own_option(struct out *o)
+{
+	const struct tacho_dat_catalog *c = &o->w->catalog;
+	struct tacho_buf text;
+
+	tacho_buf_init(&text, (size_t)64 << 20);
+	tacho_dat_own_begin(&o->w->map, &text);
+	for (size_t i = 0; i < c->nr_entries; i++) {
+		const struct tacho_dat_entry *e = &c->entry[i];
+
+		if (e->program || strcmp(e->name, e->plain))
+			tacho_dat_own_put(e->id, e->program, e->name, &text);
+	}
+	if (tacho_buf_error(&text))
+		o->err = tacho_buf_error(&text);
+	option(o, TACHO_DAT_OWN, text.data, text.len);
+	tacho_buf_release(&text);
+}
+
 static void common_options(struct out *o)
 {
 	const struct tacho_dat_writer *w = o->w;
@@ -368,6 +389,7 @@ static void common_options(struct out *o)
 	for (size_t i = 0; i < w->spool.nr_lanes; i++)
 		cpu_option(o, &w->spool.lane[i], cpu_of(o, &w->spool.lane[i]));
 	option(o, TACHO_DAT_CPUCOUNT, &o->nr_cpus, 4);
+	own_option(o);
 }
 
 /* ---- pages --------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "fmt/tracedat/catalog.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,9 +120,70 @@ static uint32_t pick_id(struct tacho_dat_catalog *c, const struct tacho_type *t,
 	return id;
 }
 
-static int append(struct tacho_dat_catalog *c, const struct tacho_type *t,
-		  uint32_t id, const struct tacho_buf *body)
+/* ---- names ------------------------------------------------------------------------ */
+
+static bool is_plain(char c)
 {
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+	       (c >= 'a' && c <= 'z') || c == '_';
+}
+
+/* Whether an event of another name has this one in the file. */
+static bool is_taken(const struct tacho_dat_catalog *c, const char *system,
+		     const char *name, const char *plain)
+{
+	for (size_t i = 0; i < c->nr_entries; i++)
+		if (!strcmp(c->entry[i].plain, plain) && !strcmp(c->entry[i].system, system) &&
+		    strcmp(c->entry[i].name, name))
+			return true;
+	return false;
+}
+
+/* The name as trace-cmd can read it; see own.h. */
+static const char *plain_name(struct tacho_dat_catalog *c, const char *system,
+			      const char *name)
+{
+	size_t len = strlen(name);
+	char *plain = tacho_arena_alloc(&c->arena, len + 12);
+	bool same = true;
+
+	if (!plain)
+		return NULL;
+	for (size_t i = 0; i < len; i++) {
+		plain[i] = is_plain(name[i]) ? name[i] : '_';
+		same &= plain[i] == name[i];
+	}
+	plain[len] = '\0';
+	for (unsigned int n = 2; !same && is_taken(c, system, name, plain); n++)
+		(void)snprintf(plain + len, 12, "_%u", n);
+	return plain;
+}
+
+size_t tacho_dat_catalog_renamed(const struct tacho_dat_catalog *c, size_t max,
+				 struct tacho_buf *out)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < c->nr_entries; i++) {
+		const struct tacho_dat_entry *e = &c->entry[i];
+
+		if (!strcmp(e->name, e->plain))
+			continue;
+		if (nr++ < max)
+			tacho_buf_printf(out, "%s'%s' is '%s'", out->len ? ", " : "", e->name,
+					 e->plain);
+	}
+	if (nr > max)
+		tacho_buf_puts(out, ", ...");
+	return nr;
+}
+
+/* ---- entries ----------------------------------------------------------------------- */
+
+static int append(struct tacho_dat_catalog *c, const struct tacho_type *t,
+		  uint32_t id, uint32_t stream_id, const struct tacho_buf *body)
+{
+	const char *plain = plain_name(c, t->system, t->name);
 	struct tacho_dat_entry *e;
 
 	if (c->nr_entries == c->room_entries) {
@@ -133,13 +195,18 @@ static int append(struct tacho_dat_catalog *c, const struct tacho_type *t,
 		c->entry = e;
 		c->room_entries = room;
 	}
-	e = &c->entry[c->nr_entries++];
-	*e = (struct tacho_dat_entry){ .text = c->text.len, .id = id };
+	e = &c->entry[c->nr_entries];
+	*e = (struct tacho_dat_entry){ .text = c->text.len, .id = id, .plain = plain,
+				       .program = stream_id == TACHO_STREAM_PROGRAM };
 	e->system = tacho_arena_strndup(&c->arena, t->system, strlen(t->system));
-	tacho_buf_printf(&c->text, "name: %s\nID: %u\n", t->name, id);
+	e->name = tacho_arena_strndup(&c->arena, t->name, strlen(t->name));
+	if (!e->system || !e->name || !plain)
+		return -ENOMEM;
+	c->nr_entries++;
+	tacho_buf_printf(&c->text, "name: %s\nID: %u\n", plain, id);
 	tacho_buf_put(&c->text, body->data, body->len);
 	e->len = c->text.len - e->text;
-	return e->system ? tacho_buf_error(&c->text) : -ENOMEM;
+	return tacho_buf_error(&c->text);
 }
 
 static int enter(struct tacho_dat_catalog *c, struct tacho_dat_known *k,
@@ -166,7 +233,7 @@ static int enter(struct tacho_dat_catalog *c, struct tacho_dat_known *k,
 		k->id = former->id;
 	} else if (!err) {
 		k->id = pick_id(c, t, stream_id);
-		err = k->id ? append(c, t, k->id, &body) : -ENOSPC;
+		err = k->id ? append(c, t, k->id, stream_id, &body) : -ENOSPC;
 		if (former)
 			*former = (struct tacho_dat_former){ hash, k->id };
 	}

@@ -34,6 +34,8 @@ struct tacho_dat_known {
 /* A type of the output. */
 struct tacho_dat_entry {
 	const char *system;
+	const char *name, *plain;	/* as it is, and in the file */
+	bool program;
 	size_t text;			/* of its format, in catalog.text */
 	size_t len;
 	uint32_t id;
@@ -69,6 +71,13 @@ void tacho_dat_catalog_release(struct tacho_dat_catalog *c);
 const struct tacho_dat_known *
 tacho_dat_catalog_get(struct tacho_dat_catalog *c, const struct tacho_type *type,
 		      uint32_t stream_id, struct tacho_diag *d);
+
+/*
+ * Says of the events whose names the file has another way: how many, and what of the first `max`,
+ * "'a.b' is 'a_b', ...".
+ */
+size_t tacho_dat_catalog_renamed(const struct tacho_dat_catalog *c, size_t max,
+				 struct tacho_buf *out);
 
 /* Sorts the entries by system and id, for writing. */
 void tacho_dat_catalog_sort(struct tacho_dat_catalog *c);

@@ -109,6 +109,7 @@
  *	PROCMAPS	text: "pid nr name\n" (hex), nr lines "start end path"
  *	TRACEID		u64
  *	GUEST		name\0, u64 trace id, u32 CPUs; each: u32 cpu, u32 pid
+ *	0x7461		tacho's own, see own.h
  *	BUFFER_TEXT	as BUFFER up to the clock: a latency tracer's text
  */
 #ifndef TACHO_FMT_TRACEDAT_LAYOUT_H

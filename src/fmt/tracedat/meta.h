@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "fmt/tracedat/file.h"
+#include "fmt/tracedat/own.h"
 #include "fmt/tracedat/shift.h"
 #include "kernel/pages.h"
 #include "stream/facts.h"
@@ -54,6 +55,7 @@ struct tacho_dat_meta {
 	bool has_tsc, has_clock, has_latency;
 	uint32_t tsc_mult, tsc_shift;
 	struct tacho_dat_shift shift;
+	struct tacho_dat_own own;
 	char clock[32];
 };
 

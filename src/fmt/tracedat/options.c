@@ -251,6 +251,9 @@ static int one_option(struct tacho_dat_load *l, uint32_t id)
 	case TACHO_DAT_BUFFER_TEXT:
 		l->m->has_latency = true;
 		return 0;
+	case TACHO_DAT_OWN:
+		return tacho_dat_own_parse(&l->m->own, l->option.data, l->option.len,
+					   &l->m->arena) ? no_memory(l) : 0;
 	default:
 		if (id >= TACHO_DAT_HEADER_INFO && id <= TACHO_DAT_CMDLINES)
 			l->section[id] = tacho_cur_u64(&c);

@@ -160,7 +160,7 @@ static const struct tacho_dat_swap *find_swap(void *arg, uint32_t id)
 	struct tacho_dat_source *s = arg;
 
 	if (!s->swap[id])
-		(void)tacho_dat_type(&s->source, TACHO_STREAM_KERNEL, id);
+		(void)tacho_dat_type(&s->source, tacho_dat_stream_of(s, id), id);
 	return s->swap[id];
 }
 
@@ -207,6 +207,7 @@ struct batch {
 	unsigned char *out;
 	size_t len, room;
 	uint64_t first, last;
+	uint32_t stream_id;	/* of all its records */
 };
 
 /* The most that a record of this event takes, and what is written behind it. */
@@ -228,7 +229,7 @@ static const struct tacho_kplan *plan_of(struct tacho_dat_source *s,
 	uint32_t id = tacho_load_u16(ev->raw);
 
 	if (tacho_unlikely(id >= s->types.nr_plans || !s->types.plans[id].kind) &&
-	    !tacho_dat_type(&s->source, TACHO_STREAM_KERNEL, id))
+	    !tacho_dat_type(&s->source, tacho_dat_stream_of(s, id), id))
 		return NULL;
 	return &s->types.plans[id];
 }
@@ -248,7 +249,7 @@ static TACHO_ALWAYS_INLINE int add_event(struct tacho_dat_source *s,
 {
 	const struct tacho_kplan *plan = NULL;
 	uint64_t time = ev->time;
-	uint32_t size;
+	uint32_t size, stream_id;
 
 	if (tacho_likely(ev->len >= 8))
 		plan = plan_of(s, ev);
@@ -256,15 +257,19 @@ static TACHO_ALWAYS_INLINE int add_event(struct tacho_dat_source *s,
 		return damage(s, page_at(p), "an event is of no known type");
 	if (tacho_unlikely(s->meta.shift.nr_cpus))
 		time = tacho_dat_shift(&s->meta.shift, p->part.cpu, time);
+	stream_id = tacho_dat_stream_of(s, tacho_load_u16(ev->raw));
 	if (tacho_unlikely(room_for(&s->types, plan, ev->len) > b->room - b->len ||
-			   (b->len && time - b->last >= TIME_STEP_MAX)))
+			   (b->len && (time - b->last >= TIME_STEP_MAX ||
+				       stream_id != b->stream_id))))
 		return TACHO_STREAM_AGAIN;
 	size = tacho_kconvert(&s->types, plan, time, ev->raw, ev->len,
 			      p->window + p->window_len, b->out + b->len);
 	if (tacho_unlikely(!size))
 		return damage(s, page_at(p), "an event is too short for its type");
-	if (!b->len)
+	if (!b->len) {
 		b->first = time;
+		b->stream_id = stream_id;
+	}
 	b->last = time;
 	b->len += size;
 	return TACHO_STREAM_RECORD;
@@ -371,6 +376,7 @@ int tacho_dat_fill(struct tacho_source *source, struct tacho_part *part,
 		part->pos = b.out;
 		part->end = b.out + b.len;
 		part->last = b.first;
+		part->stream_id = b.stream_id;
 		part->limit = UINT64_MAX;
 		note_times(p, &b);
 		return TACHO_STREAM_RECORD;

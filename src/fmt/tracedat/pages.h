@@ -66,6 +66,13 @@ int tacho_dat_seek(struct tacho_source *source, struct tacho_part *part,
 const struct tacho_type *tacho_dat_type(struct tacho_source *source,
 					uint32_t stream_id, uint32_t id);
 
+/* Whose event an id is: enum tacho_stream_id. */
+static inline uint32_t tacho_dat_stream_of(const struct tacho_dat_source *s, uint32_t id)
+{
+	return tacho_dat_own_event(&s->meta.own, id).program ? TACHO_STREAM_PROGRAM :
+							       TACHO_STREAM_KERNEL;
+}
+
 /* Puts the part at its start, and its horizon at the first page's time. */
 void tacho_dat_part_rewind(struct tacho_dat_source *s, struct tacho_dat_part *p);
 

@@ -45,7 +45,7 @@ static void dat_load_types(struct tacho_source *source)
 	struct tacho_dat_source *s = (struct tacho_dat_source *)source;
 
 	for (uint32_t i = 0; i < s->meta.nr_formats; i++)
-		(void)tacho_dat_type(source, TACHO_STREAM_KERNEL,
+		(void)tacho_dat_type(source, tacho_dat_stream_of(s, s->meta.format[i].id),
 				     s->meta.format[i].id);
 }
 
@@ -186,6 +186,10 @@ static void set_clock(struct tacho_dat_source *s)
 {
 	struct tacho_clock_map *clock = &s->source.clock;
 
+	if (s->meta.own.has_clock) {
+		tacho_clock_map_init(clock, s->meta.own.freq, 0, s->meta.own.base);
+		return;
+	}
 	if (s->meta.has_tsc)
 		tacho_clock_map_init_mult(clock, s->meta.tsc_mult,
 					  s->meta.tsc_shift);

@@ -51,12 +51,24 @@ static void plan_swap(struct tacho_dat_source *s,
 	tacho_arena_release(&arena);
 }
 
+/* The format under its own name, where the file could not have that. */
+static void rename_type(const char *name, const char *text, size_t len,
+			struct tacho_buf *out)
+{
+	const char *nl = memchr(text, '\n', len);
+
+	tacho_buf_printf(out, "name: %s", name);
+	if (nl)
+		tacho_buf_put(out, nl, len - (size_t)(nl - text));
+}
+
 static void make_type(struct tacho_dat_source *s,
 		      const struct tacho_dat_format *f)
 {
 	const char *text = s->meta.formats.data + f->at;
+	const char *name = tacho_dat_own_event(&s->meta.own, f->id).name;
 	size_t len = f->len;
-	struct tacho_buf shorter;
+	struct tacho_buf shorter, renamed;
 
 	tacho_buf_init(&shorter, TACHO_DAT_BLOCK_MAX);
 	if (s->meta.layout.commit_size == 4) {
@@ -64,12 +76,19 @@ static void make_type(struct tacho_dat_source *s,
 		text = shorter.data;
 		len = shorter.len;
 	}
-	if (!tacho_buf_error(&shorter)) {
+	tacho_buf_init(&renamed, TACHO_DAT_BLOCK_MAX);
+	if (name && len > 5 && !memcmp(text, "name:", 5)) {
+		rename_type(name, text, len, &renamed);
+		text = renamed.data;
+		len = renamed.len;
+	}
+	if (!tacho_buf_error(&shorter) && !tacho_buf_error(&renamed)) {
 		plan_swap(s, f, text, len);
 		/* a format that is none leaves its events unknown: damage */
 		(void)tacho_ktypes_add(&s->types, f->system, text, len, NULL);
 	}
 	tacho_buf_release(&shorter);
+	tacho_buf_release(&renamed);
 }
 
 const struct tacho_type *tacho_dat_type(struct tacho_source *source,
@@ -79,7 +98,7 @@ const struct tacho_type *tacho_dat_type(struct tacho_source *source,
 	const struct tacho_dat_format *f;
 	const struct tacho_ktype *t;
 
-	if (stream_id != TACHO_STREAM_KERNEL || id > UINT16_MAX)
+	if (id > UINT16_MAX || stream_id != tacho_dat_stream_of(s, id))
 		return NULL;
 	t = tacho_ktypes_find(&s->types, id);
 	if (!t && s->format_of[id]) {

@@ -280,3 +280,9 @@ int tacho_dat_writer_text(struct tacho_dat_writer *w, const char *name,
 	tacho_buf_put(b, text, len);
 	return tacho_buf_error(b) ? fail(w, tacho_buf_error(b), d) : 0;
 }
+
+size_t tacho_dat_writer_renamed(const struct tacho_dat_writer *w, size_t max,
+				struct tacho_buf *out)
+{
+	return tacho_dat_catalog_renamed(&w->catalog, max, out);
+}

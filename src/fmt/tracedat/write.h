@@ -29,6 +29,7 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "base/diag.h"
 #include "stream/clock.h"
 #include "tacho/stream.h"
@@ -79,6 +80,13 @@ int tacho_dat_writer_lost(struct tacho_dat_writer *w, uint32_t cpu,
  */
 int tacho_dat_writer_text(struct tacho_dat_writer *w, const char *name,
 			  const char *text, size_t len, struct tacho_diag *d);
+
+/*
+ * Says of the events whose names the file has another way (own.h) how many there are, and of the first
+ * `max` what they are called there.
+ */
+size_t tacho_dat_writer_renamed(const struct tacho_dat_writer *w, size_t max,
+				struct tacho_buf *out);
 
 /*
  * Writes the file when `keep`, and frees the writer in any case.  *bytes is its
