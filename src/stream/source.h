@@ -148,6 +148,7 @@ struct tacho_source {
 	uint32_t flags;			/* enum tacho_stream_flag */
 	struct tacho_type_table table[TACHO_NR_STREAM_IDS];
 	struct tacho_facts facts;
+	uint64_t recording;		/* equal in the pieces of a rotated trace; 0: not known */
 	bool symbols_tried;		/* the stream's: kallsyms was asked for */
 	bool strings_tried;		/* printk_formats was asked for */
 	bool counting;			/* ... only how many records there are is asked for */

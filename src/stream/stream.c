@@ -663,20 +663,27 @@ const char *tacho_stream_env(const struct tacho_stream *s, const char *name)
 	return NULL;
 }
 
+/*
+ * The pieces of a rotated trace come in order of time, and the last name of a thread counts,
+ * as in a trace of one piece.  What is of another recording is asked last.
+ */
 const char *tacho_stream_comm(const struct tacho_stream *s, int32_t pid,
 			      int32_t *tgid)
 {
-	if (s->held) {
-		const char *v = tacho_facts_comm(&s->held->source->facts, pid,
-						 tgid);
-		if (v)
-			return v;
-	}
-	for (uint32_t i = 0; i < s->nr_sources; i++) {
-		const char *v = tacho_facts_comm(&s->source[i]->facts, pid, tgid);
+	const struct tacho_source *held = s->held ? s->held->source : NULL;
 
-		if (v)
-			return v;
+	for (int other = 0; other < 2; other++) {
+		for (uint32_t i = s->nr_sources; i--;) {
+			struct tacho_source *source = s->source[i];
+			bool same = !held || source == held ||
+				    (held->recording && source->recording == held->recording);
+			const char *v = NULL;
+
+			if (same == !other)
+				v = tacho_facts_comm(&source->facts, pid, tgid);
+			if (v)
+				return v;
+		}
 	}
 	if (tgid)
 		*tgid = 0;

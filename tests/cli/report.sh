@@ -81,6 +81,17 @@ ok "ticks" grep -q '^1000000000000$' ticks
 sort -n -c ticks 2>unsorted
 ok "merged in the order of time" test "$(wc -l <ticks)" = 20000 -a ! -s unsorted
 ok "rotated traces are one" lines 20 "$TACHO" report rotated
+# a thread's last name counts, as in a trace of one piece; what ended before has its last one
+cp -r rotated named
+echo '1000 1000 later' >named/0002/tacho/cmdlines
+ok "rotated: the newest name" sh -c 'test "$("$0" report named | grep -c " later-1000 ")" = 20' "$TACHO"
+ok "rotated: --comm by it" lines 20 "$TACHO" report --comm later named
+ok "rotated: not by an older one" lines 0 "$TACHO" report -q --comm server named
+ok "rotated: comm == by it" lines 20 "$TACHO" report --filter 'comm == "later"' named
+says "rotated: .execname" 0 '{ common_pid: later +\[ +1000\] } hitcount: +20$' \
+	"$TACHO" hist named -e app:open keys=common_pid.execname
+rm named/0002/tacho/cmdlines
+ok "rotated: a name of an older piece" sh -c 'test "$("$0" report named | grep -c " server-1000 ")" = 20' "$TACHO"
 ok "rotated traces are one type" lines 20 "$TACHO" report -e app:open rotated
 
 # which trace

@@ -240,9 +240,11 @@ static int read_info(struct ctf_source *s, const char *dir,
 					 dir, TACHO_CTF_EXTRAS);
 	}
 	tacho_buf_release(&b);
-	if (!err)
+	if (!err) {
 		tacho_clock_map_init(&s->source.clock, info.freq, info.ticks,
 				     info.realtime);
+		s->source.recording = tacho_hash(s->uuid, sizeof(s->uuid), 0) | 1;
+	}
 	return err;
 }
 
