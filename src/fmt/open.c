@@ -14,6 +14,7 @@
 #include "fmt/kev/read.h"
 #include "fmt/lkst/source.h"
 #include "fmt/ltt/read.h"
+#include "fmt/others.h"
 #include "fmt/tracedat/read.h"
 #include "stream/crash.h"
 #include "stream/image.h"
@@ -78,7 +79,10 @@ static const struct tacho_format formats[] = {
 	{ .name = "lkst", .probe = lkst_source_probe, .open = lkst_source_open },
 	{ .name = "ltt", .probe = tacho_ltt_probe, .open = tacho_ltt_open },
 	{ .name = "kev", .probe = tacho_kev_probe, .open = tacho_kev_open },
+	{ .name = "perf.data", .probe = tacho_perf_probe, .open = tacho_perf_refuse },
+	{ .name = "lttng-0", .probe = tacho_lttng0_probe, .open = tacho_lttng0_refuse },
 	{ .name = "core", .probe = core_probe, .open_all = tacho_crash_open },
+	{ .name = "ctf2", .probe = tacho_ctf2_probe, .open = tacho_ctf2_open },
 	{ .name = "ctf", .probe = tacho_bt2_probe, .open = tacho_bt2_open },
 	{ .name = "image", .probe = image_probe, .open_all = tacho_crash_open },
 };

@@ -105,6 +105,22 @@ ok "the newest trace" lines 20000 "$TACHO" report
 # what is wrong
 says "no such directory" 1 "cannot open 'nowhere'" "$TACHO" report nowhere
 says "no trace" 1 "is not a trace" "$TACHO" report /usr
+# what cannot be read, but is known: long enough for a memory image, and too short for one
+for n in 1 8192; do
+	{ printf PERFILE2; head -c $n /dev/zero; } >perf.data
+	{ printf 2ELIFREP; head -c $n /dev/zero; } >perf.swapped
+	{ head -c 16 /dev/zero; printf '\355\267\326\000\002\006\010\000'; head -c $n /dev/zero; } >kernel_0
+	mkdir -p lttng0; { head -c 16 /dev/zero; printf '\000\326\267\355\002\005'; head -c $n /dev/zero; } >lttng0/kernel_0
+	says "perf.data ($n)" 1 "'perf.data' is a perf.data of perf" "$TACHO" report perf.data
+	says "perf.data of the other order ($n)" 1 "is a perf.data of perf" "$TACHO" check perf.swapped
+	says "LTTng 0.x ($n)" 1 "'kernel_0' is a trace of LTTng 0.x, of format version 2.6" "$TACHO" report kernel_0
+	says "LTTng 0.x, a directory ($n)" 1 "'lttng0' is a trace of LTTng 0.x, of format version 2.5" \
+		"$TACHO" convert lttng0 -o no
+done
+mkdir ctf2; printf '\036{"type":"preamble","version":2}\n' >ctf2/metadata
+case $(babeltrace2 --version 2>/dev/null) in *" 2.0."*|"")
+	says "CTF 2" 1 "'ctf2' is a CTF 2 trace, which libbabeltrace2 reads from version 2.1 on" "$TACHO" report ctf2 ;;
+esac
 says "an event that is not there" 1 "no event of the trace matches 'sched_wakep'; near it are: sched:sched_wakeup" \
 	"$TACHO" report -e sched_wakep small
 says "a part of a name" 1 "near it are: sched:sched_wakeup" "$TACHO" report -e wakeup small

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * others.h - traces that cannot be read, but are known for what they are: opening one of them
+ * fails with a sentence that says so.
+ *
+ *	perf.data	"PERFILE2", or "2ELIFREP" in the other byte order, at 0
+ *	LTTng 0.x	the magic number of LTT at 16, behind two u64 of a sub-buffer's header, then u8
+ *			major and minor version: 2.0 to 2.6; a directory of such files
+ *	CTF 2		metadata that is JSON, each object behind 0x1e; or in packets, of the
+ *			major version 2
+ *
+ * CTF 2 goes to libbabeltrace2 all the same: versions from 2.1 read it.
+ */
+#ifndef TACHO_FMT_OTHERS_H
+#define TACHO_FMT_OTHERS_H
+
+#include "fmt/fmt.h"
+
+bool tacho_perf_probe(const struct tacho_probe *p);
+int tacho_perf_refuse(struct tacho_source **source, const char *path, unsigned int flags,
+		      struct tacho_diag *d);
+
+bool tacho_lttng0_probe(const struct tacho_probe *p);
+int tacho_lttng0_refuse(struct tacho_source **source, const char *path, unsigned int flags,
+			struct tacho_diag *d);
+
+bool tacho_ctf2_probe(const struct tacho_probe *p);
+int tacho_ctf2_open(struct tacho_source **source, const char *dir, unsigned int flags,
+		    struct tacho_diag *d);
+
+#endif
