@@ -170,7 +170,8 @@ int cli_filter_option(struct cli_filter *f, int opt, const char *arg)
 		return ranges_add(&f->pids, "--pid", arg, INT32_MAX);
 	case 'm':
 		if (tacho_parse_u64(arg, 1, UINT64_MAX, &f->max))
-			return cli_usage("--max: '%s' is no number", arg);
+			return cli_usage("--max: '%s' is no number of events from 1 up",
+					 arg);
 		return CLI_OK;
 	case CLI_OPT_CPU:
 		return ranges_add(&f->cpus, "--cpu", arg, UINT32_MAX - 1);

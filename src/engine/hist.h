@@ -169,6 +169,7 @@ struct tacho_hist_column {
 				   fields: number of the variable or text */
 	uint32_t size;
 	bool is_signed;
+	uint8_t order_size;	/* keys: bytes of the number that its order looks at */
 	uint32_t comm;		/* keys with .execname: number of the text that has the
 				   thread's name at its first hit; else UINT32_MAX */
 	const char *name;	/* as printed in front of the value */

@@ -170,6 +170,10 @@ static void place_key(struct tacho_hist *h, const struct tacho_hist_expr *x,
 	k->column.expr = x;
 	k->column.name = k->value.name;
 	k->column.is_signed = k->value.is_signed;
+	/* the kernel compares buckets as it compares the field, by its own type */
+	k->column.order_size = 8;
+	if (x->mods & TACHO_MOD_BUCKETS && k->value.size && k->value.size < 8)
+		k->column.order_size = (uint8_t)k->value.size;
 	k->column.offset = h->g.key_size;
 	k->column.size = 8;
 	k->column.comm = HIST_NONE;

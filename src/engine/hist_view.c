@@ -83,8 +83,9 @@ int hist_view_compare_key(const void *a, const void *b,
 		return strcmp(hist_view_string(a, c), hist_view_string(b, c));
 	if (c->shape == TACHO_SHAPE_STACK)
 		return 0;	/* stacks have no order, as in the kernel */
-	x = hist_view_word(a, c);
-	y = hist_view_word(b, c);
+	/* what is above the compared bytes goes; the sign comes to the top */
+	x = hist_view_word(a, c) << (64 - 8 * c->order_size);
+	y = hist_view_word(b, c) << (64 - 8 * c->order_size);
 	if (c->is_signed)
 		return ((int64_t)x > (int64_t)y) - ((int64_t)x < (int64_t)y);
 	return (x > y) - (x < y);

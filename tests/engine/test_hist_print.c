@@ -18,7 +18,8 @@ static const char format[] =
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 	"\tfield:u64 n;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:s64 s;\toffset:16;\tsize:8;\tsigned:1;\n"
-	"\tfield:char name[16];\toffset:24;\tsize:16;\tsigned:0;\n";
+	"\tfield:char name[16];\toffset:24;\tsize:16;\tsigned:0;\n"
+	"\tfield:s8 small;\toffset:40;\tsize:1;\tsigned:1;\n";
 
 static struct tacho_arena arena;
 static struct tacho_hist *hist;
@@ -89,12 +90,13 @@ static void make(const char *text)
 static void hit(uint64_t n, int64_t s, const char *name)
 {
 	static const uint64_t stack[] = { 0x1010, 0x2020, 0x5000 };
-	uint64_t raw[5] = { (uint64_t)7 << 32 | 1, n, (uint64_t)s };
-	struct tacho_rec rec = { .raw = (unsigned char *)raw, .len = 40,
+	uint64_t raw[6] = { (uint64_t)7 << 32 | 1, n, (uint64_t)s };
+	struct tacho_rec rec = { .raw = (unsigned char *)raw, .len = 48,
 				 .pid = 7, .names = &names, .stack = stack,
 				 .nr_stack = 3 };
 
 	strncpy((char *)&raw[3], name, 15);
+	memset(&raw[5], (int8_t)s, 1);
 	tacho_hist_hit(hist, &rec);
 }
 
@@ -379,6 +381,25 @@ static void test_chart_buckets(void)
 	forget();
 }
 
+/*
+ * The kernel's tracing_map compares keys as numbers of the field's own type, here an s8: of
+ * -136, a bucket below all of them, it sees the lowest byte, 120.
+ */
+static void test_buckets_order(void)
+{
+	const char *low, *zero, *below;
+
+	make("hist:keys=small.buckets=120:sort=small");
+	hit(0, -128, "");
+	hit(0, -10, "");
+	hit(0, 100, "");
+	low = strstr(entries(), "~ 18446744073709551600-");
+	zero = strstr(out.data, "~ 0-");
+	below = strstr(out.data, "~ 18446744073709551480-");
+	CHECK(low && zero && below && low < zero && zero < below);
+	forget();
+}
+
 static void test_chart_cut(void)
 {
 	make("hist:keys=name:sort=name");
@@ -621,6 +642,7 @@ int main(void)
 	test_json_saved();
 	test_chart_log2();
 	test_chart_buckets();
+	test_buckets_order();
 	test_chart_cut();
 	test_chart_widths();
 	test_quantiles();

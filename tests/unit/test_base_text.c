@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/compiler.h"
+#include "base/json.h"
 #include "base/near.h"
 #include "base/text.h"
 
@@ -210,8 +211,42 @@ static void test_event_glob(void)
 			   __FILE__, __LINE__, "%s", table[i].glob);
 }
 
+/* A text as JSON has it: what is cut, or none, is one U+FFFD for as much as it is. */
+static void test_utf8(void)
+{
+	static const struct {
+		const char *text, *json;
+	} table[] = {
+		{ "a\xc3\xa9", "\"a\xc3\xa9\"" },
+		{ "\xe2\x82\xac", "\"\xe2\x82\xac\"" },
+		{ "\xe2\x82", "\"\\ufffd\"" },	/* cut at the end */
+		{ "\xf0\x9f\x98", "\"\\ufffd\"" },
+		{ "\xf0\x9f\x98 x", "\"\\ufffd x\"" },
+		{ "\xe2\x82\xe2\x82\xac", "\"\\ufffd\xe2\x82\xac\"" },
+		{ "\xc3", "\"\\ufffd\"" },
+		{ "\x80\x80", "\"\\ufffd\\ufffd\"" },	/* each is none */
+		{ "\xc0\xaf", "\"\\ufffd\\ufffd\"" },	/* overlong */
+		{ "\xe0\x80\xaf", "\"\\ufffd\\ufffd\\ufffd\"" },
+		{ "\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"" },	/* a surrogate */
+		{ "\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"" },
+		{ "\xff", "\"\\ufffd\"" },
+	};
+
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(table); i++) {
+		struct tacho_buf out;
+		struct tacho_json j;
+
+		tacho_buf_init(&out, 4096);
+		tacho_json_init(&j, &out);
+		tacho_json_str(&j, table[i].text);
+		CHECK_STR(tacho_buf_str(&out), table[i].json);
+		tacho_buf_release(&out);
+	}
+}
+
 int main(void)
 {
+	test_utf8();
 	test_globs();
 	test_near();
 	test_event_glob();
