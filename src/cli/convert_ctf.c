@@ -4,6 +4,7 @@
  * source.  Type ids stay where they can.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -245,10 +246,13 @@ static int copy_facts(struct ctf_out *o)
 	static const char *const own[] = { "tacho-trace", "state",
 		"byte_order", "uuid", "clock", "freq", "pair", "session",
 		"tracer_name", "tracer_version", "tracer_major", "tracer_minor",
-		"tracer_patchlevel", "domain", "trace_name" };
+		"tracer_patchlevel", "domain", "trace_name", "cpus" };
 	const struct tacho_source *s = tacho_stream_source(o->c->trace.stream, 0);
-	int err = 0;
+	char cpus[16];
+	int err;
 
+	(void)snprintf(cpus, sizeof(cpus), "%u", tacho_stream_cpus(o->c->trace.stream));
+	err = tacho_ctf_writer_env(o->w, "cpus", cpus, &o->d);
 	for (const struct tacho_fact *f = s ? s->facts.env : NULL; f && !err;
 	     f = f->next) {
 		bool skip = f->name[strspn(f->name, "abcdefghijklmnopqrstuvwxyz"

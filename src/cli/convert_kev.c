@@ -33,19 +33,6 @@ struct kev_out {
 
 /* ---- the header -------------------------------------------------------------------- */
 
-/* CPUs that the trace has parts of. */
-static uint32_t count_cpus(const struct tacho_stream *stream)
-{
-	const struct tacho_source *s;
-	uint32_t n = 1;
-
-	for (uint32_t i = 0; (s = tacho_stream_source(stream, i)); i++)
-		for (uint32_t j = 0; j < s->nr_parts; j++)
-			if (s->part[j]->cpu != UINT32_MAX && s->part[j]->cpu >= n)
-				n = s->part[j]->cpu + 1;
-	return n < TACHO_KEV_CPUS ? n : TACHO_KEV_CPUS;
-}
-
 static void new_header(struct kev_out *o)
 {
 	const struct tacho_stream *s = o->c->trace.stream;
@@ -57,7 +44,7 @@ static void new_header(struct kev_out *o)
 		.version = tacho_stream_env(s, "release"),
 		.machine = tacho_stream_env(s, "machine"),
 		.freq = TACHO_NS_PER_S, .now = (uint64_t)time(NULL),
-		.cpus = count_cpus(s), .big = htobe32(1) == 1,
+		.cpus = tacho_stream_cpus(s), .big = htobe32(1) == 1,
 	};
 
 	if (o->c->own_clock) {

@@ -21,6 +21,7 @@
 #include "ring/read.h"
 #include "session/objects.h"
 #include "sys/clock.h"
+#include "sys/cpu.h"
 
 /* With a kernel to poll, writers of programs are looked after this often. */
 #define MIXED_WAIT_MS	10
@@ -567,8 +568,10 @@ static int begin_writer(struct tacho_recorder *rec, struct tacho_diag *d)
 		.realtime = c->start.realtime,
 		.session = c->session ? c->session->path : NULL,
 	};
+	char cpus[16];
 	int err;
 
+	(void)snprintf(cpus, sizeof(cpus), "%u", tacho_cpu_count());
 	if (c->uuid)
 		memcpy(info.uuid, c->uuid, sizeof(info.uuid));
 	if (rotates(rec)) {
@@ -583,6 +586,8 @@ static int begin_writer(struct tacho_recorder *rec, struct tacho_diag *d)
 	rec->chunk_began = now_ns();
 	rec->st.chunks = 1;
 	err = tacho_ctf_writer_new(&rec->w, rec->chunk, &info, d);
+	if (!err)
+		err = tacho_ctf_writer_env(rec->w, "cpus", cpus, d);
 	if (!err && c->command)
 		err = tacho_ctf_writer_env(rec->w, "command", c->command, d);
 	if (!err && c->session)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/text.h"
 
 /* No text of one event is longer: 64 KiB of data, each byte escaped. */
 #define TEXT_MAX	((size_t)1 << 20)
@@ -661,6 +662,25 @@ const char *tacho_stream_env(const struct tacho_stream *s, const char *name)
 			return v;
 	}
 	return NULL;
+}
+
+uint32_t tacho_stream_cpus(const struct tacho_stream *s)
+{
+	const char *text = tacho_stream_env(s, "cpus");
+	uint64_t told = 0;
+	uint32_t n = 1;
+
+	if (text && !tacho_parse_u64(text, 1, UINT32_MAX, &told))
+		n = (uint32_t)told;
+	/* one that was not online at the beginning is not counted there */
+	for (uint32_t i = 0; i < s->nr_sources; i++)
+		for (uint32_t j = 0; j < s->source[i]->nr_parts; j++) {
+			uint32_t cpu = s->source[i]->part[j]->cpu;
+
+			if (cpu != UINT32_MAX && cpu >= n)
+				n = cpu + 1;
+		}
+	return n;
 }
 
 /*

@@ -88,6 +88,12 @@ struct tacho_source *tacho_stream_current(const struct tacho_stream *stream);
 struct tacho_source *tacho_stream_source(const struct tacho_stream *stream,
 					 uint32_t index);
 
+/*
+ * CPUs of the machine that was traced: what the trace says, or as many as it has parts of;
+ * at least 1.
+ */
+uint32_t tacho_stream_cpus(const struct tacho_stream *stream);
+
 /* Copies a diag into the public error (which may be NULL); returns d->err. */
 int tacho_error_from(struct tacho_error *error, const struct tacho_diag *d);
 

@@ -46,6 +46,13 @@ unsigned int tacho_cpu_possible(void)
 	return n < 1 ? 1 : (unsigned int)n;
 }
 
+unsigned int tacho_cpu_count(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n < 1 ? 1 : (unsigned int)n;
+}
+
 /*
  * By the kernel's list, "0-3,8": a CPU that is possible but not present has no
  * directory of its own to ask.

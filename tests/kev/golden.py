@@ -41,6 +41,30 @@ EVENTS = [
      'kercall_int', 'msg_sendv', {'data': [0, 0]}),
     ('6.4.1', '4b080000 47000000 00000100 0a000000', 'ww',
      'kercall_enter', 'timer_timeout', {'timeout_flags': 0x10000, 'ntime_sec': 10}),
+    # two words that a list leaves empty or not: 128 + 37; lists of one length: 512 + 75
+    ('7.1.0', 'a5080000 47000000 00000000 00000000', 'ww',
+     'kercall_exit', 'chancon_attr', {'ret_val': 0, 'empty': 0}),
+    ('7.1.0', 'a5080000 47000000 00000000 07000000', 'ww',
+     'kercall_exit', 'chancon_attr_wide', {'ret_val': 0, 'old_attr': 7}),
+    ('7.1.0', '4b0a0040 47000000 01000000 02000000 4b0a0080 47000000 03000000 04000000 '
+              '4b0a0080 47000000 05000000 00000000 4b0a0080 47000000 06000000 01000000 '
+              '4b0a0080 47000000 07000000 01000000 4b0a00c0 47000000 08000000 01000000',
+     'wwwwwwllllll',
+     'kercall_enter', 'timer_timeout_64_wide',
+     {'clock_id': 1, 'timeout_flags': 2, 'ntime_sec': 3, 'ntime_nsec': 4,
+      'event_sigev_notify': 5, 'pad': 0, 'event_sigev_notify_function_p': 0x100000006,
+      'event_sigev_value': 0x100000007, 'event_sigev_notify_attributes_p': 0x100000008}),
+    ('7.1.0', '4b0a0040 47000000 01000000 02000000 4b0a0080 47000000 03000000 05000000 '
+              '4b0a0080 47000000 00000000 06000000 4b0a0080 47000000 01000000 07000000 '
+              '4b0a0080 47000000 01000000 08000000 4b0a00c0 47000000 01000000 00000000',
+     'wwwwwllllllw',
+     'kercall_enter', 'timer_timeout_64_alt',
+     {'clock_id': 1, 'timeout_flags': 2, 'ntime': 3, 'event_sigev_notify': 5, 'pad': 0,
+      'event_sigev_notify_function_p': 0x100000006, 'event_sigev_value': 0x100000007,
+      'event_sigev_notify_attributes_p': 0x100000008, 'tail': 0}),
+    # a pointer of 64 bits in an event that is not marked so: 128 + 31
+    ('7.1.0', '9f080040 47000000 01000000 06000000 9f0800c0 47000000 01000000 00000000', 'wllw',
+     'kercall_exit', 'signal_suspend_alt', {'ret_val': 1, 'sig_blocked_p': 0x100000006, 'tail': 0}),
     # numbers of calls by release: 3, 100
     ('6.5.0', '03080000 48000000 01000000 02000000', 'ww',
      'kercall_enter', 'spare1', {'data': [1, 2]}),
@@ -98,6 +122,8 @@ EVENTS = [
                           'tid': 2, 'pid': 4711}),
     ('7.1.0', '16140000 74000000 01000000 02000000', 'ww',
      'system', 'aps_pstats', {'partition_id': 1, 'flags': 2}),
+    ('7.1.0', '09160000 75000000 88776655 44332211', 'll',
+     'system', 'address_64', {'addr': 0x1122334455667788}),
     # USER: class 6, 0x1800
     ('6.4.1', '2a180000 80000000 0d000000 0e000000', 'ww',
      'user', 'event_42', {'d0': 13, 'd1': 14}),

@@ -112,6 +112,29 @@ def times():
     ok([r[4] for r in got or []] == sorted(r[4] for r in got or []), 'in the order of time')
     code, found, text = problems(save(f.bytes()))
     ok(code == 0, 'nothing is wrong with that', text)
+    # a CPU without a TIME event goes by another's, whether its events are before or behind
+    high = 7 << 32
+    f = File()
+    f.simple(1, USER, 1, 0xfffffff0)
+    f.time(0, high + 0x10)
+    f.simple(1, USER, 2, 0x20)
+    f.simple(2, USER, 3, 0x30)
+    f.simple(3, USER, 4, 0xffffff00)
+    got = read(save(f.bytes()))
+    have = {r[1]: r[4] - BOOT for r in got or [] if r[0] == 'user'}
+    ok(have == {'event_1': high - 0x10, 'event_2': high + 0x20, 'event_3': high + 0x30,
+                'event_4': high - 0x100}, "a CPU without a time of its own has another's", have)
+    # ... which comes later than anybody looks ahead
+    f = File()
+    for i in range(70000):
+        f.simple(1, USER, 1, 0x10 + i)
+    f.time(0, high + 70100)
+    f.simple(1, USER, 2, 70200)
+    f.simple(2, USER, 3, 70300)
+    got = read(save(f.bytes()))
+    have = {r[1]: r[4] - BOOT for r in got or [] if r[1] in ('event_2', 'event_3')}
+    ok(have == {'event_2': high + 70200, 'event_3': high + 70300}, 'also when it comes late',
+       have)
     # a frequency that is none of 10^9, and when the cycles were zero
     f = File(CYCLES_PER_SEC='736629000')
     f.time(0, 736629000 * 100)

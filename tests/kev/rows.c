@@ -2,10 +2,11 @@
 /*
  * The rows as they were compiled, for rows.py: one a line.
  *
- *	nr	group	name	64	code by release, -1: none	lists fast, wide, alt:
- *	code:name code:name, -: none	external class and event by release
+ *	nr	group	name	64	code by release, -1: none	lists fast, wide, alt, alt2:
+ *	code:name=label code:name, -: none	external class and event by release
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "fmt/kev/rows.h"
 
@@ -19,7 +20,9 @@ static void print_list(const struct tacho_kev_list *l)
 	if (!l->nr)
 		putchar('-');
 	for (uint32_t i = 0; i < l->nr; i++)
-		printf("%s%c:%s", i ? " " : "", f[i].code, f[i].name);
+		printf("%s%c:%s%s%s", i ? " " : "", f[i].code, f[i].name,
+		       strcmp(f[i].label, f[i].name) ? "=" : "",
+		       strcmp(f[i].label, f[i].name) ? f[i].label : "");
 }
 
 static int code_of(int release, uint32_t row)
@@ -42,9 +45,8 @@ int main(void)
 		       row->name, row->is64);
 		for (int r = 0; r < 5; r++)
 			printf("%s%d", r ? " " : "", code_of(r, i));
-		print_list(&row->fast);
-		print_list(&row->wide);
-		print_list(&row->alt);
+		for (int v = 0; v < TACHO_KEV_NR_LISTS; v++)
+			print_list(&row->list[v]);
 		putchar('\t');
 		for (int r = 0; r < 5; r++) {
 			int code = code_of(r, i);

@@ -54,9 +54,9 @@ def table(path):
         if line.startswith('#') or not words:
             continue
         if words[0] == 'row':
-            row = rows[int(words[1])] = {'head': words[2:], 'alt': None}
+            row = rows[int(words[1])] = {'head': words[2:], 'alt': None, 'alt2': None}
         elif line.startswith('\t'):
-            row[words[0]] = ' '.join(words[1:])
+            row['alt2' if words[0] == 'alt' and row['alt'] else words[0]] = ' '.join(words[1:])
     for r in rows.values():
         if r['wide'] == '=':
             r['wide'] = r['fast']
@@ -74,6 +74,7 @@ def spec_of(text):
             continue
         code, name = f.split(':')
         name, _, spec = name.partition('<')
+        name = name.partition('=')[0]
         width = 64 if code in 'EXQ' else 32
         if spec == '+':
             continue
@@ -123,10 +124,10 @@ def compiled(program):
     rows = {}
     out = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     for line in out.splitlines():
-        nr, group, name, is64, codes, fast, wide, alt, external = line.split('\t')
+        nr, group, name, is64, codes, fast, wide, alt, alt2, external = line.split('\t')
         rows[int(nr)] = {'group': group, 'name': name, '64': is64 == '1',
                          'codes': [int(c) for c in codes.split()],
-                         'fast': fast, 'wide': wide, 'alt': alt,
+                         'fast': fast, 'wide': wide, 'alt': alt, 'alt2': alt2,
                          'external': [tuple(map(int, e.split('/'))) for e in external.split()]}
     return rows
 
@@ -197,7 +198,7 @@ def check_rows(rows, golden, program):
             bad.append(('from', r['from'], call))
         if (p['group'], p['name'], p['64']) != (group, name, bool(flag)):
             bad.append(('compiled', p))
-        for form in ('fast', 'wide', 'alt'):
+        for form in ('fast', 'wide', 'alt', 'alt2'):
             if p[form] != plain(r[form]):
                 bad.append(('compiled ' + form, p[form], r[form]))
         ok(not bad, f'row {nr}: {cls} {event}', *bad)

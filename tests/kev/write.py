@@ -449,12 +449,28 @@ def recorded(program):
     """record -o x.kev, of a program: each event is a text, in the order they came."""
     os.environ['TACHO_DIR'] = os.path.join(work, 'run')
     out = path('rec.kev')
+    may = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(may)})
     code, text_, err = run('record', '-o', out, '-e', 'texts:named', '--', program, '5')
     if not ok(code == 0 and os.path.isfile(out) and not os.path.exists(out + '.tacho'),
               'record -o x.kev', text_, err):
         return
     with open(out, 'rb') as f:
         head, events = take_apart(f.read())
+    # the program runs on one CPU, and the machine has as many as it has
+    cpus = str(os.sysconf('SC_NPROCESSORS_ONLN')).encode()
+    ok(head['CPU_NUM'] == cpus, 'CPU_NUM is that of the machine', head)
+    trace = path('rec')
+    run('record', '-q', '-o', trace, '-e', 'texts:named', '--', program, '5')
+    got, _ = convert(trace, 'again.kev')
+    ok(got and take_apart(got)[0]['CPU_NUM'] == cpus, 'and so it is by way of a directory', (got or b'')[:400])
+    f = File(CPU_NUM='7')
+    f.simple(0, USER, 1, 1)
+    convert(save('seven.kev', f.bytes()), 'seven', '-e', 'user:*')
+    got, _ = convert(path_of('seven'), 'seven2.kev', '-e', 'user:*')
+    ok(got and take_apart(got)[0]['CPU_NUM'] == b'7', "that of a .kev is the .kev's",
+       (got or b'')[:400])
+    os.sched_setaffinity(0, may)
     texts = [e[4].rstrip(b'\0').decode() for e in events if e[1:3] == (USER, 1023)]
     ok(len(texts) == 5 and all(re.fullmatch(r'texts:named tid=\d+ .*', t) for t in texts),
        'events of programs are text', texts)

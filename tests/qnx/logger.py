@@ -91,6 +91,8 @@ def test_program():
     ok(user == want, 'the program\'s events, in order', '\n'.join(user[-5:]))
     data = open(path('user.kev'), 'rb').read()
     ok(b'TRACE_who::me' in data, 'an attribute of -A')
+    ok(f'TRACE_CPU_NUM::{os.sysconf("SC_NPROCESSORS_ONLN")}TRACE_'.encode() in data,
+       'as many CPUs as the machine has', data[:400])
     args = re.search(rb'TRACE_TRACELOGGER_ARGS::(.*?)TRACE_', data)
     ok(args and b'who=me' in args[1], 'the command line, or its end', args)
     ok(b'TRACE_FILE_NAME::' in data and b'.new' not in data[:200], 'the file\'s own name')

@@ -25,6 +25,10 @@
 #define WIDTH_MAX	4096
 #define VERSION		"1.02"
 
+/* Of a struct sigevent's first member. */
+#define SIGEV_TYPE_MASK		0xffu
+#define SIGEV_FLAG_CRITICAL	0x100u
+
 struct printer {
 	struct traceparser_state *state;
 	struct tacho_kev_profile profile;
@@ -50,17 +54,22 @@ static uint64_t wide_word(const struct printer *p, const unsigned *data, unsigne
 	return p->swap ? __builtin_bswap64(v) : v;
 }
 
-/* Text that is all printable; "" if any byte is not. */
-static const char *text_of(const unsigned *data, unsigned words, char *room, size_t size)
+static bool is_printable(const char *text, size_t len)
 {
-	size_t n = (size_t)words * 4 < size - 1 ? (size_t)words * 4 : size - 1;
+	for (size_t i = 0; i < len; i++)
+		if (!isprint((unsigned char)text[i]) && text[i] != '\n')
+			return false;
+	return true;
+}
 
-	memcpy(room, data, n);
-	room[n] = '\0';
-	for (const char *c = room; *c; c++)
-		if (!isprint((unsigned char)*c) && *c != '\n')
-			return "";
-	return room;
+/* Text up to its end; nothing of it if any byte of it is not printable. */
+static void put_text(const struct printer *p, const unsigned *data, size_t size)
+{
+	const char *text = (const char *)data;
+	size_t len = strnlen(text, size);
+
+	if (is_printable(text, len))
+		(void)fwrite(text, 1, len, p->out);
 }
 
 /* ---- arguments ---- */
@@ -70,46 +79,60 @@ static unsigned size_of(char code)
 	return code == 'E' || code == 'X' || code == 'Q' ? 2 : 1;
 }
 
-static void put_message(const struct printer *p, const unsigned *data, unsigned i)
+/*
+ * Words that are the beginning of a message: as text, by four bytes up to where they end
+ * or are no text, then each, whose byte order is the sender's affair.
+ */
+static void put_message(const struct printer *p, const unsigned *data, unsigned n)
 {
-	char text[5];
+	size_t len = 4;
 
-	memcpy(text, &data[i], 4);
-	text[4] = '\0';
-	for (int c = 0; c < 4; c++)
-		if (text[c] && !isprint((unsigned char)text[c]))
-			text[c] = '.';
-	(void)fprintf(p->out, "\"%s\" (0x%08x)", text, word(p, data, i));
+	(void)fputc('"', p->out);
+	for (unsigned i = 0; i < n && len == 4; i++) {
+		const char *four = (const char *)&data[i];
+
+		len = strnlen(four, 4);
+		if (!is_printable(four, len))
+			len = 0;
+		(void)fwrite(four, 1, len, p->out);
+	}
+	(void)fputs("\" (", p->out);
+	for (unsigned i = 0; i < n; i++)
+		(void)fprintf(p->out, "%s0x%08x", i ? " " : "", data[i]);
+	(void)fputc(')', p->out);
 }
 
-static void put_value(const struct printer *p, char code, const unsigned *data, unsigned i,
-		      unsigned words)
+/* `words` are those to the end, or of a message those that it has. */
+static void put_value(const struct printer *p, char code, const unsigned *data, unsigned words)
 {
-	char text[512];
-
 	switch (code) {
 	case 'D':
-		(void)fprintf(p->out, "%d", (int32_t)word(p, data, i));
+		(void)fprintf(p->out, "%d", (int32_t)word(p, data, 0));
+		break;
+	case 'P':
+		(void)fprintf(p->out, "%p", (void *)(uintptr_t)word(p, data, 0));
 		break;
 	case 'S':
-		put_message(p, data, i);
+		put_message(p, data, words);
 		break;
 	case 'E':
-		(void)fprintf(p->out, "%" PRId64, (int64_t)wide_word(p, data, i));
+		(void)fprintf(p->out, "%" PRId64, (int64_t)wide_word(p, data, 0));
 		break;
 	case 'X':
+		(void)fprintf(p->out, "0x%" PRIx64, wide_word(p, data, 0));
+		break;
 	case 'Q':
-		(void)fprintf(p->out, "0x%016" PRIx64, wide_word(p, data, i));
+		(void)fprintf(p->out, "%p", (void *)(uintptr_t)wide_word(p, data, 0));
 		break;
 	case 'N':
-		(void)fputs(text_of(&data[i], words - i, text, sizeof(text)), p->out);
+		put_text(p, data, 4 * (size_t)words);
 		break;
 	case 'W':
-		for (; i < words; i++)
+		for (unsigned i = 0; i < words; i++)
 			(void)fprintf(p->out, "0x%08x ", word(p, data, i));
 		break;
 	default:
-		(void)fprintf(p->out, "0x%08x", word(p, data, i));
+		(void)fprintf(p->out, "0x%08x", word(p, data, 0));
 	}
 }
 
@@ -125,16 +148,22 @@ static void put_label(const struct printer *p, const char *name, unsigned words)
 static void put_list(const struct printer *p, const struct tacho_kev_list *list,
 		     const unsigned *data, unsigned words)
 {
+	const struct tacho_kev_field *f = &tacho_kev_fields[list->first], *end = f + list->nr;
 	unsigned at = 0;
 
-	for (unsigned i = 0; i < list->nr; i++) {
-		const struct tacho_kev_field *f = &tacho_kev_fields[list->first + i];
+	while (f < end) {
+		const struct tacho_kev_field *first = f++;
+		unsigned n = size_of(first->code);
 
-		if (at + size_of(f->code) > words)
+		if (first->code == 'N' || first->code == 'W')
+			n = words - at;
+		for (; first->code == 'S' && f < end && f->code == 's'; f++)
+			n++;
+		if (!strcmp(first->name, "null"))
 			break;
-		put_label(p, f->name, words);
-		put_value(p, f->code, data, at, words);
-		at += size_of(f->code);
+		put_label(p, first->label, words);
+		put_value(p, first->code, data + at, n);
+		at += n;
 	}
 }
 
@@ -149,22 +178,16 @@ static void put_words(const struct printer *p, const unsigned *data, unsigned wo
 	}
 }
 
-static bool fits(const struct tacho_kev_list *l, unsigned words)
-{
-	return l->nr && (l->open ? words >= l->words : words == (l->words + 1u) / 2 * 2);
-}
-
 static void put_args(const struct printer *p, const struct tacho_kev_row *row,
 		     const unsigned *data, unsigned words)
 {
-	if (row && words <= 2 && row->fast.nr)
-		put_list(p, &row->fast, data, words);
-	else if (row && fits(&row->wide, words))
-		put_list(p, &row->wide, data, words);
-	else if (row && fits(&row->alt, words))
-		put_list(p, &row->alt, data, words);
-	else
+	enum tacho_kev_variant v = row ? tacho_kev_variant_of(row, data, words) :
+				   TACHO_KEV_RAW;
+
+	if (v == TACHO_KEV_RAW)
 		put_words(p, data, words);
+	else
+		put_list(p, &row->list[v], data, words);
 }
 
 /* ---- names ---- */
@@ -211,48 +234,36 @@ static const char *class_name(enum tacho_kev_group group)
 	return "UNKNOWN";
 }
 
-/* Names that the historic lines have otherwise than the table. */
-static const char *historic_name(enum tacho_kev_group group, uint32_t event)
+static bool is_state(enum tacho_kev_group group, uint32_t code)
 {
-	static const char *const comm[] = {
-		"SND_MESSAGE", "SND_PULSE", "REC_MESSAGE", "REC_PULSE", "SND_PULSE_EXE",
-		"SND_PULSE_DIS", "SND_PULSE_DEA", "SND_PULSE_UN", "SND_PULSE_QUN", "SIGNAL",
-		"REPLY_MESSAGE", "MSG_ERROR",
-	};
-	static const char *const system[] = {
-		[2] = "PATHMGR_OPEN", [3] = "APS_NAME", [4] = "APS_NEW_BUDGET",
-		[5] = "APS_BANKRUPTCY", [6] = "MMAP", [7] = "MUNMAP", [8] = "MAPNAME",
-		[9] = "ADDRESS", [10] = "FUNC_ENTER", [11] = "FUNC_EXIT", [12] = "SLOG",
-		[13] = "COMPACTION",
-	};
-	static const char *const process[] = {
-		NULL, "PROCCREATE", "PROCDESTROY", "PROCCREATE_NAME", "PROCDESTROY_NAME",
-		"PROCTHREAD_NAME",
-	};
+	uint32_t e = TACHO_KEV_EVENT(code);
 
-	if (group == TACHO_KEV_ROW_COMM && event < TACHO_ARRAY_SIZE(comm))
-		return comm[event];
-	if (group == TACHO_KEV_ROW_SYSTEM && event < TACHO_ARRAY_SIZE(system))
-		return system[event];
-	if (group == TACHO_KEV_ROW_PROCESS && event / 64 < TACHO_ARRAY_SIZE(process))
-		return process[event / 64];
-	return NULL;
+	e = group == TACHO_KEV_ROW_VTHREAD ? e - TACHO_KEV_VTHREAD : e;
+	return e != TACHO_KEV_TH_CREATE && e != TACHO_KEV_TH_DESTROY;
 }
 
-/* "MSG_SENDV", "THREADY": upper case, as the numbers' symbols are. */
-static void event_name(const struct printer *p, uint32_t code, char to[TACHO_KEV_NAME_MAX + 2])
+/* What stands before a thread's state, and before its creation and end. */
+static const char *name_prefix(enum tacho_kev_group group, uint32_t code)
+{
+	if (group == TACHO_KEV_ROW_VTHREAD && !is_state(group, code))
+		return "VTH";
+	return group == TACHO_KEV_ROW_THREAD || group == TACHO_KEV_ROW_VTHREAD ? "TH" : "";
+}
+
+/* "MSG_SENDV", "THREADY": the table's label, or upper case, as the numbers' symbols are. */
+static void event_name(const struct printer *p, uint32_t code, char to[TACHO_KEV_NAME_MAX + 4])
 {
 	enum tacho_kev_group group = tacho_kev_group_of(&p->profile, code);
-	const char *known = historic_name(group, TACHO_KEV_EVENT(code));
+	const struct tacho_kev_row *row = tacho_kev_row_of(&p->profile, code);
+	bool call = TACHO_KEV_CLASS(code) == TACHO_KEV_KER_CALL;
+	const char *known = call ? tacho_kev_call_name(p->profile.release,
+						       TACHO_KEV_EVENT(code) & 0x7f) : NULL;
 	char name[TACHO_KEV_NAME_MAX];
-	bool thread = group == TACHO_KEV_ROW_THREAD || group == TACHO_KEV_ROW_VTHREAD;
 
-	if (known) {
-		(void)snprintf(to, TACHO_KEV_NAME_MAX + 2, "%s", known);
-		return;
-	}
 	tacho_kev_name(&p->profile, code, name);
-	(void)snprintf(to, TACHO_KEV_NAME_MAX + 2, "%s%s", thread ? "TH" : "", name);
+	/* a kernel call of 64-bit arguments is called as that of 32-bit ones */
+	(void)snprintf(to, TACHO_KEV_NAME_MAX + 4, "%s%s", name_prefix(group, code),
+		       row && row->label ? row->label : known ? known : name);
 	for (char *c = to; *c; c++)
 		*c = (char)toupper((unsigned char)*c);
 }
@@ -412,22 +423,65 @@ static void put_control(const struct printer *p, uint32_t event, const unsigned 
 			      word(p, data, 0) & 0x7ff, word(p, data, 1));
 }
 
-static void put_interrupt(const struct printer *p, uint32_t event, const unsigned *data,
+/*
+ * What an interrupt handler returned: the words of a struct sigevent of a 32-bit machine,
+ * or the first of them.
+ */
+static void put_sigevent(const struct printer *p, const unsigned *data, unsigned words)
+{
+	static const char *const types[] = {
+		"NONE", "SIGNAL", "SIGNAL_CODE", "SIGNAL_THREAD", "PULSE", "UNBLOCK", "INTR",
+		"THREAD",
+	};
+	uint32_t notify = word(p, data, 0), type = notify & SIGEV_TYPE_MASK;
+	bool whole = words >= 4 && words <= 5;
+	const char *critical = notify & SIGEV_FLAG_CRITICAL ? " CRITICAL" : "";
+	uint32_t id = whole ? word(p, data, 1) : 0, value = whole ? word(p, data, 2) : 0;
+	int16_t last[2] = { 0, 0 };	/* code, priority */
+
+	for (unsigned i = 0; whole && i < 2; i++) {
+		uint16_t half;
+
+		memcpy(&half, (const char *)&data[3] + 2 * i, sizeof(half));
+		last[i] = (int16_t)(p->swap ? __builtin_bswap16(half) : half);
+	}
+	if (type >= TACHO_ARRAY_SIZE(types)) {
+		(void)fprintf(p->out, "UNKNOWN(%#x)%s", type, critical);
+		return;
+	}
+	(void)fputs(types[type], p->out);
+	if (whole && type == 1)
+		(void)fprintf(p->out, " %u", id);
+	else if (whole && (type == 2 || type == 3))
+		(void)fprintf(p->out, " %u %#x:%#x", id, last[0], value);
+	else if (whole && type == 4)
+		(void)fprintf(p->out, " %#x:%d %#x:%#x", id, last[1], last[0], value);
+	else if (whole && type == 7)
+		(void)fprintf(p->out, " %x:%x", last[0], value);
+	(void)fputs(critical, p->out);
+}
+
+/* False: there is no line for such an event, or not with so many words. */
+static bool put_interrupt(const struct printer *p, uint32_t event, const unsigned *data,
 			  unsigned words)
 {
 	uint32_t a = word(p, data, 0), b = word(p, data, 1);
 
-	if (event == 1)
-		(void)fprintf(p->out, "INT_ENTR:0x%08x (%u)       IP:0x%08x", a, a, b);
-	else if (event == 2)
-		(void)fprintf(p->out, "INT_EXIT:0x%08x (%u) inkernel:0x%08x", a, a, b);
-	else if (event == 3 && words >= 4)
-		(void)fprintf(p->out, "INT_HANDLER_ENTR:0x%08x (%u)       PID:%d IP:0x%08x "
-			      "AREA:0x%08x", b, b, (int)a, word(p, data, 2), word(p, data, 3));
-	else if (event == 4)
-		(void)fprintf(p->out, "INT_HANDLER_EXIT:0x%08x (%u) SIGEVENT:%u", a, a, b);
-	else
-		put_words(p, data, words);
+	if (event == 1 && words == 2) {
+		(void)fprintf(p->out, "INT_ENTR:0x%08x (%d)       IP:0x%08x", a, (int)a, b);
+	} else if (event == 2 && words == 2) {
+		(void)fprintf(p->out, "INT_EXIT:0x%08x (%d) inkernel:0x%08x", a, (int)a, b);
+	} else if (event == 3 && words == 4) {
+		(void)fprintf(p->out, "INT_HANDLER_ENTR:0x%08x (%d)       PID:%d IP:0x%08x "
+			      "AREA:0x%08x", b, (int)b, (int)a, word(p, data, 2),
+			      word(p, data, 3));
+	} else if (event == 4) {
+		(void)fprintf(p->out, "INT_HANDLER_EXIT:0x%08x (%d) SIGEVENT:", a, (int)a);
+		put_sigevent(p, data + 1, words - 1);
+	} else {
+		return false;
+	}
+	return true;
 }
 
 static void put_thread(const struct printer *p, const char *class_, const char *name,
@@ -446,14 +500,15 @@ static void put_thread(const struct printer *p, const char *class_, const char *
 static void put_user(const struct printer *p, uint32_t event, const unsigned *data,
 		     unsigned words)
 {
-	char text[512];
-
 	(void)fprintf(p->out, "EVENT:%u", event);
-	if (words <= 2)
+	if (words <= 2) {
 		(void)fprintf(p->out, ", d0:0x%08x d1:0x%08x", word(p, data, 0),
 			      word(p, data, 1));
-	else
-		(void)fprintf(p->out, " STR:\"%s\"", text_of(data, words, text, sizeof(text)));
+		return;
+	}
+	(void)fputs(" STR:\"", p->out);
+	put_text(p, data, 4 * (size_t)words - 1);
+	(void)fputc('"', p->out);
 }
 
 /* What follows the prefix of -p, and most of the historic lines: name and arguments. */
@@ -494,12 +549,21 @@ static void put_padded(const struct printer *p, enum tacho_kev_group group, uint
 	put_rest(p, code, padded, data, words);
 }
 
-static bool is_state(enum tacho_kev_group group, uint32_t code)
+/* How wide the historic lines have a name; those of the later events are as they are. */
+static int name_width(enum tacho_kev_group group, uint32_t event)
 {
-	uint32_t e = TACHO_KEV_EVENT(code);
-
-	e = group == TACHO_KEV_ROW_VTHREAD ? e - TACHO_KEV_VTHREAD : e;
-	return e != TACHO_KEV_TH_CREATE && e != TACHO_KEV_TH_DESTROY;
+	switch ((int)group) {
+	case TACHO_KEV_ROW_PROCESS:
+	case TACHO_KEV_ROW_THREAD:
+	case TACHO_KEV_ROW_VTHREAD:
+		return 13;
+	case TACHO_KEV_ROW_COMM:
+		return event < 11 ? 13 : 0;
+	case TACHO_KEV_ROW_SYSTEM:
+		return event < 9 ? 15 : 0;
+	default:
+		return 0;
+	}
 }
 
 static void put_historic(const struct printer *p, uint32_t code, const char *name,
@@ -507,13 +571,12 @@ static void put_historic(const struct printer *p, uint32_t code, const char *nam
 {
 	enum tacho_kev_group group = tacho_kev_group_of(&p->profile, code);
 	uint32_t event = TACHO_KEV_EVENT(code);
-	bool thread = group == TACHO_KEV_ROW_THREAD || group == TACHO_KEV_ROW_VTHREAD;
 
 	if (group == TACHO_KEV_ROW_CONTROL && event <= 2) {
 		put_control(p, event, data);
-	} else if (group == TACHO_KEV_ROW_INT) {
-		put_interrupt(p, event, data, words);
-	} else if (thread && is_state(group, code)) {
+	} else if (group == TACHO_KEV_ROW_INT && put_interrupt(p, event, data, words)) {
+		return;
+	} else if (group == TACHO_KEV_ROW_THREAD && is_state(group, code)) {
 		put_thread(p, class_name(group), name, data, words);
 	} else if (group == TACHO_KEV_ROW_USER) {
 		(void)fputs("USREVENT:", p->out);
@@ -523,8 +586,7 @@ static void put_historic(const struct printer *p, uint32_t code, const char *nam
 		   group == TACHO_KEV_ROW_KERCALL_INT) {
 		put_call(p, group, code, name, data, words);
 	} else {
-		put_padded(p, group, code, name, group == TACHO_KEV_ROW_COMM ? 13 :
-			   group == TACHO_KEV_ROW_SYSTEM ? 15 : 0, data, words);
+		put_padded(p, group, code, name, name_width(group, event), data, words);
 	}
 }
 
@@ -540,7 +602,7 @@ static int on_event(struct traceparser_state *state, void *user, unsigned header
 {
 	struct printer *p = user;
 	uint32_t code = TACHO_KEV_CODE(header);
-	char name[TACHO_KEV_NAME_MAX + 2];
+	char name[TACHO_KEV_NAME_MAX + 4];
 
 	(void)state;
 	event_name(p, code, name);

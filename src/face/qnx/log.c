@@ -103,16 +103,6 @@ static bool choose_wide(void *arg, uint32_t code)
 
 /* ---- the file ---- */
 
-static uint32_t count_cpus(const struct tacho_source *s)
-{
-	uint32_t n = 1;
-
-	for (uint32_t i = 0; i < s->nr_parts; i++)
-		if (s->part[i]->cpu != UINT32_MAX && s->part[i]->cpu >= n)
-			n = s->part[i]->cpu + 1;
-	return n < TACHO_KEV_CPUS ? n : TACHO_KEV_CPUS;
-}
-
 static int begin(struct writing *w, struct tacho_diag *d)
 {
 	const struct tacho_kev_about about = {
@@ -216,7 +206,7 @@ static int write_from(struct tacho_qnx_log *log, uint64_t from, struct past *pas
 	if (err)
 		return tacho_diag(d, err, 0, "%s", e.text);
 	w.source = tacho_stream_source(w.stream, 0);
-	w.cpus = count_cpus(w.source);
+	w.cpus = tacho_stream_cpus(w.stream);
 	if (past)
 		past->cpus = w.cpus;
 	tacho_buf_init(&w.header, HEADER_MAX);

@@ -171,9 +171,9 @@ static TACHO_ALWAYS_INLINE bool put_simple(struct tacho_kev_source *s,
 		return false;
 	form = plan->simple;
 	if (tacho_unlikely(!form)) {
-		if (tacho_load_u32(slot + 8) == UINT32_MAX)
+		form = plan->returned;
+		if (!form || tacho_load_u32(slot + 8) == UINT32_MAX)
 			return false;
-		form = &plan->form[TACHO_KEV_FAST];
 	}
 	if (tacho_unlikely(form->kind != TACHO_KEV_PLAIN || !form->id ||
 			   form->fixed > 2))

@@ -80,7 +80,7 @@ void tacho_kev_header_make(struct tacho_buf *b, const struct tacho_kev_about *a)
 	put(b, "ENCODING", "16 byte events");
 	put_date(b, "BOOT_DATE", a->realtime / UINT64_C(1000000000));
 	put_number(b, "CYCLES_PER_SEC", a->freq);
-	put_number(b, "CPU_NUM", a->cpus);
+	put_number(b, "CPU_NUM", a->cpus < TACHO_KEV_CPUS ? a->cpus : TACHO_KEV_CPUS);
 	put(b, "SYSNAME", a->sysname);
 	put(b, "NODENAME", a->nodename);
 	n = strlen(tacho_kev_release_text(a->release));

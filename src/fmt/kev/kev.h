@@ -72,6 +72,8 @@ struct tacho_kev_cpu {
 
 struct tacho_kev_parser {
 	struct tacho_kev_cpu cpu[TACHO_KEV_CPUS];
+	bool any_timed;		/* a TIME event on any CPU, also one that is to come */
+	uint64_t any;		/* its time: what a CPU without one goes by */
 	bool swap;		/* slots are of the other byte order */
 	struct tacho_kev_open *open;	/* of OPEN_MAX */
 	uint32_t nr_open;	/* the first so many are in use, in order of age */
@@ -88,7 +90,8 @@ void tacho_kev_parser_reset(struct tacho_kev_parser *p);
 
 /*
  * Says that a CPU's time will once be msb, lsb (what a TIME event says that comes
- * later): events before it on the CPU lie within one round before.
+ * later): events before it on the CPU lie within one round before.  The first one that
+ * is said is what CPUs go by that have none.
  */
 void tacho_kev_parser_seed(struct tacho_kev_parser *p, uint32_t cpu, uint32_t msb,
 			   uint32_t lsb);
@@ -102,6 +105,14 @@ bool tacho_kev_parse(struct tacho_kev_parser *p, const unsigned char *slot,
 
 /* No more slots: what was left open, one at each call; false: no more. */
 bool tacho_kev_parse_end(struct tacho_kev_parser *p, struct tacho_kev_event *event);
+
+/* The time with that low half that is the nearest to another CPU's. */
+static inline uint64_t tacho_kev_near(uint64_t time, uint32_t low)
+{
+	int32_t away = (int32_t)(low - (uint32_t)time);
+
+	return away < 0 && time < (uint64_t)-(int64_t)away ? low : time + (uint64_t)(int64_t)away;
+}
 
 /*
  * The full time of a simple event, or of a combine event's beginning; what

@@ -44,6 +44,7 @@ void tacho_kev_parser_reset(struct tacho_kev_parser *p)
 		free(p->open[i].data);
 	memset(p->open, 0, TACHO_KEV_OPEN_MAX * sizeof(*p->open));
 	memset(p->cpu, 0, sizeof(p->cpu));
+	p->any_timed = false;
 	p->nr_open = 0;
 }
 
@@ -68,15 +69,40 @@ void tacho_kev_parser_seed(struct tacho_kev_parser *p, uint32_t cpu, uint32_t ms
 	c->high = (uint64_t)msb << 32;
 	c->low = lsb;
 	c->timed = true;
+	if (!p->any_timed)
+		p->any = c->high | lsb;
+	p->any_timed = true;
 }
 
-/* An event before the first TIME event: a larger low half is of the round before. */
-static void first_event(struct tacho_kev_cpu *c, uint32_t stamp)
+static uint64_t high_of(uint64_t time)
 {
-	if (c->timed && stamp > c->low && c->high)
+	return time >> 32 << 32;
+}
+
+/*
+ * An event before the CPU's first TIME event: a larger low half is of the round before.
+ * Before or behind another CPU's it may as well be: it is near it.
+ */
+static void first_event(const struct tacho_kev_parser *p, struct tacho_kev_cpu *c,
+			uint32_t stamp)
+{
+	if (!c->timed && p->any_timed)
+		c->high = high_of(tacho_kev_near(p->any, stamp));
+	else if (c->timed && stamp > c->low && c->high)
 		c->high -= UINT64_C(1) << 32;
 	c->seen = true;
 	c->low = stamp;
+}
+
+/* The first TIME event there is, and it comes late: now the other CPUs have a time. */
+static void first_time(struct tacho_kev_parser *p)
+{
+	for (uint32_t i = 0; i < TACHO_KEV_CPUS; i++) {
+		struct tacho_kev_cpu *c = &p->cpu[i];
+
+		if (c->seen && !c->timed)
+			c->high = high_of(tacho_kev_near(p->any, c->low));
+	}
 }
 
 uint64_t tacho_kev_time_slow(struct tacho_kev_parser *p, uint32_t header,
@@ -87,13 +113,17 @@ uint64_t tacho_kev_time_slow(struct tacho_kev_parser *p, uint32_t header,
 	uint64_t before;
 
 	if (!c->seen)
-		first_event(c, stamp);
+		first_event(p, c, stamp);
 	before = c->high | c->low;
 	if (TACHO_KEV_CODE(header) == TACHO_KEV_TIME) {
 		c->high = (uint64_t)word(p, data) << 32;
 		c->timed = true;
 		if ((c->high | stamp) < before)
 			*problem = "a TIME event goes back in time";
+		p->any = c->high | stamp;
+		if (!p->any_timed)
+			first_time(p);
+		p->any_timed = true;
 	} else if (c->low > stamp && c->low - stamp >= HALF) {
 		c->high += UINT64_C(1) << 32;
 		*problem = "the cycles go round without a TIME event";

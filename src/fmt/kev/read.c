@@ -186,11 +186,13 @@ static int kev_fill(struct tacho_source *source, struct tacho_part *part, bool b
 void tacho_kev_rewind(struct tacho_kev_source *s)
 {
 	tacho_kev_parser_reset(s->parser);
-	for (uint32_t i = 0; i < TACHO_KEV_CPUS; i++)
-		if (s->timed[i])
-			tacho_kev_parser_seed(s->parser, i, s->msb[i], s->lsb[i]);
-		else if (s->any_timed)
-			tacho_kev_parser_seed(s->parser, i, s->any_msb, s->any_lsb);
+	/* the file's first one first: others go by it */
+	for (uint32_t i = 0, first = (uint32_t)s->first_timed; i < TACHO_KEV_CPUS; i++) {
+		uint32_t cpu = (i + first) % TACHO_KEV_CPUS;
+
+		if (s->timed[cpu])
+			tacho_kev_parser_seed(s->parser, cpu, s->msb[cpu], s->lsb[cpu]);
+	}
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(s->chunk); i++)
 		s->chunk[i].nr = 0;
 	memset(s->running, 0, sizeof(s->running));
@@ -389,7 +391,7 @@ static int set_facts(struct tacho_kev_source *s)
 {
 	const char *const pairs[][2] = {
 		{ "sysname", "SYSNAME" }, { "hostname", "NODENAME" },
-		{ "machine", "MACHINE" },
+		{ "machine", "MACHINE" }, { "cpus", "CPU_NUM" },
 		/* of a Linux trace SYS_RELEASE only says whose numbers events have */
 		{ "release", s->threads ? "SYS_VERSION" : "SYS_RELEASE" },
 		{ "version", s->threads ? "" : "SYS_VERSION" },
@@ -465,11 +467,8 @@ static void look_ahead(struct tacho_kev_source *s)
 		s->timed[cpu] = true;
 		s->msb[cpu] = (uint32_t)(ev.time >> 32);
 		s->lsb[cpu] = ev.stamp;
-		if (!s->any_timed) {
-			s->any_timed = true;
-			s->any_msb = s->msb[cpu];
-			s->any_lsb = s->lsb[cpu];
-		}
+		if (s->first_timed < 0)
+			s->first_timed = (int)cpu;
 	}
 	free(slots);
 	tacho_kev_parser_free(p);
@@ -498,6 +497,7 @@ static int load(struct tacho_kev_source *s, const char *path, const void *data,
 	s->part.cpu = UINT32_MAX;
 	s->part.cpu_packed = true;
 	set_clock(s);
+	s->first_timed = -1;
 	look_ahead(s);
 	tacho_kev_rewind(s);
 	return 0;

@@ -14,7 +14,7 @@
  * parts of combine events that do not fit, times that go back, a header that does not
  * say what it should.
  *
- * The environment has "sysname", "hostname", "release", "version", "machine",
+ * The environment has "sysname", "hostname", "release", "version", "machine", "cpus",
  * "tracer_name", "kev_header" (the attributes as they are in the file, bytes that are
  * not printable as \xHH) and, if it is not too long, "kev_syspage" (hexadecimal).
  */

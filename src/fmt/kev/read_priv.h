@@ -70,8 +70,7 @@ struct tacho_kev_source {
 	/* TIME events found by looking ahead */
 	bool timed[TACHO_KEV_CPUS];
 	uint32_t msb[TACHO_KEV_CPUS], lsb[TACHO_KEV_CPUS];
-	bool any_timed;
-	uint32_t any_msb, any_lsb;
+	int first_timed;		/* CPU of the first one; -1: there is none */
 
 	uint32_t told;			/* problems of the header */
 	int32_t sequence;		/* of the last BUFFER event; -1: none */

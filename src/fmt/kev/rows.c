@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/compiler.h"
 
 /* What the table has besides rows. */
@@ -190,6 +191,61 @@ void tacho_kev_profile_init(struct tacho_kev_profile *p,
 		if (!p->row[code])
 			p->row[code] = (uint16_t)(i + 1);
 	}
+}
+
+/* ---- lists ------------------------------------------------------------------------- */
+
+static uint32_t size_of(char code)
+{
+	return code == 'E' || code == 'X' || code == 'Q' ? 2 : 1;
+}
+
+static bool fits(const struct tacho_kev_list *l, uint32_t words)
+{
+	if (!l->nr)
+		return false;
+	return l->open ? words > l->words : words == (l->words + 1u) / 2 * 2;
+}
+
+/* Whether nothing stands where the list has no argument; without data: in any event. */
+static bool is_empty_there(const struct tacho_kev_list *l, const unsigned char *data)
+{
+	const struct tacho_kev_field *f = tacho_kev_fields + l->first;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < l->nr; i++) {
+		if (f[i].filler && (!data || tacho_load_u32(data + 4 * (size_t)at)))
+			return false;
+		at += size_of(f[i].code);
+	}
+	if (l->open || at % 2 == 0)
+		return true;
+	return data && !tacho_load_u32(data + 4 * (size_t)at);
+}
+
+enum tacho_kev_variant tacho_kev_variant_of(const struct tacho_kev_row *row,
+					    const void *data, uint32_t words)
+{
+	static const enum tacho_kev_variant order[] = {		/* [V1] */
+		TACHO_KEV_FAST, TACHO_KEV_WIDE, TACHO_KEV_ALT, TACHO_KEV_ALT2,
+		TACHO_KEV_FAST,
+	};
+	enum tacho_kev_variant first = TACHO_KEV_RAW;
+
+	for (size_t i = words == 2 ? 0 : 1; i < TACHO_ARRAY_SIZE(order); i++) {
+		const struct tacho_kev_list *l = &row->list[order[i]];
+		bool again = first != TACHO_KEV_RAW && l->first == row->list[first].first;
+
+		if (!fits(l, words) || again)
+			continue;
+		if (!data && first != TACHO_KEV_RAW)
+			return TACHO_KEV_RAW;
+		if (is_empty_there(l, data))
+			return order[i];	/* [V2] */
+		if (first == TACHO_KEV_RAW)
+			first = order[i];
+	}
+	return first;	/* [V3], [V4] */
 }
 
 static enum tacho_kev_group call_group(uint32_t event)

@@ -3,6 +3,16 @@
  * rows.h - the rows of events.table, and which of them a release has.
  *
  * A *code* is class and event of a header word: 15 bits.
+ *
+ * What a row's event has for arguments, nothing in it says but its length, and that in
+ * whole slots.  Lists of one length are told apart by what they leave empty: a word that
+ * has no argument (`empty`, `pad`, the last one of an odd number) is 0.  So it goes
+ *
+ *  V1	through the lists: that of the fast form for a simple event; then that of the wide
+ *	one, the others, and that of the fast form for what is no simple event;
+ *  V2	to the first of them that has the length and 0 in all that it leaves empty;
+ *  V3	else to the first that has the length;
+ *  V4	else there is none: the words stand for themselves.
  */
 #ifndef TACHO_FMT_KEV_ROWS_H
 #define TACHO_FMT_KEV_ROWS_H
@@ -45,7 +55,9 @@ enum tacho_kev_group {
 
 struct tacho_kev_field {
 	const char *name;
+	const char *label;	/* of traceprinter; the name, if it has no other */
 	char code;		/* see events.table */
+	bool filler;		/* no argument: 0 */
 };
 
 /* A list of arguments. */
@@ -56,6 +68,17 @@ struct tacho_kev_list {
 	bool open;		/* the last one goes to the end */
 };
 
+enum tacho_kev_variant {
+	TACHO_KEV_FAST,		/* also: user event of two words */
+	TACHO_KEV_WIDE,		/* also: user event of bytes */
+	TACHO_KEV_ALT,		/* also: user event of text */
+	TACHO_KEV_ALT2,
+	TACHO_KEV_NR_LISTS,	/* those before are lists of a row */
+	TACHO_KEV_ERROR = TACHO_KEV_NR_LISTS,
+	TACHO_KEV_RAW,
+	TACHO_KEV_NR_VARIANTS,
+};
+
 struct tacho_kev_row {
 	uint16_t nr;		/* in the table */
 	uint8_t group;		/* enum tacho_kev_group */
@@ -63,7 +86,8 @@ struct tacho_kev_row {
 	uint8_t releases;	/* a bit for each */
 	int16_t number;		/* -1: by the name */
 	const char *name;
-	struct tacho_kev_list fast, wide, alt;
+	const char *label;	/* of traceprinter; NULL: the name */
+	struct tacho_kev_list list[TACHO_KEV_NR_LISTS];
 	const char *print;	/* of the fast form, or NULL */
 };
 
@@ -95,6 +119,13 @@ tacho_kev_row_of(const struct tacho_kev_profile *p, uint32_t code)
 
 	return row ? &tacho_kev_rows[row - 1] : NULL;
 }
+
+/*
+ * Which of its lists an event of so many words (2 or more, even) has; RAW: none.  With
+ * no data: for two words whatever they are; RAW: that depends on them.
+ */
+enum tacho_kev_variant tacho_kev_variant_of(const struct tacho_kev_row *row,
+					    const void *data, uint32_t words);
 
 /* The group of a code, and its name as tacho's system. */
 enum tacho_kev_group tacho_kev_group_of(const struct tacho_kev_profile *p,

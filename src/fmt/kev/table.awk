@@ -19,22 +19,26 @@ function releases(range,   ends, i, bits) {
 }
 
 # Enters fields; returns "first, number, words, open".
-function fields(from,   i, first, nr, words, open, code, name) {
+function fields(from,   i, first, nr, words, open, code, name, label, filler) {
 	first = nr_fields + 0
 	nr = words = open = 0
 	for (i = from; i <= NF; i++) {
 		if ($i ~ /^!/ || $i == "-")
 			continue
 		code = substr($i, 1, 1)
-		name = substr($i, 3)
-		sub(/<.*/, "", name)
-		if ($i !~ /^[DHPSEXQNW]:[a-z]/ || open)
+		name = label = substr($i, 3)
+		sub(/[=<].*/, "", name)
+		sub(/<.*/, "", label)
+		if (!sub(/^[^=]*=/, "", label))
+			label = name
+		if ($i !~ /^[DHPSsEXQNW]:[a-z]/ || open)
 			die("no field: " $i)
+		filler = name ~ /^(empty(_[0-9])?|pad|null)$/
 		if (code ~ /[NW]/)
 			open = 1
 		else
 			words += code ~ /[EXQ]/ ? 2 : 1
-		field[nr_fields++] = "\t{ \"" name "\", '" code "' },"
+		field[nr_fields++] = "\t{ \"" name "\", \"" label "\", '" code "', " filler " },"
 		nr++
 	}
 	return "{ " first ", " nr ", " words ", " open " }"
@@ -45,7 +49,7 @@ function flush() {
 		return
 	if (wide == "")
 		die("a row without its lists")
-	rows[nr_rows++] = "\t{ " row ", " fast ", " wide ", " alt ", " print_fmt " },"
+	rows[nr_rows++] = "\t{ " row ", " label ", { " fast ", " wide ", " alt[1] ", " alt[2] " }, " print_fmt " },"
 	row = ""
 }
 
@@ -80,13 +84,21 @@ $1 == "row" {
 	}
 	row = $2 ", TACHO_KEV_ROW_" toupper($3) ", " flag ", " releases(range) ", " number ", \"" $4 "\""
 	wide = ""
-	alt = none
+	nr_alts = 0
+	alt[1] = alt[2] = none
+	label = "NULL"
 	print_fmt = "NULL"
 	next
 }
 $1 == "fast" { fast = fields(2); next }
 $1 == "wide" { wide = $2 == "=" ? fast : fields(2); next }
-$1 == "alt" { alt = fields(2); next }
+$1 == "alt" {
+	if (++nr_alts > 2)
+		die("a third other form")
+	alt[nr_alts] = fields(2)
+	next
+}
+$1 == "label" { label = "\"" $2 "\""; next }
 $1 == "print" {
 	text = $0
 	sub(/^[ \t]*print /, "", text)

@@ -14,10 +14,11 @@
 #define TEXT_MAX	((size_t)64 << 10)
 
 /*
- * Ids: of rows from 1 on, four each; of user events 0x4000 and up, by variant; of what
+ * Ids: of rows from 1 on, one for each list and one for failed calls; of user events 0x4000 and up, by variant; of what
  * is kept as it is 0x8000 and the code.
  */
 #define ID_ROW		1u
+#define ID_ROW_STEP	(TACHO_KEV_ERROR + 1u)
 #define ID_USER		0x4000u
 #define ID_USER_STEP	0x400u
 #define ID_RAW		0x8000u
@@ -45,11 +46,6 @@ void tacho_kev_types_release(struct tacho_kev_types *t)
 }
 
 /* ---- plans --------------------------------------------------------------------- */
-
-static uint32_t even(uint32_t words)
-{
-	return (words + 1) & ~1u;
-}
 
 static bool same_list(const struct tacho_kev_list *a, const struct tacho_kev_list *b)
 {
@@ -97,17 +93,19 @@ static struct tacho_kev_form list_form(const struct tacho_kev_list *l, uint32_t 
 
 static void row_plan(struct tacho_kev_plan *p, const struct tacho_kev_row *row)
 {
-	uint32_t id = ID_ROW + 4 * (uint32_t)(row - tacho_kev_rows);
-	bool one = same_list(&row->fast, &row->wide);
+	uint32_t id = ID_ROW + ID_ROW_STEP * (uint32_t)(row - tacho_kev_rows);
+	const struct tacho_kev_list *l = row->list;
 
-	p->form[TACHO_KEV_FAST] = list_form(&row->fast, id);
-	p->form[TACHO_KEV_WIDE] = one ? p->form[TACHO_KEV_FAST] :
-				  list_form(&row->wide, id + 1);
-	p->form[TACHO_KEV_ALT] = list_form(&row->alt, id + 2);
+	p->row = row;
+	for (uint32_t v = 0; v < TACHO_KEV_NR_LISTS; v++)
+		p->form[v] = list_form(&l[v], id + v);
+	if (same_list(&l[TACHO_KEV_FAST], &l[TACHO_KEV_WIDE]))
+		p->form[TACHO_KEV_WIDE] = p->form[TACHO_KEV_FAST];
 	p->exit = row->group == TACHO_KEV_ROW_KERCALL_EXIT;
 	if (p->exit)
 		p->form[TACHO_KEV_ERROR] = (struct tacho_kev_form){
-			.id = (uint16_t)(id + 3), .kind = TACHO_KEV_PLAIN, .fixed = 2 };
+			.id = (uint16_t)(id + TACHO_KEV_ERROR), .kind = TACHO_KEV_PLAIN,
+			.fixed = 2 };
 }
 
 static void user_plan(struct tacho_kev_plan *p)
@@ -121,6 +119,20 @@ static void user_plan(struct tacho_kev_plan *p)
 		.id = (uint16_t)(id + ID_USER_STEP), .kind = TACHO_KEV_BYTES };
 	p->form[TACHO_KEV_ALT] = (struct tacho_kev_form){
 		.id = (uint16_t)(id + 2 * ID_USER_STEP), .kind = TACHO_KEV_STRING };
+}
+
+/* What a simple event's form is, if its words do not matter. */
+static void simple_plan(struct tacho_kev_plan *p)
+{
+	enum tacho_kev_variant v = p->row ? tacho_kev_variant_of(p->row, NULL, 2) :
+				   p->user ? TACHO_KEV_FAST : TACHO_KEV_RAW;
+
+	if (p->row && v == TACHO_KEV_RAW)
+		return;
+	if (p->exit)
+		p->returned = &p->form[v];
+	else
+		p->simple = &p->form[v];
 }
 
 const struct tacho_kev_plan *tacho_kev_plan(struct tacho_kev_types *t,
@@ -142,19 +154,9 @@ const struct tacho_kev_plan *tacho_kev_plan(struct tacho_kev_types *t,
 		row_plan(p, row);
 	else if (TACHO_KEV_CLASS(code) == TACHO_KEV_USER)
 		user_plan(p);
-	if (!p->exit)
-		p->simple = tacho_kev_form_of(p, NULL, 2, false);
+	simple_plan(p);
 	t->plan[code] = p;
 	return p;
-}
-
-/* Whether so many words can be of the form. */
-static bool fits(const struct tacho_kev_form *f, uint32_t words)
-{
-	if (!f->id)
-		return false;
-	return f->kind == TACHO_KEV_PLAIN ? words == even(f->fixed) :
-					    words > f->fixed;
 }
 
 bool tacho_kev_is_text(const unsigned char *p, size_t n)
@@ -187,15 +189,8 @@ const struct tacho_kev_form *tacho_kev_form_of(const struct tacho_kev_plan *plan
 		if ((swap ? bswap_32(err) : err) - 1 < ERRNO_MAX)
 			return &form[TACHO_KEV_ERROR];
 	}
-	if (words == 2 && fits(&form[TACHO_KEV_FAST], words))
-		return &form[TACHO_KEV_FAST];
-	if (fits(&form[TACHO_KEV_WIDE], words))
-		return &form[TACHO_KEV_WIDE];
-	if (fits(&form[TACHO_KEV_ALT], words))
-		return &form[TACHO_KEV_ALT];
-	if (fits(&form[TACHO_KEV_FAST], words))
-		return &form[TACHO_KEV_FAST];
-	return &form[TACHO_KEV_RAW];
+	return &form[plan->row ? tacho_kev_variant_of(plan->row, data, words) :
+		     TACHO_KEV_RAW];
 }
 
 /* ---- formats ------------------------------------------------------------------- */
@@ -241,6 +236,7 @@ static const struct code codes[] = {
 	{ 'H', "unsigned int %s", "0x%x", "REC->", "", false },
 	{ 'P', "unsigned int %s", "0x%x", "REC->", "", false },
 	{ 'S', "unsigned int %s", "0x%08x", "REC->", "", false },
+	{ 's', "unsigned int %s", "0x%08x", "REC->", "", false },
 	{ 'E', "s64 %s", "%lld", "REC->", "", true },
 	{ 'X', "u64 %s", "0x%llx", "REC->", "", false },
 	{ 'Q', "u64 %s", "0x%llx", "REC->", "", false },
@@ -259,14 +255,8 @@ static const struct code *find_code(char c)
 	return &codes[1];
 }
 
-/* Fields that say nothing: not printed. */
-static bool is_filler(const char *name)
-{
-	return !strncmp(name, "empty", 5) || !strcmp(name, "pad") ||
-	       !strcmp(name, "null") || !strcmp(name, "tail");
-}
-
-static void put_field(struct writing *w, char code, const char *name)
+/* One that says nothing is there, but not printed. */
+static void put_field(struct writing *w, char code, const char *name, bool filler)
 {
 	const struct code *c = find_code(code);
 	uint32_t size = strchr("EXQ", code) ? 8 : 4;
@@ -283,7 +273,7 @@ static void put_field(struct writing *w, char code, const char *name)
 	tacho_buf_printf(&w->text, ";\toffset:%u;\tsize:%u;\tsigned:%d;\n",
 			 w->offset, size, c->is_signed);
 	w->offset += size;
-	if (is_filler(name))
+	if (filler)
 		return;
 	tacho_buf_printf(&w->print, "%s%s=%s", w->any ? " " : "", name, c->conv);
 	tacho_buf_printf(&w->args, ", %s%s%s", c->before, name, c->after);
@@ -329,10 +319,10 @@ static const struct tacho_type *list_type(struct tacho_kev_types *t,
 
 	writing_init(&w);
 	for (uint32_t i = 0; i < l->nr; i++)
-		put_field(&w, f[i].code, f[i].name);
+		put_field(&w, f[i].code, f[i].name, f[i].filler);
 	/* the file has an even number of words: none is left out */
 	if (!l->open && l->words % 2)
-		put_field(&w, 'H', "tail");
+		put_field(&w, 'H', "tail", true);
 	return finish(t, &w, system, name, id, print);
 }
 
@@ -346,7 +336,7 @@ static const struct tacho_type *own_type(struct tacho_kev_types *t,
 
 	writing_init(&w);
 	for (; *pairs; pairs += 2)
-		put_field(&w, **pairs, pairs[1]);
+		put_field(&w, **pairs, pairs[1], false);
 	return finish(t, &w, system, name, id, print);
 }
 
@@ -357,32 +347,37 @@ static const struct tacho_type *own_type(struct tacho_kev_types *t,
 static const struct tacho_type *row_type(struct tacho_kev_types *t, uint32_t id)
 {
 	static const char *const error[] = { "D", "ret_val", "D", "errno", NULL };
-	const struct tacho_kev_row *row = &tacho_kev_rows[(id - ID_ROW) / 4];
+	const struct tacho_kev_row *row = &tacho_kev_rows[(id - ID_ROW) / ID_ROW_STEP];
+	uint32_t v = (id - ID_ROW) % ID_ROW_STEP;
+	const struct tacho_kev_list *fast = &row->list[TACHO_KEV_FAST];
 	const char *system = tacho_kev_group_name((enum tacho_kev_group)row->group);
 	const char *flag = row->is64 ? "_64" : "", *suffix = "";
 	char name[TYPE_NAME_MAX];
 
-	switch ((id - ID_ROW) % 4) {
-	case TACHO_KEV_FAST:
-		(void)snprintf(name, sizeof(name), "%s%s", row->name, flag);
-		return row->fast.nr ? list_type(t, &row->fast, system, name, id,
-						row->print) : NULL;
+	switch (v) {
 	case TACHO_KEV_WIDE:
-		suffix = row->fast.nr ? "_wide" : "";
-		(void)snprintf(name, sizeof(name), "%s%s%s", row->name, flag, suffix);
-		return row->wide.nr && !same_list(&row->fast, &row->wide) ?
-		       list_type(t, &row->wide, system, name, id, NULL) : NULL;
+		suffix = fast->nr ? "_wide" : "";
+		break;
 	case TACHO_KEV_ALT:
 		suffix = row->group == TACHO_KEV_ROW_THREAD ? "_aps" : "_alt";
-		(void)snprintf(name, sizeof(name), "%s%s%s", row->name, flag, suffix);
-		return row->alt.nr ? list_type(t, &row->alt, system, name, id, NULL) :
-				     NULL;
+		break;
+	case TACHO_KEV_ALT2:
+		suffix = "_alt2";
+		break;
+	case TACHO_KEV_ERROR:
+		suffix = "_error";
+		break;
 	default:
-		if (row->group != TACHO_KEV_ROW_KERCALL_EXIT)
-			return NULL;
-		(void)snprintf(name, sizeof(name), "%s%s_error", row->name, flag);
-		return own_type(t, system, name, id, error, NULL);
+		break;
 	}
+	(void)snprintf(name, sizeof(name), "%s%s%s", row->name, flag, suffix);
+	if (v == TACHO_KEV_ERROR)
+		return row->group == TACHO_KEV_ROW_KERCALL_EXIT ?
+		       own_type(t, system, name, id, error, NULL) : NULL;
+	if (!row->list[v].nr || (v == TACHO_KEV_WIDE && same_list(fast, &row->list[v])))
+		return NULL;
+	return list_type(t, &row->list[v], system, name, id,
+			 v == TACHO_KEV_FAST ? row->print : NULL);
 }
 
 static const struct tacho_type *user_type(struct tacho_kev_types *t, uint32_t id)
@@ -430,7 +425,7 @@ const struct tacho_type *tacho_kev_type(struct tacho_kev_types *t, uint32_t id)
 		return own_type(t, "kev", "unfinished", id, unfinished, NULL);
 	if (id >= ID_USER)
 		return id < ID_USER + 3 * ID_USER_STEP ? user_type(t, id) : NULL;
-	if (id < ID_ROW || (id - ID_ROW) / 4 >= tacho_kev_nr_rows)
+	if (id < ID_ROW || (id - ID_ROW) / ID_ROW_STEP >= tacho_kev_nr_rows)
 		return NULL;
 	return row_type(t, id);
 }
@@ -484,8 +479,8 @@ static int code_by_name(struct tacho_kev_types *t, const struct tacho_type *type
 int tacho_kev_type_code(struct tacho_kev_types *t, const struct tacho_type *type,
 			uint32_t *id)
 {
-	static const char *const suffixes[] = { "", "_wide", "_aps", "_alt", "_error",
-						"_raw", "_text", "_data" };
+	static const char *const suffixes[] = { "", "_wide", "_aps", "_alt", "_alt2",
+						"_error", "_raw", "_text", "_data" };
 	size_t len = strlen(type->name);
 	char name[TYPE_NAME_MAX];
 

@@ -2,12 +2,12 @@
 /*
  * types.h - events of QNX as tacho's types.
  *
- * A row of the table becomes up to four types of its group's system:
+ * A row of the table becomes up to five types of its group's system:
  *
  *	NAME		the fast form: a simple event of two words
  *	NAME_wide	the wide form, where its arguments are others
  *	NAME_aps	thread: with what the APS scheduler adds
- *	NAME_alt	other rows: the other wide form
+ *	NAME_alt	other rows: another form; NAME_alt2: one more
  *	NAME_error	kercall_exit: -1 and errno
  *
  * What has no row, or is of a length that no form has, is kept as it is: NAME (with a
@@ -32,15 +32,6 @@ enum tacho_kev_kind {
 	TACHO_KEV_WORDS,	/* words, then an array of words */
 };
 
-enum tacho_kev_variant {
-	TACHO_KEV_FAST,		/* also: user event of two words */
-	TACHO_KEV_WIDE,		/* also: user event of bytes */
-	TACHO_KEV_ALT,		/* also: user event of text */
-	TACHO_KEV_ERROR,
-	TACHO_KEV_RAW,
-	TACHO_KEV_NR_VARIANTS,
-};
-
 /* How words become a record. */
 struct tacho_kev_form {
 	uint16_t id;		/* common_type; 0: there is no such form */
@@ -54,8 +45,11 @@ struct tacho_kev_plan {
 	uint32_t code;
 	bool exit;		/* of a kernel call */
 	bool user;
+	const struct tacho_kev_row *row;	/* NULL: it has none */
 	/* of a simple event whatever its words are; NULL: tacho_kev_form_of() knows */
 	const struct tacho_kev_form *simple;
+	/* exit: the same of a call that did not fail */
+	const struct tacho_kev_form *returned;
 	struct tacho_kev_form form[TACHO_KEV_NR_VARIANTS];
 };
 

@@ -135,9 +135,9 @@ static uint64_t guess(uint64_t time, uint64_t event)
 static bool is_told(const struct tacho_kev_writer *w, const struct cpu *c)
 {
 	uint64_t high = c->timed ? guess(c->time, c->first) :
-			w->any_timed ? guess(w->any_time, c->first) : 0;
+			w->any_timed ? tacho_kev_near(w->any_time, (uint32_t)c->first) : 0;
 
-	return high == c->first >> 32 << 32;
+	return high >> 32 == c->first >> 32;
 }
 
 /* Puts a TIME event in front of a CPU's first event. */
