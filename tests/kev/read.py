@@ -12,8 +12,8 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import golden  # noqa: E402
 import kevfile  # noqa: E402
-from kevfile import (CONTROL, CREATE_NAME, EXIT, KER_CALL, PR_TH, STATES, SYSTEM, THREAD_NAME,  # noqa: E402,F401
-                     USER, CB, CC, CE, File)
+from kevfile import (CONTROL, CREATE, CREATE_NAME, EXIT, INTERRUPTED, KER_CALL, PR_TH,  # noqa: E402,F401
+                     STATES, SYSTEM, THREAD_NAME, USER, CB, CC, CE, File)
 
 TACHO = os.environ['TACHO']
 BOOT = 1245837600 * 10 ** 9     # ATTRS' BOOT_DATE, taken for UTC
@@ -173,6 +173,38 @@ def times():
        'and that is told', text)
 
 
+def report():
+    """What report says tells apart what has one name."""
+    f = File(release='7.1.0')
+    f.time(0, 1)
+    f.simple(0, KER_CALL, 11, 2, 1, 0x64636261)
+    f.simple(0, KER_CALL, EXIT + 11, 3, 0, 0x64636261)
+    f.simple(0, KER_CALL, INTERRUPTED + 11, 4)
+    f.simple(0, PR_TH, STATES['running'], 5, 7, 8)
+    f.simple(0, PR_TH, 26 + STATES['running'], 6, 7, 8)
+    f.simple(0, PR_TH, STATES['create'], 7, 7, 8)
+    f.simple(0, PR_TH, CREATE, 8, 1, 7)
+    f.simple(0, KER_CALL, EXIT + 37, 9, 0, 5)
+    f.simple(0, USER, 1, 10, 1, 2)
+    source = save(f.bytes())
+    want = ['time: msbtime=0x0 lsbtime=0x1',
+            'kercall_enter:msg_sendv: coid=0x1 msg=0x64636261',
+            'kercall_exit:msg_sendv: status=0 rmsg_0=0x64636261',
+            'kercall_int:msg_sendv: data={0x0,0x0}',
+            'thread:running: pid=7 tid=8', 'vthread:running: pid=7 tid=8',
+            'thread:create: pid=7 tid=8', 'process:create: ppid=1 pid=7',
+            'kercall_exit:chancon_attr_wide: ret_val=0x0 old_attr=0x5',
+            'event_1: d0=0x1 d1=0x2']
+    trace = os.path.join(work, 'report')
+    run('convert', source, '-o', trace)
+    for s in (source, trace):
+        code, out, err = run('report', '--no-pager', s)
+        have = [line.split(': ', 1)[1] for line in out.splitlines() if ': ' in line and
+                not line.startswith('#')]
+        ok(code == 0 and have == want, 'report tells enter from exit and a thread from a '
+           f'vthread, of a {"directory" if s == trace else "file"}', '\n'.join(have), err)
+
+
 def context():
     f = File()
     f.time(0, 1)
@@ -221,7 +253,7 @@ def texts():
     f.words(0, 3, 4, 91, 14, 4, 1, 2)
     want.append('handler_exit_wide: interrupt_number=14 sigevent={0x4,0x1,0x2}')
     f.words(0, KER_CALL, 72, 92, 3, 1, 10, 20, 30, 40)
-    want.append('timer_settime_wide: clock_id=0x3 flags=0x1 itime_sec=10 itime_nsec=20 '
+    want.append('kercall_enter:timer_settime_wide: clock_id=0x3 flags=0x1 itime_sec=10 itime_nsec=20 '
                 'interval_sec=30 interval_nsec=40')
     code, out, err = run('report', '--no-pager', save(f.bytes()))
     got = [line.split(': ', 1)[1] for line in out.splitlines()]
@@ -437,6 +469,7 @@ def foreign():
 classes()
 bare()
 times()
+report()
 context()
 texts()
 interleaved()

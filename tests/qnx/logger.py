@@ -162,19 +162,19 @@ def test_kernel():
         return
     pid, child = said.split()
     created = lines(path('kernel.kev'), '-e', 'process:create')
-    ok(f'create: ppid={pid} pid={child}' in created, 'a child of the program',
+    ok(f'process:create: ppid={pid} pid={child}' in created, 'a child of the program',
        '\n'.join(created))
     ok(any(f'pid={child}' in line for line in lines(path('kernel.kev'), '-e', 'process:destroy')),
        'and its end')
     # some kernels do not tell of switches from the idle task, which may be how it came to run
     dead = lines(path('kernel.kev'), '-e', 'thread:dead')
-    ok(f'dead: pid={child} tid={child}' in dead, 'it stopped running', '\n'.join(dead))
+    ok(f'thread:dead: pid={child} tid={child}' in dead, 'it stopped running', '\n'.join(dead))
     ok(len(lines(path('kernel.kev'), '-e', 'user:*')) == 102, 'and the program\'s own events')
     ok(not lines(path('kernel.kev'), '-e', 'system:*'), '-F: no class SYSTEM')
     said, l = logged('wide.kev', 'fork', '-E', '-F', '1', '-F', '7', '-w', '-k', '256')
     running = lines(path('wide.kev'), '-e', 'thread:running*')
     # threads with a deadline have the priority -1
-    wide = re.compile(r'running_wide: pid=\d+ tid=\d+ priority=(-1|\d+) policy=0')
+    wide = re.compile(r'thread:running_wide: pid=\d+ tid=\d+ priority=(-1|\d+) policy=0')
     ok(running and all(wide.match(r) for r in running),
        '-w: states of threads with their priority',
        '\n'.join(r for r in running if not wide.match(r)))
@@ -203,7 +203,7 @@ def test_wide():
        '-w: a signal with its errno', '\n'.join(sent))
     if os.path.exists('/sys/kernel/tracing/events/syscalls/sys_enter_tgkill'):
         sent = lines(path('signals.kev'), '-e', 'kercall_enter:signal_kill*')
-        ok(f'signal_kill_wide: nd=0x0 pid={pid} tid={pid} signo=10 code=0x0 value=0x0' in sent,
+        ok(f'kercall_enter:signal_kill_wide: nd=0x0 pid={pid} tid={pid} signo=10 code=0x0 value=0x0' in sent,
            '-w: a signal to a thread', '\n'.join(sent))
     p = sh(TACHO, 'check', path('signals.kev'))
     ok(p.returncode == 0, 'the file is good', p.stdout, p.stderr)

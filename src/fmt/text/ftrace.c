@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/compiler.h"
 #include "event/context.h"
 #include "fmt/text/line_priv.h"
 
@@ -23,6 +24,19 @@ static uint32_t task_text(const struct tacho_line *l, int32_t pid,
 	return n > 0 ? (uint32_t)n : 0;
 }
 
+/* Systems of QNX that have events of the same names: a call and its return, two kinds of threads. */
+static bool shares_names(const char *system)
+{
+	static const char *const systems[] = {
+		"kercall_enter", "kercall_exit", "kercall_int", "process", "thread", "vthread",
+	};
+
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(systems); i++)
+		if (!strcmp(systems[i], system))
+			return true;
+	return false;
+}
+
 static void type_text(const struct tacho_line *l, const struct tacho_type *type,
 		      uint32_t source, struct tacho_buf *head)
 {
@@ -30,6 +44,8 @@ static void type_text(const struct tacho_line *l, const struct tacho_type *type,
 	tacho_buf_puts(head, ": ");
 	if (l->config.colour)
 		tacho_buf_puts(head, LINE_COLOUR_EVENT);
+	if (shares_names(type->system))
+		tacho_buf_printf(head, "%s:", type->system);
 	tacho_buf_puts(head, type->name);
 	if (l->config.colour)
 		tacho_buf_puts(head, LINE_COLOUR_OFF);

@@ -11,6 +11,8 @@
  *		  hard or soft irq ------------------+||
  *		  preempt depth, migrate disable -----++
  *
+ *		with the system in front of the name, where several have one of it
+ *
  *	BABELTRACE
  *		[hh:mm:ss.ns] (+delta) host system:event: { cpu_id = 0 },
  *			{ pid = 1977, procname = "bash" }, { field = value, ... }
