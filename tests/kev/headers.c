@@ -24,6 +24,8 @@ _Static_assert(__KER_BAD == 107 && _NTO_TRACE_THSTACK == 1 << 7, "7.1");
 _Static_assert(__KER_CACHE_CONTROL == 3 && _NTO_TRACE_THMQ_SEND == 7, "8.0");
 #endif
 
+_Static_assert(sizeof(_Uint32t) == 4 && sizeof(_Int64t) == 8 && EOK == 0, "types");
+
 unsigned trace_headers_set(unsigned header);
 int trace_headers_call(struct traceparser_state *state, FILE *f);
 
@@ -48,6 +50,8 @@ int trace_headers_call(struct traceparser_state *state, FILE *f)
 
 	if (TraceEvent(_NTO_TRACE_ADDCLASS, _NTO_TRACE_THREAD) == -1 ||
 	    trace_logf(7, "%d", 3) == -1 || trace_logi(7, 1, 2) == -1)
+		return -1;
+	if (ThreadCtl(_NTO_TCTL_IO, 0) != EOK)
 		return -1;
 	traceparser_debug(state, f, _TRACEPARSER_DEBUG_ALL);
 	traceparser_cs(state, NULL, each, _NTO_TRACE_USER, 7);

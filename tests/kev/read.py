@@ -4,6 +4,7 @@ makes, and all that can be wrong with them."""
 import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -479,8 +480,6 @@ odd_headers()
 cut_off()
 going_back()
 foreign()
-for name in os.listdir(work):
-    os.unlink(os.path.join(work, name))
-os.rmdir(work)
+shutil.rmtree(work)
 print(f'1..{count}')
 sys.exit(failed != 0)

@@ -42,6 +42,34 @@ static void test_buffers(void)
 	CHECK_ERR(TraceEvent(_NTO_TRACE_DEALLOCBUFFER), ECANCELED);
 }
 
+/* The other mode is other buffers, which are empty. */
+static void test_mode(void)
+{
+	CHECK_EQ(TraceEvent(_NTO_TRACE_ALLOCBUFFER, 4, NULL), 0);
+	CHECK_EQ(TraceEvent(_NTO_TRACE_ADDCLASS, _NTO_TRACE_USER), 0);
+	CHECK_EQ(TraceEvent(_NTO_TRACE_START), 0);
+	for (unsigned i = 0; i < 10; i++)
+		CHECK_EQ(trace_logi(1, i, i), 0);
+	CHECK_EQ(TraceEvent(_NTO_TRACE_STOP), 0);
+	CHECK_EQ(TraceEvent(_NTO_TRACE_SETLINEARMODE), 0);
+	CHECK_EQ(TraceEvent(_NTO_TRACE_QUERYEVENTS), 10);
+	CHECK_EQ(TraceEvent(_NTO_TRACE_SETRINGMODE), 0);
+	CHECK_EQ(TraceEvent(_NTO_TRACE_QUERYEVENTS), 0);
+	CHECK_EQ(TraceEvent(_NTO_TRACE_START), 0);
+	CHECK_EQ(trace_logi(1, 2, 3), 0);
+	CHECK_EQ(TraceEvent(_NTO_TRACE_QUERYEVENTS), 1);
+	CHECK_EQ(TraceEvent(_NTO_TRACE_STOP), 0);
+	CHECK_EQ(TraceEvent(_NTO_TRACE_DEALLOCBUFFER), 0);
+}
+
+/* What programs ask for before they add handlers. */
+static void test_thread_ctl(void)
+{
+	CHECK_EQ(ThreadCtl(_NTO_TCTL_IO, NULL), EOK);
+	CHECK_EQ(ThreadCtl(_NTO_TCTL_IO_PRIV, NULL), EOK);
+	CHECK_ERR(ThreadCtl(2, NULL), ENOTSUP);
+}
+
 static void test_bad(void)
 {
 	CHECK_ERR(TraceEvent(_NTO_TRACE_ADDCLASS, 21), EFAULT);
@@ -131,6 +159,8 @@ int main(int argc, char **argv)
 	test_begin(argv);
 	test_without_buffers();
 	test_buffers();
+	test_mode();
+	test_thread_ctl();
 	test_bad();
 	test_who_errors();
 	test_not_ours();

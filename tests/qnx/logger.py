@@ -101,6 +101,15 @@ def test_program():
     ok(not os.path.exists(path('user.kev.tacho')), 'nothing else stays')
 
 
+def test_few_events():
+    """What there was when the trace began is told as far as it is wanted."""
+    logged('few.kev', 'few')
+    names = {line.split(': ')[0] for line in lines(path('few.kev'))
+             if not line.startswith(('time:', 'buffer:'))}
+    ok(names == {'process:create_name', 'event_20', 'event_21_text', 'event_22_data'},
+       'only the events that were selected, of what there was, too', names)
+
+
 def test_no_classes():
     """Without -E the program says what it wants, which here is nothing."""
     logged('none.kev', 'start')
@@ -291,8 +300,8 @@ def test_options():
 
 
 try:
-    for t in (test_program, test_no_classes, test_same_answers, test_ring, test_kernel, test_wide,
-              test_output, test_limit, test_signal, test_others, test_options):
+    for t in (test_program, test_no_classes, test_few_events, test_same_answers, test_ring,
+              test_kernel, test_wide, test_output, test_limit, test_signal, test_others, test_options):
         t()
 finally:
     sh(TACHO, 'destroy', SESSION)

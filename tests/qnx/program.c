@@ -7,6 +7,7 @@
  *	program start	the buffers are there: START, events, STOP
  *	program fork	the same; it also makes a child that ends, and says which: "PID CHILD"
  *	program pid	the same; threads of this process only, and no state.  Its thread waits
+ *	program few	the same; creation and name of processes, and user events, and no more
  *	program signal	the buffers are there: START, a signal to itself, STOP; "PID"
  *	program many	START, 3,000 events 20 with their numbers, STOP
  *	program skip	START; 1,000 events 19, which nobody is to read; then others, until the
@@ -42,6 +43,15 @@ static int select_self(void)
 	       TraceEvent(_NTO_TRACE_ADDCLASS, _NTO_TRACE_USER) == -1 ||
 	       TraceEvent(_NTO_TRACE_SETCLASSPID, _NTO_TRACE_THREAD, getpid()) == -1 ||
 	       TraceEvent(_NTO_TRACE_STARTNOSTATE) == -1;
+}
+
+static int select_few(void)
+{
+	return TraceEvent(_NTO_TRACE_DELALLCLASSES) == -1 ||
+	       TraceEvent(_NTO_TRACE_ADDEVENT, _NTO_TRACE_PROCESS,
+			  _NTO_TRACE_PROCCREATE_NAME) == -1 ||
+	       TraceEvent(_NTO_TRACE_ADDCLASS, _NTO_TRACE_USER) == -1 ||
+	       TraceEvent(_NTO_TRACE_START) == -1;
 }
 
 /* How often a process has waited, or (a dead one) has left its CPU for good; -1: not known. */
@@ -169,6 +179,8 @@ int main(int argc, char **argv)
 		bad = make_own();
 	else if (!strcmp(how, "pid"))
 		bad = select_self();
+	else if (!strcmp(how, "few"))
+		bad = select_few();
 	else
 		bad = TraceEvent(_NTO_TRACE_START) == -1;
 	if (bad) {

@@ -2,13 +2,14 @@
 /*
  * <sys/neutrino.h> - of all the kernel's calls, the ones that concern the trace.
  *
- * Confirmed: TraceEvent()'s prototype.
+ * Confirmed: the prototypes of TraceEvent() and ThreadCtl(); the numbers of 6.4 and 7.1.
  */
 #ifndef __NEUTRINO_H_INCLUDED
 #define __NEUTRINO_H_INCLUDED
 
 #include <signal.h>
 
+#include "platform.h"
 #include "qnx_release.h"
 
 #ifdef __cplusplus
@@ -29,6 +30,21 @@ int TraceEvent(int code, ...) __asm__("__TraceEvent_800");
 #else
 int TraceEvent(int code, ...);
 #endif
+
+/*
+ * ThreadCtl - the right to input and output, which a program for QNX asks for before it
+ * adds event handlers.  Here they run in the program: everybody has it.
+ *
+ * 0, or -1 and errno for any other command: ENOTSUP.
+ */
+#if _QNX_RELEASE >= 660
+#define _NTO_TCTL_IO_PRIV	1
+#define _NTO_TCTL_IO		14
+#else
+#define _NTO_TCTL_IO		1
+#endif
+
+int ThreadCtl(int cmd, void *data);
 
 /*
  * InterruptHookTrace - have a handler called when a trace buffer is full.

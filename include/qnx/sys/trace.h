@@ -27,6 +27,8 @@
 #include <stdint.h>
 
 #include "kercalls.h"
+#include "neutrino.h"
+#include "platform.h"
 #include "qnx_release.h"
 #include "states.h"
 
@@ -34,7 +36,7 @@
 extern "C" {
 #endif
 
-typedef uint32_t __traceentry;
+typedef _Uint32t __traceentry;
 
 /* A slot of the trace buffer: 16 bytes. */
 typedef struct traceevent {

@@ -68,22 +68,24 @@ static bool choose(void *arg, const struct tacho_kev_out *ev, const struct tacho
 	struct writing *w = arg;
 	uint32_t words[2] = { 0, 0 }, class_, event;
 
-	/* which processes there are: half of the file at most, the rest is for what they do */
-	if (!r)
-		return fits(w, ev->nr, w->log->max_bytes / 2);
 	memcpy(words, ev->words, ev->nr < 2 ? 4 * (size_t)ev->nr : sizeof(words));
-	if (r->ticks < w->from || !qnx_number_of(ev->code, words, 2, &class_, &event) ||
-	    is_skipped(w->log->state, r->ticks))
+	if (!qnx_number_of(ev->code, words, 2, &class_, &event) ||
+	    (r && (r->ticks < w->from || is_skipped(w->log->state, r->ticks))))
 		return false;
 	/* an event of the kernel that is none of QNX's was on for another's sake */
-	if (class_ == QNX_USER && r->source == TACHO_STREAM_KERNEL)
+	if (class_ == QNX_USER && r && r->source == TACHO_STREAM_KERNEL)
 		return false;
 	/* these are of the thread that they are about */
 	if (class_ == QNX_THREAD || class_ == QNX_VTHREAD) {
 		pid = (int32_t)words[0];
 		tid = (int32_t)words[1];
 	}
-	if (!qnx_state_wants(w->log->state, class_, event, pid, tid) || !has_room(w, ev->nr))
+	if (!qnx_state_wants(w->log->state, class_, event, pid, tid))
+		return false;
+	/* which processes there are: half of the file at most, the rest is for what they do */
+	if (!r)
+		return fits(w, ev->nr, w->log->max_bytes / 2);
+	if (!has_room(w, ev->nr))
 		return false;
 	w->log->events++;
 	if (w->past)

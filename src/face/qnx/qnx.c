@@ -233,22 +233,6 @@ int tacho_qnx_dealloc(struct tacho_qnx *q, struct tacho_diag *d)
 	return errno_of(err);
 }
 
-int tacho_qnx_mode(struct tacho_qnx *q, bool ring, struct tacho_diag *d)
-{
-	int err = 0;
-
-	if (q->state->running)
-		return runs(d);
-	if (tacho_qnx_has_buffers(q) && q->state->ring != ring) {
-		err = tacho_session_resize(&q->session, -1, lane_size(q->state->nr_buffers),
-					   ring, d);
-		tacho_qnx_kernel_remove(q);
-	}
-	if (!err)
-		tacho_store_relaxed(&q->state->ring, ring);
-	return errno_of(err);
-}
-
 /* ---- running ---- */
 
 static uint64_t now(const struct tacho_qnx *q)
@@ -268,6 +252,26 @@ static void begin_counting(struct tacho_qnx *q)
 {
 	tacho_store_relaxed(&q->state->written, written(q));
 	tacho_store_relaxed(&q->state->flushed, now(q));
+}
+
+int tacho_qnx_mode(struct tacho_qnx *q, bool ring, struct tacho_diag *d)
+{
+	int err = 0;
+
+	if (q->state->running)
+		return runs(d);
+	if (tacho_qnx_has_buffers(q) && q->state->ring != ring) {
+		err = tacho_session_resize(&q->session, -1, lane_size(q->state->nr_buffers),
+					   ring, d);
+		tacho_qnx_kernel_remove(q);
+	}
+	if (err)
+		return errno_of(err);
+	/* other buffers, and they are empty, as on QNX */
+	if (tacho_qnx_has_buffers(q) && q->state->ring != ring)
+		begin_counting(q);
+	tacho_store_relaxed(&q->state->ring, ring);
+	return 0;
 }
 
 int tacho_qnx_start(struct tacho_qnx *q, bool no_state, struct tacho_diag *d)

@@ -329,6 +329,13 @@ TACHO_EXPORT int qnx_trace_event_800(int code, ...)
 	return ret;
 }
 
+/* The two numbers that the right to input and output has had. */
+TACHO_EXPORT int ThreadCtl(int cmd, void *data)
+{
+	(void)data;
+	return cmd == 1 || cmd == 14 ? 0 : result(-ENOTSUP);
+}
+
 /* ---- helpers ---- */
 
 static TACHO_NOINLINE int logi_slow(uint32_t event, unsigned int d1, unsigned int d2)
