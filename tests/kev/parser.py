@@ -3,6 +3,7 @@
 kevfile.py makes byte by byte; the lines are those of the historic program."""
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -12,7 +13,8 @@ import kevfile  # noqa: E402
 from kevfile import (COMM, CONTROL, CREATE_NAME, EXIT, INT, INTERRUPTED, KER_CALL, PR_TH,  # noqa: E402
                      STATES, SYSTEM, USER, CB, CE, File)
 
-PRINTER, PARSER = sys.argv[1:3]
+PRINTER, PARSER, UNINSTALLED = sys.argv[1:4]
+CC = sys.argv[4:]
 count = failed = 0
 work = tempfile.mkdtemp(prefix='tacho-kev.')
 path = os.path.join(work, 'x.kev')
@@ -62,6 +64,7 @@ def trace(big=False):
     f.words(1, INT, 5, 0x51, 14, 0x12345678)
     f.words(1, KER_CALL, EXIT + 37, 0x52, 0, 7)
     f.combine(1, USER, 8, 0x53, b'a' * 2000)
+    f.simple(1, SYSTEM, 3, 0x54, 1, struct.unpack(f.e + 'I', b'aps\0')[0])
     return f
 
 
@@ -115,6 +118,9 @@ t:0x00000050 CPU:01 INT_HANDLER_EXIT:0x0000000e (14) SIGEVENT:PULSE 0x40000002:0
 t:0x00000051 CPU:01 INT     :ENTRY_64 d0:0x0000000e d1:0x12345678
 t:0x00000052 CPU:01 KER_EXIT:CHANCON_ATTR/37 ret_val:0x00000000 old_attr:0x00000007
 t:0x00000053 CPU:01 USREVENT:EVENT:8 STR:"%s"
+t:0x00000054 CPU:01 SYSTEM  :APS_NAME       
+              partition_id:1
+                      name:aps
 """ % ('a' * 1999)
 
 
@@ -197,7 +203,7 @@ def test_parser():
     same((code, out[0], err), (0, "user header 0 0 0 0 release '6.4.1' conv 0 syspage 13 "
                                   "'PAGE", ''), 'the header comes first')
     events = [line for line in out[2:]]
-    ok(len(events) == 22, 'a callback for each event', *events)
+    ok(len(events) == 23, 'a callback for each event', *events)
     same(events[3], 'user cpu 0 class 2 event 11 time 0x00000041 clk 0x500000041 prev 2: '
          '40000001 0000000c 0000000d 00000001 00000002 00000003', 'a combine event, whole')
     same(events[10], 'user cpu 1 class 4 event 24 time 0x00000048 clk 0x500000048 prev 2: '
@@ -250,6 +256,21 @@ def parser_events(f):
     return out[2:] if code == 0 and not err else []
 
 
+def test_uninstalled():
+    """A program for QNX finds the header where the library has only been built."""
+    if not shutil.which('pkg-config'):
+        return
+    env = {**os.environ, 'PKG_CONFIG_PATH': UNINSTALLED}
+    p = subprocess.run(['pkg-config', '--cflags', 'traceparser'], capture_output=True,
+                       text=True, env=env)
+    q = subprocess.run([*CC, *p.stdout.split(), '-fsyntax-only', '-x', 'c', '-'],
+                       input='#include <sys/traceparser.h>\nstruct traceparser_state *s;\n',
+                       capture_output=True, text=True)
+    ok(p.returncode == 0 and q.returncode == 0, 'pkg-config of what is not installed', p.stderr,
+       q.stderr)
+
+
+test_uninstalled()
 test_printer()
 test_format()
 test_errors()

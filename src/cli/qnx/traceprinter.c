@@ -149,7 +149,8 @@ static void put_list(const struct printer *p, const struct tacho_kev_list *list,
 		     const unsigned *data, unsigned words)
 {
 	const struct tacho_kev_field *f = &tacho_kev_fields[list->first], *end = f + list->nr;
-	unsigned at = 0;
+	/* a list with a string is a long one, however short the string */
+	unsigned at = 0, lines = list->open ? words + 1 : words;
 
 	while (f < end) {
 		const struct tacho_kev_field *first = f++;
@@ -161,7 +162,7 @@ static void put_list(const struct printer *p, const struct tacho_kev_list *list,
 			n++;
 		if (!strcmp(first->name, "null"))
 			break;
-		put_label(p, first->label, words);
+		put_label(p, first->label, lines);
 		put_value(p, first->code, data + at, n);
 		at += n;
 	}
