@@ -74,11 +74,6 @@ static void put_text(const struct printer *p, const unsigned *data, size_t size)
 
 /* ---- arguments ---- */
 
-static unsigned size_of(char code)
-{
-	return code == 'E' || code == 'X' || code == 'Q' ? 2 : 1;
-}
-
 /*
  * Words that are the beginning of a message: as text, by four bytes up to where they end
  * or are no text, then each, whose byte order is the sender's affair.
@@ -154,7 +149,7 @@ static void put_list(const struct printer *p, const struct tacho_kev_list *list,
 
 	while (f < end) {
 		const struct tacho_kev_field *first = f++;
-		unsigned n = size_of(first->code);
+		unsigned n = tacho_kev_words(first->code);
 
 		if (first->code == 'N' || first->code == 'W')
 			n = words - at;

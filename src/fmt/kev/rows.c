@@ -195,11 +195,6 @@ void tacho_kev_profile_init(struct tacho_kev_profile *p,
 
 /* ---- lists ------------------------------------------------------------------------- */
 
-static uint32_t size_of(char code)
-{
-	return code == 'E' || code == 'X' || code == 'Q' ? 2 : 1;
-}
-
 static bool fits(const struct tacho_kev_list *l, uint32_t words)
 {
 	if (!l->nr)
@@ -216,7 +211,7 @@ static bool is_empty_there(const struct tacho_kev_list *l, const unsigned char *
 	for (uint32_t i = 0; i < l->nr; i++) {
 		if (f[i].filler && (!data || tacho_load_u32(data + 4 * (size_t)at)))
 			return false;
-		at += size_of(f[i].code);
+		at += tacho_kev_words(f[i].code);
 	}
 	if (l->open || at % 2 == 0)
 		return true;

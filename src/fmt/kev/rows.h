@@ -60,6 +60,12 @@ struct tacho_kev_field {
 	bool filler;		/* no argument: 0 */
 };
 
+/* Words of a field that has a size. */
+static inline uint32_t tacho_kev_words(char code)
+{
+	return code == 'E' || code == 'X' || code == 'Q' ? 2 : 1;
+}
+
 /* A list of arguments. */
 struct tacho_kev_list {
 	uint16_t first;		/* in tacho_kev_fields */

@@ -14,8 +14,8 @@
 #define TEXT_MAX	((size_t)64 << 10)
 
 /*
- * Ids: of rows from 1 on, one for each list and one for failed calls; of user events 0x4000 and up, by variant; of what
- * is kept as it is 0x8000 and the code.
+ * Ids: of rows from 1 on, one for each list and one for failed calls; of user events
+ * 0x4000 and up, by variant; of what is kept as it is 0x8000 and the code.
  */
 #define ID_ROW		1u
 #define ID_ROW_STEP	(TACHO_KEV_ERROR + 1u)

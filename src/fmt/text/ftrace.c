@@ -24,7 +24,7 @@ static uint32_t task_text(const struct tacho_line *l, int32_t pid,
 	return n > 0 ? (uint32_t)n : 0;
 }
 
-/* Systems of QNX that have events of the same names: a call and its return, two kinds of threads. */
+/* Systems of QNX whose events have each other's names: a call and its return, and threads. */
 static bool shares_names(const char *system)
 {
 	static const char *const systems[] = {
