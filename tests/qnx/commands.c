@@ -42,7 +42,7 @@ static void test_buffers(void)
 	CHECK_ERR(TraceEvent(_NTO_TRACE_DEALLOCBUFFER), ECANCELED);
 }
 
-/* The other mode is other buffers, which are empty. */
+/* The other mode keeps what was recorded, and its count. */
 static void test_mode(void)
 {
 	CHECK_EQ(TraceEvent(_NTO_TRACE_ALLOCBUFFER, 4, NULL), 0);
@@ -54,7 +54,7 @@ static void test_mode(void)
 	CHECK_EQ(TraceEvent(_NTO_TRACE_SETLINEARMODE), 0);
 	CHECK_EQ(TraceEvent(_NTO_TRACE_QUERYEVENTS), 10);
 	CHECK_EQ(TraceEvent(_NTO_TRACE_SETRINGMODE), 0);
-	CHECK_EQ(TraceEvent(_NTO_TRACE_QUERYEVENTS), 0);
+	CHECK_EQ(TraceEvent(_NTO_TRACE_QUERYEVENTS), 10);
 	CHECK_EQ(TraceEvent(_NTO_TRACE_START), 0);
 	CHECK_EQ(trace_logi(1, 2, 3), 0);
 	CHECK_EQ(TraceEvent(_NTO_TRACE_QUERYEVENTS), 1);

@@ -234,6 +234,21 @@ int tacho_qnx_kernel_stop(struct tacho_qnx *q, struct tacho_diag *d)
 	return err;
 }
 
+int tacho_qnx_kernel_mode(struct tacho_qnx *q, bool ring, struct tacho_diag *d)
+{
+	struct tacho_kernel *k;
+	int err;
+
+	if (!has_instance(q))
+		return 0;
+	err = open_instance(q, &k, d);
+	if (err)
+		return err;
+	err = tacho_kernel_set_option(k, "overwrite", ring, d);
+	tacho_kernel_leave(k);
+	return err;
+}
+
 void tacho_qnx_kernel_remove(struct tacho_qnx *q)
 {
 	struct tacho_tracefs t;

@@ -261,17 +261,15 @@ int tacho_qnx_mode(struct tacho_qnx *q, bool ring, struct tacho_diag *d)
 	if (q->state->running)
 		return runs(d);
 	if (tacho_qnx_has_buffers(q) && q->state->ring != ring) {
+		/* what was recorded stays, and QUERYEVENTS counts it */
 		err = tacho_session_resize(&q->session, -1, lane_size(q->state->nr_buffers),
 					   ring, d);
-		tacho_qnx_kernel_remove(q);
+		if (!err)
+			err = tacho_qnx_kernel_mode(q, ring, d);
 	}
-	if (err)
-		return errno_of(err);
-	/* other buffers, and they are empty, as on QNX */
-	if (tacho_qnx_has_buffers(q) && q->state->ring != ring)
-		begin_counting(q);
-	tacho_store_relaxed(&q->state->ring, ring);
-	return 0;
+	if (!err)
+		tacho_store_relaxed(&q->state->ring, ring);
+	return errno_of(err);
 }
 
 int tacho_qnx_start(struct tacho_qnx *q, bool no_state, struct tacho_diag *d)

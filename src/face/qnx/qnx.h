@@ -94,6 +94,8 @@ int tacho_qnx_kernel_follow(struct tacho_qnx *q, struct tacho_diag *d);
 struct tacho_kernel;
 int tacho_qnx_kernel_open(struct tacho_qnx *q, struct tacho_kernel **k, struct tacho_diag *d);
 int tacho_qnx_kernel_stop(struct tacho_qnx *q, struct tacho_diag *d);
+/* The kernel's instance keeps the newest (ring) or the oldest; what it holds stays. */
+int tacho_qnx_kernel_mode(struct tacho_qnx *q, bool ring, struct tacho_diag *d);
 void tacho_qnx_kernel_remove(struct tacho_qnx *q);
 
 #endif
