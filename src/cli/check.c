@@ -497,6 +497,9 @@ static int check_by_reading(struct check_log *log, const char *path,
 	if (!tacho_stream_get_info(trace.stream, &info)) {
 		sum->packets += info.packets;
 		sum->files += info.parts;
+		if (info.truncated)
+			check_remark(&t, "", CHECK_NO_BYTE, "%" PRIu64 " events are larger than a record, which has 64 KiB and 1000 fields, and are cut; tacho_cut in them says how many of their fields, if they have it",
+				     info.truncated);
 		if (info.damaged)
 			check_problem(&t, "", CHECK_NO_BYTE, "%" PRIu64 " places hold no records",
 				      info.damaged);

@@ -103,6 +103,9 @@ void cli_trace_remarks(struct cli_trace *t)
 	if (info.discarded)
 		cli_note("%" PRIu64 " events were lost while recording",
 			 info.discarded);
+	if (info.truncated)
+		cli_note("%" PRIu64 " events are larger than a record and were cut; tacho_cut in them says how many of their fields, if they have it",
+			 info.truncated);
 	if (info.damaged)
 		cli_note("%" PRIu64 " damaged places were passed over; 'tacho check %s' says where",
 			 info.damaged, t->path);

@@ -153,6 +153,7 @@ struct tacho_source {
 	bool strings_tried;		/* printk_formats was asked for */
 	bool counting;			/* ... only how many records there are is asked for */
 	uint64_t damaged;
+	uint64_t truncated;		/* records that had to be cut to be one */
 	/* told of each damage: file, byte, what; NULL: nobody listens */
 	void (*told)(void *arg, const char *name, uint64_t offset, const char *what);
 	void *told_arg;

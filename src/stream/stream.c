@@ -415,6 +415,7 @@ int tacho_stream_seek(struct tacho_stream *s, uint64_t time)
 		uint64_t ticks = time ? tacho_clock_ticks(&source->clock, time) : 0;
 
 		source->diag = (struct tacho_diag){ 0 };
+		source->truncated = 0;
 		for (uint32_t j = 0; j < source->nr_parts; j++) {
 			struct tacho_part *p = source->part[j];
 			int err;
@@ -647,6 +648,7 @@ int tacho_stream_get_info(struct tacho_stream *s,
 		if (err)
 			return err;
 		info->damaged += source->damaged;
+		info->truncated += source->truncated;
 	}
 	(void)tacho_stream_type(s, 0);
 	info->types = s->types->nr;

@@ -152,6 +152,157 @@ static void test_own(void)
 	}
 }
 
+/* ---- events that no record holds -------------------------------------------------- */
+
+#define LONG_TEXT	70000u
+#define LONG_SEQ	20000u
+#define PAIRS		1000u
+#define MANY		1100u
+
+/* A CTF trace without clock and packets: each event is its id and its fields. */
+static void make_large(const char *dir)
+{
+	char path[500];
+	FILE *f;
+
+	CHECK_EQ(mkdir(dir, 0755), 0);
+	(void)snprintf(path, sizeof(path), "%s/metadata", dir);
+	f = fopen(path, "w");
+	if (!CHECK(f))
+		return;
+	fputs("/* CTF 1.8 */\n"
+	      "typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
+	      "typealias integer { size = 8; align = 8; signed = false; } := u8;\n"
+	      "trace { major = 1; minor = 8; byte_order = le; };\n"
+	      "stream { event.header := struct { u32 id; }; };\n"
+	      "event { name = \"t:text\"; id = 0; fields := struct { string s; u32 behind; string s2; }; };\n"
+	      "event { name = \"t:seq\"; id = 1; fields := struct { u32 n; u32 v[n]; string s; }; };\n"
+	      "event { name = \"t:nest\"; id = 2; fields := struct { struct { u32 a; u32 b; } x[1000]; }; };\n"
+	      "event { name = \"t:many\"; id = 3; fields := struct {", f);
+	for (uint32_t i = 0; i < MANY; i++)
+		fprintf(f, " u8 f%u;", i);
+	fputs(" }; };\n", f);
+	CHECK_EQ(fclose(f), 0);
+}
+
+static void put_u32(FILE *f, uint32_t v)
+{
+	for (int i = 0; i < 4; i++)
+		(void)fputc((int)(v >> 8 * i & 0xff), f);
+}
+
+/* One event of each kind that is too large, then one of the first two that is not. */
+static void make_large_events(const char *dir)
+{
+	char path[500];
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "%s/stream", dir);
+	f = fopen(path, "w");
+	if (!CHECK(f))
+		return;
+	for (uint32_t big = 2; big--;) {
+		put_u32(f, 0);
+		for (uint32_t i = 0; i < (big ? LONG_TEXT : 5); i++)
+			(void)fputc('a' + (int)(i % 26), f);
+		(void)fputc('\0', f);
+		put_u32(f, 77);
+		(void)fwrite("end", 1, 4, f);
+		put_u32(f, 1);
+		put_u32(f, big ? LONG_SEQ : 3);
+		for (uint32_t i = 0; i < (big ? LONG_SEQ : 3); i++)
+			put_u32(f, i * 7);
+		(void)fwrite("end", 1, 4, f);
+		put_u32(f, 2);
+		for (uint32_t i = 0; i < 2 * PAIRS; i++)
+			put_u32(f, i);
+		put_u32(f, 3);
+		for (uint32_t i = 0; i < MANY; i++)
+			(void)fputc((int)(i & 0xff), f);
+	}
+	CHECK_EQ(fclose(f), 0);
+}
+
+static uint64_t number_of(const struct tacho_record *r, const char *name)
+{
+	const struct tacho_field *f = tacho_type_find(r->type, name);
+	uint64_t v = UINT64_MAX;
+
+	if (f)
+		(void)tacho_record_int(r, f, &v);
+	return v;
+}
+
+static size_t length_of(const struct tacho_record *r, const char *name, const void **data)
+{
+	const struct tacho_field *f = tacho_type_find(r->type, name);
+	size_t n = 0;
+
+	*data = f ? tacho_record_data(r, f, &n) : NULL;
+	return *data ? n : 0;
+}
+
+static void check_large(const struct tacho_record *r, bool big)
+{
+	const char *name = tacho_type_name(r->type);
+	const void *data, *other;
+	size_t n;
+
+	CHECK(r->len <= TACHO_RAW_MAX);
+	if (!strcmp(name, "many")) {
+		CHECK_EQ(number_of(r, "tacho_cut"), 100);
+		CHECK_EQ(number_of(r, "f999"), 999 & 0xff);
+		return;
+	}
+	/* what comes behind the text or sequence finds no room, either */
+	n = (size_t)number_of(r, "tacho_cut");
+	CHECK(strcmp(name, "nest") && big ? n == 1 || n == 2 : n == SIZE_MAX);
+	if (!strcmp(name, "text")) {
+		n = length_of(r, "s", &data);
+		CHECK(big ? n > 65000 && n < LONG_TEXT : n == 6);
+		CHECK_EQ(number_of(r, "behind"), 77);
+	} else if (!strcmp(name, "seq")) {
+		n = length_of(r, "v", &data);
+		CHECK(big ? n > 65000 && n < 4 * LONG_SEQ : n == 12);
+		CHECK_EQ(number_of(r, "n"), big ? LONG_SEQ : 3);
+	} else {
+		n = length_of(r, "x", &data);
+		CHECK(n > 20 && !memcmp((const char *)data + n - 18, "{a=1998, b=1999}]", 18));
+	}
+	n = length_of(r, strcmp(name, "text") ? "s" : "s2", &other);
+	CHECK(!strcmp(name, "nest") || (big ? n >= 1 && n <= 4 : n == 4));
+}
+
+static void test_large(void)
+{
+	const char *dir = tmpdir_path("large");
+	struct tacho_stream_info info;
+	struct tacho_stream *s;
+	struct tacho_record r;
+	struct tacho_error e;
+	uint32_t n = 0;
+
+	make_large(dir);
+	make_large_events(dir);
+	if (!CHECK_EQ(tacho_stream_open(&s, dir, 0, &e), 0)) {
+		printf("# %s\n", e.text);
+		return;
+	}
+	for (; tacho_stream_next(s, &r) == TACHO_STREAM_RECORD; n++)
+		check_large(&r, n < 4);
+	CHECK_EQ(n, 8);
+	CHECK_EQ(tacho_stream_get_info(s, &info), 0);
+	CHECK_EQ(info.truncated, 4);
+	CHECK_EQ(tacho_stream_seek(s, 0), 0);
+	for (n = 0; tacho_stream_next(s, &r) == TACHO_STREAM_RECORD; n++)
+		;
+	CHECK_EQ(n, 8);
+	CHECK_EQ(tacho_stream_get_info(s, &info), 0);
+	CHECK_EQ(info.truncated, 4);
+	CHECK_EQ(info.damaged, 0);
+	tacho_stream_close(s);
+}
+
 static void test_no_module(void)
 {
 	struct tacho_stream *s;
@@ -224,6 +375,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		setenv("TACHO_MODULE_DIR", argv[1], 1);
 	test_own();
+	test_large();
 	if (argc > 3)
 		test_lttng(argv[2], argv[3]);
 	else

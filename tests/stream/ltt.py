@@ -230,6 +230,13 @@ rc, out, err = run(TACHO, 'report', '--no-pager', save('none.0.ltt', f.done()))
 ok(rc == 1 and not out and 'that no known layout' in err and len(err.splitlines()) == 1,
    'records that no layout has', out, err)
 
+# more data than a record of tacho's holds
+f = ltt.File(size=131072)
+f.add(ltt.NEW_EVENT, 0, 23, b'large', b'', 2, b'')
+f.add(ltt.CUSTOM, 0, 23, 65400, tail=b'x' * 65400)
+rc, out, err = run(TACHO, 'check', save('large.0.ltt', f.done()))
+ok(rc == 0 and 'remark: 1 events are larger than a record' in out, 'data that is cut is told', out, err)
+
 # ---- what every verb makes of it -------------------------------------------------------
 
 d = os.path.join(work, 'le64')

@@ -14,7 +14,8 @@
 #define SLOTS_MAX	1000u
 #define DEPTH_MAX	16
 #define LABELS_MAX	256u
-#define TEXT_MAX	4096u	/* one rendered field */
+#define TEXT_MAX	((size_t)TACHO_RAW_MAX)	/* one rendered field: what a record holds */
+#define MARK		"tacho_cut"
 #define FIXED_MAX	16384u
 
 static bool is_unsigned(bt_field_class_type t)
@@ -56,6 +57,7 @@ struct planner {
 	char *name[SLOTS_MAX];
 	const bt_field_class *class[SLOTS_MAX];
 	uint32_t nr, at;
+	uint32_t mark;		/* see struct tacho_bt2_plan */
 	bool contexts;		/* roles are looked for */
 	struct tacho_buf fields, fmt, args;
 };
@@ -297,6 +299,12 @@ static const struct tacho_type *make_type(struct planner *p,
 		put_field(p, i);
 		put_print(p, i);
 	}
+	if (p->mark) {
+		tacho_buf_printf(b, "\tfield:u32 " MARK ";\toffset:%u;\tsize:4;\tsigned:0;\n",
+				 p->mark);
+		tacho_buf_printf(&p->fmt, "%s" MARK "=%%u", p->nr ? " " : "");
+		tacho_buf_puts(&p->args, ", REC->" MARK);
+	}
 	tacho_buf_puts(b, "\nprint fmt: \"");
 	tacho_buf_put(b, p->fmt.data, p->fmt.len);
 	tacho_buf_putc(b, '"');
@@ -340,9 +348,21 @@ static int plan_trees(struct planner *p, const bt_event_class *class)
 	return err;
 }
 
+/* The slots of the plan: each knows how many dynamic ones come behind it. */
+static void copy_slots(struct tacho_bt2_plan *plan, const struct planner *p)
+{
+	uint16_t later = 0;
+
+	for (uint32_t i = p->nr; i--;) {
+		plan->slot[i] = p->slot[i];
+		plan->slot[i].later = later;
+		later += p->slot[i].dynamic;
+	}
+}
+
 struct tacho_bt2_plan *tacho_bt2_plan_new(struct tacho_arena *arena,
 					  const bt_event_class *class,
-					  const char *system, uint32_t id)
+					  const char *system, uint32_t id, bool marked)
 {
 	struct tacho_bt2_plan *plan = tacho_arena_alloc(arena, sizeof(*plan));
 	struct planner *p = calloc(1, sizeof(*p));
@@ -356,16 +376,24 @@ struct tacho_bt2_plan *tacho_bt2_plan_new(struct tacho_arena *arena,
 		p->at = sizeof(struct tacho_common);
 		err = plan_trees(p, class);
 		/* too many fields: as many as there is room for */
-		if (err == -E2BIG)
+		if (err == -E2BIG) {
+			marked = true;
 			err = 0;
+		}
+		if (marked) {
+			p->mark = TACHO_ALIGN_UP(p->at, 4u);
+			p->at = p->mark + 4;
+		}
 	}
 	if (!err) {
 		plan->class = class;
 		plan->nr_slots = p->nr;
 		plan->fixed = p->at;
+		plan->mark = p->mark;
+		plan->marked = p->mark ? plan : NULL;
 		plan->slot = tacho_arena_array(arena, p->nr + 1, sizeof(*plan->slot));
 		if (plan->slot)
-			memcpy(plan->slot, p->slot, p->nr * sizeof(*plan->slot));
+			copy_slots(plan, p);
 		plan->type = make_type(p, arena, name ? name : "event", system, id);
 		if (!plan->slot || !plan->type)
 			err = -ENOMEM;
@@ -460,6 +488,7 @@ struct encoder {
 	struct tacho_buf *out;
 	struct tacho_bt2_thread *thread;
 	uint8_t tid_role;	/* the best so far */
+	uint32_t cut;		/* fields that are not whole */
 };
 
 static uint64_t real_bits(const bt_field *f)
@@ -503,10 +532,10 @@ static void put_int(char *to, uint64_t v, uint8_t size)
 		tacho_put_u64(to, v);
 }
 
-/* Bytes that the dynamic data may still take, a NUL set aside. */
-static size_t room_left(const struct encoder *e)
+/* Bytes that this slot's data may take, a NUL set aside for it and for each behind it. */
+static size_t room_left(const struct encoder *e, const struct tacho_bt2_slot *s)
 {
-	size_t used = e->out->len - e->start + 1;
+	size_t used = e->out->len - e->start + 1 + s->later;
 
 	return used < TACHO_RAW_MAX - 7 ? TACHO_RAW_MAX - 7 - used : 0;
 }
@@ -514,8 +543,10 @@ static size_t room_left(const struct encoder *e)
 static void put_text(struct encoder *e, const struct tacho_bt2_slot *s,
 		     const char *text, size_t len)
 {
-	if (len > room_left(e))
-		len = room_left(e);
+	if (len > room_left(e, s)) {
+		len = room_left(e, s);
+		e->cut++;
+	}
 	tacho_buf_put(e->out, text, len);
 	tacho_buf_putc(e->out, '\0');
 	if (s->role == TACHO_BT2_PROCNAME)
@@ -528,8 +559,10 @@ static void put_numbers(struct encoder *e, const struct tacho_bt2_slot *s,
 {
 	uint64_t n = bt_field_array_get_length(f);
 
-	if (n > room_left(e) / s->size)
-		n = room_left(e) / s->size;
+	if (n > room_left(e, s) / s->size) {
+		n = room_left(e, s) / s->size;
+		e->cut++;
+	}
 	for (uint64_t i = 0; i < n; i++) {
 		char *to = tacho_buf_reserve(e->out, s->size);
 
@@ -555,9 +588,13 @@ static void put_dynamic(struct encoder *e, const struct tacho_bt2_slot *s,
 		put_text(e, s, bt_field_string_get_value(f),
 			 bt_field_string_get_length(f));
 	} else {
-		tacho_buf_init(&text, 4 * TEXT_MAX + 65536);
+		/* one element more than there is room for may stand in it */
+		tacho_buf_init(&text, 64 * TEXT_MAX);
 		render(&text, f, 0);
-		put_text(e, s, tacho_buf_str(&text), text.len);
+		if (tacho_buf_error(&text))
+			text.len = 0;
+		e->cut += tacho_buf_error(&text) != 0;
+		put_text(e, s, text.len ? tacho_buf_str(&text) : "", text.len);
 		tacho_buf_release(&text);
 	}
 	if (!tacho_buf_error(e->out))
@@ -571,8 +608,10 @@ static void encode_leaf(struct encoder *e, const bt_field *f)
 	const struct tacho_bt2_slot *s;
 	uint64_t v;
 
-	if (e->slot == e->plan->nr_slots)
+	if (e->slot == e->plan->nr_slots) {
+		e->cut++;
 		return;
+	}
 	s = &e->plan->slot[e->slot++];
 	if (s->dynamic) {
 		put_dynamic(e, s, f);
@@ -609,7 +648,7 @@ static void encode(struct encoder *e, const bt_field *f, int depth)
 
 int tacho_bt2_convert(const struct tacho_bt2_plan *plan, const bt_event *event,
 		      uint64_t ticks, struct tacho_bt2_thread *thread,
-		      struct tacho_buf *out)
+		      struct tacho_buf *out, uint32_t *cut)
 {
 	size_t first = out->len, size;
 	struct encoder e = { .plan = plan, .out = out, .thread = thread,
@@ -622,9 +661,17 @@ int tacho_bt2_convert(const struct tacho_bt2_plan *plan, const bt_event *event,
 	memset(to, 0, 8 + (size_t)plan->fixed);
 	tacho_buf_commit(out, 8 + (size_t)plan->fixed);
 	*thread = (struct tacho_bt2_thread){ 0 };
+	*cut = 0;
 	encode(&e, bt_event_borrow_payload_field_const(event), 0);
 	encode(&e, bt_event_borrow_specific_context_field_const(event), 0);
 	encode(&e, bt_event_borrow_common_context_field_const(event), 0);
+	*cut = e.cut;
+	if (e.cut && !plan->mark) {
+		out->len = first;
+		return 0;
+	}
+	if (plan->mark && !tacho_buf_error(out))
+		tacho_put_u32(out->data + e.start + plan->mark, e.cut);
 	while ((out->len - first) % 8)
 		tacho_buf_putc(out, '\0');
 	if (tacho_buf_error(out)) {

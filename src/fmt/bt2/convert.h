@@ -14,6 +14,10 @@
  *	real				float or double
  *	option, variant, array of anything else
  *					__data_loc char[]: its text
+ *
+ * A record has 64 KiB and a type SLOTS_MAX fields.  An event that is larger is cut, and its record is of
+ * another type of the same name, which has one field more, the *mark*: u32 tacho_cut, how many
+ * fields are not whole, or missing.
  */
 #ifndef TACHO_FMT_BT2_CONVERT_H
 #define TACHO_FMT_BT2_CONVERT_H
@@ -29,6 +33,7 @@ struct tacho_bt2_slot {
 	bool is_real;
 	uint8_t size;		/* of a number or an element: 1, 2, 4, 8 */
 	uint8_t role;		/* enum tacho_bt2_role */
+	uint16_t later;		/* dynamic slots behind it */
 	uint16_t offset;
 };
 
@@ -45,6 +50,8 @@ struct tacho_bt2_plan {
 	struct tacho_bt2_slot *slot;
 	uint32_t nr_slots;
 	uint32_t fixed;		/* bytes of the raw event's fixed part */
+	uint32_t mark;		/* offset of tacho_cut; 0: it has none */
+	struct tacho_bt2_plan *marked;	/* the one that has; NULL: not made yet */
 };
 
 /* What an event said about its thread. */
@@ -53,17 +60,20 @@ struct tacho_bt2_thread {
 	char comm[16];
 };
 
-/* Makes the plan and the type with this id.  NULL: no memory, or no room. */
+/*
+ * Makes the plan and the type with this id, with the mark if `marked`, or if the class has too
+ * many fields.  NULL: no memory, or no room.
+ */
 struct tacho_bt2_plan *tacho_bt2_plan_new(struct tacho_arena *arena,
 					  const bt_event_class *class,
-					  const char *system, uint32_t id);
+					  const char *system, uint32_t id, bool marked);
 
 /*
- * Appends the record of an event at ticks to out.  Text that does not fit in a
- * record is cut.  0, or -ENOMEM.
+ * Appends the record of an event at ticks to out.  *cut is how many fields are not whole; where that is
+ * not 0 and the plan has no mark, nothing is appended.  0, or -ENOMEM.
  */
 int tacho_bt2_convert(const struct tacho_bt2_plan *plan, const bt_event *event,
 		      uint64_t ticks, struct tacho_bt2_thread *thread,
-		      struct tacho_buf *out);
+		      struct tacho_buf *out, uint32_t *cut);
 
 #endif

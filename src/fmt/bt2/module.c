@@ -113,6 +113,23 @@ static bool is_kernel(const bt_trace *trace)
 	       !strcmp(bt_value_string_get(v), "kernel");
 }
 
+/* Of each class there may be two: s->nr_plans counts types. */
+static struct tacho_bt2_plan *plan_new(struct bt2_source *s, const bt_event_class *class,
+				       uint32_t stream_id, bool marked)
+{
+	struct tacho_bt2_plan *plan;
+
+	if (s->nr_plans == 65535)
+		return NULL;
+	plan = tacho_bt2_plan_new(&s->arena, class, stream_id ? "kernel" : "ust",
+				  s->nr_plans + 1, marked);
+	if (!plan || tacho_source_set_type(&s->source, stream_id, s->nr_plans + 1,
+					   plan->type))
+		return NULL;
+	s->nr_plans++;
+	return plan;
+}
+
 static struct tacho_bt2_plan *plan_get(struct bt2_source *s,
 				       const bt_event_class *class,
 				       uint32_t stream_id)
@@ -124,14 +141,9 @@ static struct tacho_bt2_plan *plan_get(struct bt2_source *s,
 	plan = s->plan[plan_slot(s, class)];
 	if (plan || s->nr_plans == 65535)
 		return plan;
-	plan = tacho_bt2_plan_new(&s->arena, class, stream_id ? "kernel" : "ust",
-				  s->nr_plans + 1);
-	if (!plan ||
-	    tacho_source_set_type(&s->source, stream_id, s->nr_plans + 1,
-				  plan->type))
-		return NULL;
-	s->nr_plans++;
-	s->plan[plan_slot(s, class)] = plan;
+	plan = plan_new(s, class, stream_id, false);
+	if (plan)
+		s->plan[plan_slot(s, class)] = plan;
 	return plan;
 }
 
@@ -172,6 +184,24 @@ static void take_name(struct bt2_source *s, const struct tacho_bt2_thread *t)
 				   strlen(t->comm));
 }
 
+/* An event that is too large for a record is cut, and its record marked. */
+static int put_event(struct bt2_source *s, struct bt2_part *p, struct tacho_bt2_plan *plan,
+		     const bt_event *event, uint64_t time, struct tacho_bt2_thread *thread)
+{
+	uint32_t cut;
+	int err = tacho_bt2_convert(plan, event, time, thread, &p->out, &cut);
+
+	if (err || !cut)
+		return err;
+	s->source.truncated++;
+	if (plan->mark)
+		return 0;
+	if (!plan->marked)
+		plan->marked = plan_new(s, plan->class, p->part.stream_id, true);
+	return plan->marked ? tacho_bt2_convert(plan->marked, event, time, thread, &p->out,
+						&cut) : -ENOMEM;
+}
+
 /* One event into the part's batch; false: it begins the next batch. */
 static bool take_event(struct bt2_source *s, struct bt2_part *p,
 		       const bt_message *msg)
@@ -194,7 +224,7 @@ static bool take_event(struct bt2_source *s, struct bt2_part *p,
 		return false;
 	}
 	plan = plan_get(s, class, p->part.stream_id);
-	if (!plan || tacho_bt2_convert(plan, event, time, &thread, &p->out)) {
+	if (!plan || put_event(s, p, plan, event, time, &thread)) {
 		s->source.damaged++;
 		return true;
 	}

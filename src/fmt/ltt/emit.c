@@ -344,16 +344,26 @@ static int take_lost(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 
 /* ---- events ------------------------------------------------------------------------- */
 
+/* How much of the data a record holds; what is cut is counted. */
+static size_t fit(struct tacho_ltt_source *s, size_t len)
+{
+	if (len <= DATA_MAX)
+		return len;
+	s->source.truncated++;
+	return DATA_MAX;
+}
+
 static int emit_raw(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		    struct tacho_ltt_batch *b, const struct tacho_ltt_record *r)
 {
 	uint64_t ns = tacho_ltt_ns(&p->clock);
 	unsigned char ids[2] = { (unsigned char)r->id, (unsigned char)r->sub };
-	size_t len = r->len < DATA_MAX ? r->len : DATA_MAX;
 	struct put put;
+	size_t len;
 
 	if (!tacho_ltt_fits(b, ns, TACHO_STREAM_KERNEL))
 		return TACHO_STREAM_AGAIN;
+	len = fit(s, r->len);
 	put_begin(&put, b);
 	put_common(&put, LTT_TYPE_RAW, p->pid);
 	put_bytes(&put, ids, 2);
@@ -405,7 +415,7 @@ static int emit_custom(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	put_common(&put, c && c->type && c->kind == LTT_CUSTOM_DECLARED ? c->type->id :
 		   LTT_TYPE_CUSTOM, p->pid);
 	put_struct(&put, s, r);
-	put_data(&put, tacho_ltt_loc_at(shape), data, len < DATA_MAX ? len : DATA_MAX,
+	put_data(&put, tacho_ltt_loc_at(shape), data, fit(s, len),
 		 c && c->text && c->type);
 	put_end(&put, s, b, ns, r->size);
 	return status;
@@ -445,8 +455,6 @@ static int emit_event(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 							1].at);
 		if (name > r->len - shape->size)
 			name = r->len - shape->size;
-		if (name > DATA_MAX)
-			name = DATA_MAX;
 	}
 	raw = tail_of(s, r, shape->size + name, &c, &len);
 	if (raw)
@@ -457,7 +465,7 @@ static int emit_event(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	put_common(&put, LTT_TYPE(r->id, r->sub), p->pid);
 	put_struct(&put, s, r);
 	if (ev->data == TACHO_LTT_NAME)
-		put_data(&put, tacho_ltt_loc_at(shape), r->body + shape->size, name,
+		put_data(&put, tacho_ltt_loc_at(shape), r->body + shape->size, fit(s, name),
 			 true);
 	put_end(&put, s, b, ns, r->size);
 	return TACHO_STREAM_RECORD;
