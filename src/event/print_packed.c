@@ -313,7 +313,8 @@ void tacho_packed_print(const char *fmt, const unsigned char *args, size_t n,
 			unsigned int long_size,
 			const struct tacho_print_env *env, struct tacho_buf *out)
 {
-	struct packed p = { .base = args, .len = n, .long_size = long_size };
+	struct packed p = { .base = args ? args : (const unsigned char *)"",
+			    .len = args ? n : 0, .long_size = long_size };
 	struct conversion c;
 	struct argument a;
 

@@ -30,7 +30,7 @@
 
 /*
  * Appends what fmt says of the n bytes at args.  Arguments that are not there are
- * 0 and "".  long_size is 4 or 8; env may be NULL.
+ * 0 and "".  long_size is 4 or 8; args and env may be NULL.
  */
 void tacho_packed_print(const char *fmt, const unsigned char *args, size_t n,
 			unsigned int long_size,

@@ -556,7 +556,7 @@ static void bprint_message(struct tacho_output *o, const struct tacho_record *r,
 		tacho_field_data(t->field[2], r->raw, r->len, &n) : NULL;
 
 	if (fmt)
-		tacho_packed_print(fmt, args, args ? n : 0, t->field[1]->size,
+		tacho_packed_print(fmt, args, n, t->field[1]->size,
 				   &o->config.env, out);
 	else
 		put_unknown(output_field(t, 1, r), out);
