@@ -63,8 +63,8 @@ extern "C" {
 extern struct tacho_event tacho_marker_begin, tacho_marker_end,
 	tacho_marker_counter, tacho_marker_instant;
 
-/* The value is recorded if the event has one: two fields. */
-void tacho_marker_write(struct tacho_event *ev, const char *name,
+/* The value is recorded if the event has one: two fields.  False: no session wants it. */
+bool tacho_marker_write(struct tacho_event *ev, const char *name,
 			int64_t value);
 
 #define TACHO_MARKER_NAME \
@@ -82,8 +82,9 @@ static struct tacho_event_field tacho_counter_fields[] = {
 };
 
 #define TACHO_MARKER_EVENT(id, nr, fields, print)			\
-	TACHO_PER_OBJECT struct tacho_event tacho_marker_##id = {	\
-		sizeof(struct tacho_event), 0, tacho_state_off, NULL, 0, \
+	TACHO_PER_OBJECT TACHO_SDT_EVENT				\
+	struct tacho_event tacho_marker_##id = {			\
+		sizeof(struct tacho_event), 0, 0, tacho_state_off, NULL, 0, \
 		nr, "marker", #id, fields, print, NULL			\
 	}
 
@@ -100,20 +101,23 @@ struct tacho_event *tacho_marker_pointers[] = {
 };
 
 TACHO_OUT_OF_LINE TACHO_PER_OBJECT
-void tacho_marker_write(struct tacho_event *ev, const char *name, int64_t value)
+bool tacho_marker_write(struct tacho_event *ev, const char *name, int64_t value)
 {
-	const struct tacho_event_ops *ops = tacho_event_ops(ev);
+	const struct tacho_event_ops *ops;
 	const size_t fixed = ev->nr_fields == 2 ? 20 : 12;
 	uint64_t stack[TACHO_STACK_RAW / 8];
 	struct tacho_source source;
 	uint32_t word;
-	size_t len = tacho_room(fixed, tacho_source_bytes(&source, name,
-							  SIZE_MAX), &word);
-	char *raw = (char *)tacho_raw_begin(ev, ops, stack, sizeof(stack),
-					    fixed, len);
+	size_t len;
+	char *raw;
 
+	if (!tacho_event_recorded(ev))
+		return false;
+	ops = tacho_event_ops(ev);
+	len = tacho_room(fixed, tacho_source_bytes(&source, name, SIZE_MAX), &word);
+	raw = (char *)tacho_raw_begin(ev, ops, stack, sizeof(stack), fixed, len);
 	if (!raw)
-		return;
+		return true;
 	if (ev->nr_fields == 2)
 		memcpy(raw + 8, &value, sizeof(value));
 	memcpy(raw + fixed - sizeof(word), &word, sizeof(word));
@@ -121,6 +125,7 @@ void tacho_marker_write(struct tacho_event *ev, const char *name, int64_t value)
 	ops->write(ev, raw, len);
 	if (raw != (char *)stack)
 		ops->scratch_put(raw);
+	return true;
 }
 
 #ifdef __cplusplus
@@ -129,30 +134,34 @@ void tacho_marker_write(struct tacho_event *ev, const char *name, int64_t value)
 
 TACHO_INLINE void tacho_mark_begin(const char *name)
 {
-	TACHO_SDT("marker", "begin", (name));
-	if (tacho_event_enabled(&tacho_marker_begin))
+	if (tacho_event_enabled(&tacho_marker_begin)) {
+		TACHO_SDT_GUARDED("tacho_marker_begin", "marker", "begin", (name));
 		tacho_marker_write(&tacho_marker_begin, name, 0);
+	}
 }
 
 TACHO_INLINE void tacho_mark_end(const char *name)
 {
-	TACHO_SDT("marker", "end", (name));
-	if (tacho_event_enabled(&tacho_marker_end))
+	if (tacho_event_enabled(&tacho_marker_end)) {
+		TACHO_SDT_GUARDED("tacho_marker_end", "marker", "end", (name));
 		tacho_marker_write(&tacho_marker_end, name, 0);
+	}
 }
 
 TACHO_INLINE void tacho_mark_counter(const char *name, int64_t value)
 {
-	TACHO_SDT("marker", "counter", (name, value));
-	if (tacho_event_enabled(&tacho_marker_counter))
+	if (tacho_event_enabled(&tacho_marker_counter)) {
+		TACHO_SDT_GUARDED("tacho_marker_counter", "marker", "counter", (name, value));
 		tacho_marker_write(&tacho_marker_counter, name, value);
+	}
 }
 
 TACHO_INLINE void tacho_mark_instant(const char *name)
 {
-	TACHO_SDT("marker", "instant", (name));
-	if (tacho_event_enabled(&tacho_marker_instant))
+	if (tacho_event_enabled(&tacho_marker_instant)) {
+		TACHO_SDT_GUARDED("tacho_marker_instant", "marker", "instant", (name));
 		tacho_marker_write(&tacho_marker_instant, name, 0);
+	}
 }
 
 struct tacho_span {
@@ -168,18 +177,18 @@ struct tacho_span {
 
 TACHO_INLINE bool tacho_span_start(const char *name)
 {
-	TACHO_SDT("marker", "begin", (name));
 	if (!tacho_event_enabled(&tacho_marker_begin))
 		return false;
-	tacho_marker_write(&tacho_marker_begin, name, 0);
-	return true;
+	TACHO_SDT_GUARDED("tacho_marker_begin", "marker", "begin", (name));
+	return tacho_marker_write(&tacho_marker_begin, name, 0);
 }
 
 TACHO_INLINE void tacho_span_finish(const struct tacho_span *span)
 {
-	TACHO_SDT("marker", "end", (span->name));
-	if (__builtin_expect(span->begun, 0) &&
-	    tacho_event_enabled(&tacho_marker_end))
+	if (__builtin_expect(!(span->begun | TACHO_SDT_USERS(&tacho_marker_end)), 1))
+		return;
+	TACHO_SDT_GUARDED("tacho_marker_end", "marker", "end", (span->name));
+	if (span->begun)
 		tacho_marker_write(&tacho_marker_end, span->name, 0);
 }
 

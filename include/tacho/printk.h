@@ -109,7 +109,7 @@ void tacho_printk_check(const char *fmt, ...)
 		if (0)							\
 			tacho_printk_check(__VA_ARGS__);		\
 		TACHO_SDT("tacho", "printk", ());			\
-		if (tacho_event_enabled(&tacho_site_.late.event)) {	\
+		if (tacho_event_recorded(&tacho_site_.late.event)) {	\
 			uint64_t tacho_values_[tacho_nr_ + 1];		\
 									\
 			TACHO_EACH(TACHO_PRINTK_VALUE, __VA_ARGS__)	\

@@ -45,8 +45,8 @@
  * macros (see tacho/abi/stages.h); the compiler must find it as
  * <TRACE_INCLUDE_PATH/TRACE_INCLUDE_FILE.h>, so `.` needs -I with its folder.
  *
- * A site that is off is a nop (for perf and gdb, see tacho/abi/sdt.h), two loads, a
- * compare and a branch not taken.  Sites are safe in any thread and, as far as
+ * A site that is off is three loads (one is for perf and gdb, see tacho/abi/sdt.h), an or
+ * and a branch not taken.  Sites are safe in any thread and, as far as
  * the TP_fast_assign code is, in any signal handler.
  *
  *	TACHO_DISABLE	tracepoints become empty functions.  For all files of
@@ -64,12 +64,20 @@
 #include "tacho/ktypes.h"
 
 /* Whether any session wants the event. */
+TACHO_INLINE bool tacho_event_recorded(const struct tacho_event *ev)
+{
+	const uint64_t *state = TACHO_SITE_LOAD(const uint64_t *, ev->state);
+
+	return __builtin_expect(TACHO_SITE_LOAD(uint64_t, *state) != 0, 0);
+}
+
+/* The same, or somebody has attached himself to its SDT note: one branch for both. */
 TACHO_INLINE bool tacho_event_enabled(const struct tacho_event *ev)
 {
-	const uint64_t *state = __atomic_load_n(&ev->state, __ATOMIC_RELAXED);
+	const uint64_t *state = TACHO_SITE_LOAD(const uint64_t *, ev->state);
 
-	return __builtin_expect(__atomic_load_n(state, __ATOMIC_RELAXED) != 0,
-				0);
+	return __builtin_expect((TACHO_SITE_LOAD(uint64_t, *state) |
+				 TACHO_SDT_USERS(ev)) != 0, 0);
 }
 
 /*

@@ -199,7 +199,7 @@ TACHO_EXPORT void tacho_object_unregister(struct tacho_object *object)
 		if (!*e || !((*e)->flags & TACHO_EVENT_LIVE))
 			continue;
 		tacho_store_release(&(*e)->state, state_off);
-		(*e)->flags &= ~(uint32_t)TACHO_EVENT_LIVE;
+		(*e)->flags &= (uint16_t)~TACHO_EVENT_LIVE;
 		tacho_procmap_remove((*e)->index);
 	}
 	object->registered = 0;

@@ -180,25 +180,50 @@ class Bench(Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
                  f"{hist['two'] - plain['two']:.1f}", '-', '', '<= 25')
         self.figures['hist'] = hist['two'] - plain['two']
 
+    # what of bench_off's kinds of arguments is in a row of its own
+    OFF = (('numbers and text', ('values', 'text')),
+           ('sums and fields', ('sums', 'fields', 'pointer')),
+           ('sums of shared fields', ('mixed',)))
+
+    def off(self, cc, opt, lttng_env):
+        """Sites that are off, by one compiler: the worst of each kind."""
+        here = os.path.dirname(os.path.abspath(__file__))
+        lib = os.path.join(self.build, 'src', 'probe')
+        ours = ['-I' + os.path.join(here, '..', '..', 'include'), '-L' + lib,
+                '-Wl,-rpath,' + lib]
+        variants = [('', ours, ['-ltacho'], None),
+                    ('_nosdt', ours + ['-DTACHO_NO_SDT'], ['-ltacho'], None)]
+        if lttng_env is not None:
+            variants.append(('_lttng', ['-DBENCH_LTTNG'], ['-llttng-ust', '-ldl'], lttng_env))
+        runs = {}
+        for name, flags, libs, env in variants:
+            program = os.path.join(self.dir, f'off{name}')
+            p = sh(cc, '-std=gnu11', '-w', opt, '-I' + here, *flags,
+                   os.path.join(here, 'bench_off.c'), '-o', program, *libs)
+            if p.returncode:
+                self.note(f'{cc} could not build bench_off{name}')
+                continue
+            runs[name] = json.loads(sh(program, str(1000 * self.rounds),
+                                       env={**os.environ, **(env or {})}).stdout)
+        for what, kinds in self.OFF:
+            ns = {n: max(r[k] for k in kinds) for n, r in runs.items()}
+            if '' not in ns:
+                continue
+            self.row(f'off, {what}, {cc} {opt}, ns', f"{ns['']:.2f}",
+                     f"LTTng {ns['_lttng']:.2f}" if '_lttng' in ns else '-', '',
+                     '<= LTTng + 0.1')
+            for n, v in ns.items():
+                self.figures[f'off{n}_{kinds[0]}_{cc}{opt}'] = v
+
     def write(self):
         lttng = self.lttng_start()
         cpus = os.cpu_count()
         env = lttng[0] if lttng else None
-        off = self.many('bench_write', 1)
-        off_peer = self.many('bench_write_lttng', 1, env) if lttng else None
-        self.row('disabled, ns above an empty loop',
-                 f"{off['two'] - off['empty']:.2f}",
-                 f"LTTng {off_peer['two'] - off_peer['empty']:.2f}" if lttng else '-',
-                 '', '<= LTTng')
-        bare = self.many('bench_write_nosdt', 1)
-        self.row('disabled without its SDT note (LTTng has none)',
-                 f"{bare['two'] - bare['empty']:.2f}",
-                 f"LTTng {off_peer['two'] - off_peer['empty']:.2f}" if lttng else '-',
-                 '', '<= LTTng')
-        self.figures['disabled'] = off['two'] - off['empty']
-        self.figures['disabled_nosdt'] = bare['two'] - bare['empty']
+        for cc in ('gcc', 'clang'):
+            for opt in ('-O2', '-O3'):
+                if shutil.which(cc):
+                    self.off(cc, opt, env)
         if lttng:
-            self.figures['disabled_lttng'] = off_peer['two'] - off_peer['empty']
             lttng_on = self.lttng_enable(env)
         p = sh(self.tacho, 'create', '--flight', '-e', 'bench:*', 'bench')
         if p.returncode:

@@ -90,6 +90,48 @@
 #define TACHO_INLINE		static inline __attribute__((always_inline, unused))
 
 /*
+ * TACHO_SITE_LOAD(type, x): x, of 2 or 8 bytes, as it is in memory now, in one piece; as a
+ * value of the type.
+ *
+ * An argument of a site that is read from memory or computed shall be so where it is wanted,
+ * behind the branch.  Compilers move it there past this load only if they take the load
+ * for one that changes nothing: for gcc a volatile one is, and for clang an assembler
+ * statement that only reads.  (An atomic load is for neither.)  clang may not move that
+ * one out of a loop either: behind the branch is a call, which may change all memory.
+ */
+#if defined(__SANITIZE_THREAD__)
+#define TACHO_SITE_LOAD(type, x)	((type)__atomic_load_n(&(x), __ATOMIC_RELAXED))
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TACHO_SITE_LOAD(type, x)	((type)__atomic_load_n(&(x), __ATOMIC_RELAXED))
+#endif
+#endif
+#if !defined(TACHO_SITE_LOAD) && defined(__clang__) && defined(__LP64__) && \
+	(defined(__x86_64__) || defined(__aarch64__))
+#if defined(__x86_64__)
+#define TACHO_SITE_LOAD_WORD	"movq %1, %0"
+#define TACHO_SITE_LOAD_HALF	"movzwl %1, %k0"
+#else
+#define TACHO_SITE_LOAD_WORD	"ldr %0, %1"
+#define TACHO_SITE_LOAD_HALF	"ldrh %w0, %1"
+#endif
+#define TACHO_SITE_LOAD(type, x)					\
+	__extension__ ({						\
+		uint64_t tacho_word_;					\
+									\
+		if (sizeof(x) == 2)					\
+			__asm__(TACHO_SITE_LOAD_HALF			\
+				: "=r" (tacho_word_) : "m" (x));	\
+		else							\
+			__asm__(TACHO_SITE_LOAD_WORD			\
+				: "=r" (tacho_word_) : "m" (x));	\
+		(type)tacho_word_;					\
+	})
+#elif !defined(TACHO_SITE_LOAD)
+#define TACHO_SITE_LOAD(type, x)	((type)*(__typeof__(x) const volatile *)&(x))
+#endif
+
+/*
  * Out-of-line code of sites: away from the hot code.  Not `cold`, which would
  * also compile it for size and make enabled events slower.
  */

@@ -46,7 +46,7 @@ struct tacho_printk_site {
 #define TACHO_PRINTK_EVENT(nr, fields)					\
 	{								\
 		{							\
-			sizeof(struct tacho_event), 0,			\
+			sizeof(struct tacho_event), 0, 0,		\
 			tacho_state_off, NULL, 0, nr,			\
 			"printk", NULL, fields, NULL, NULL,		\
 		},							\

@@ -2,17 +2,31 @@
 /*
  * abi/sdt.h - a static probe note for perf, bpftrace, gdb and uftrace.
  *
- * TACHO_SDT(provider, name, args...) puts one nop into the code and describes
+ * TACHO_SDT(provider, name, args) puts one nop into the code and describes
  * it in the section .note.stapsdt, which is not loaded: its address, the two
  * names, and where each argument lies at that moment ("-4@%edi 8@$5").  The
  * layout is that of SystemTap's version 3 notes:
  *
  *	name size, desc size, type 3, "stapsdt\0"
- *	address of the nop, address of .stapsdt.base, semaphore (none: 0)
+ *	address of the nop, address of .stapsdt.base, of the semaphore (none: 0)
  *	provider, name and argument text, each with a NUL
  *
  * .stapsdt.base is one byte per object; readers compare its address with the
  * note's word to learn how far prelinking moved the code.
+ *
+ * The operands of a nop are computed before it, whoever looks.  So a tracepoint's nop stands
+ * behind the branch, and a semaphore opens that branch:
+ *
+ *	1. The semaphore is 16 bits of struct tacho_event, beside the pointer to its state
+ *	   words, so a site touches no further line of the cache.  The struct lies in
+ *	   the section .probes, where perf looks for the place in the file.
+ *	2. Who attaches himself counts it up in the memory of each process: the kernel for perf,
+ *	   bpftrace and tacho, as told by the probe (ref_ctr_offset), gdb by itself.
+ *	3. A site loads the first state word and the semaphore and branches once, on both.
+ *	4. The nop is the beginning of the event's function (abi/stages.h), which then
+ *	   looks at the state word alone.  Each event has one place in an object.
+ *
+ * Two branches, or a semaphore in a line of its own, cost up to a cycle more.
  *
  * Arguments: integers, enums and pointers of at most 8 bytes.  Any other
  * argument keeps its place as the constant 0.  The first 12 are described.
@@ -86,7 +100,7 @@ typename std::enable_if<!sdt_type<T>::ok, int>::type sdt_value(const T &)
 	 (TACHO_SIGNED_VALUE(TACHO_SDT_VALUE(x)) ? 1 : -1))
 #endif
 
-#define TACHO_SDT_TEXT(provider, name, args)				\
+#define TACHO_SDT_TEXT(sem, provider, name, args)			\
 	"990:	nop\n"							\
 	"	.pushsection .note.stapsdt,\"?\",\"note\"\n"		\
 	"	.balign 4\n"						\
@@ -95,7 +109,7 @@ typename std::enable_if<!sdt_type<T>::ok, int>::type sdt_value(const T &)
 	"992:	.balign 4\n"						\
 	"993:	.8byte 990b\n"						\
 	"	.8byte _.stapsdt.base\n"				\
-	"	.8byte 0\n"						\
+	"	.8byte " sem "\n"					\
 	"	.asciz \"" provider "\"\n"				\
 	"	.asciz \"" name "\"\n"					\
 	"	.asciz \"" args "\"\n"					\
@@ -154,26 +168,26 @@ typename std::enable_if<!sdt_type<T>::ok, int>::type sdt_value(const T &)
 	TACHO_SDT_O11(p, a, b, c, d, e, f, g, h, i, j, k), \
 	TACHO_SDT_OP(12, l, p)
 
-#define TACHO_SDT_0(provider, name, ...) \
-	TACHO_SDT_ASM(TACHO_SDT_TEXT(provider, name, "") : :)
-#define TACHO_SDT_N(provider, name, n, place, ...) \
-	TACHO_SDT_ASM(TACHO_SDT_TEXT(provider, name, TACHO_SDT_A##n) \
+#define TACHO_SDT_0(sem, provider, name, ...) \
+	TACHO_SDT_ASM(TACHO_SDT_TEXT(sem, provider, name, "") : :)
+#define TACHO_SDT_N(sem, provider, name, n, place, ...) \
+	TACHO_SDT_ASM(TACHO_SDT_TEXT(sem, provider, name, TACHO_SDT_A##n) \
 		      : : TACHO_SDT_O##n(place, __VA_ARGS__))
-#define TACHO_SDT_1(q, r, ...) TACHO_SDT_N(q, r, 1, TACHO_SDT_PLACE, __VA_ARGS__)
-#define TACHO_SDT_2(q, r, ...) TACHO_SDT_N(q, r, 2, TACHO_SDT_PLACE, __VA_ARGS__)
-#define TACHO_SDT_3(q, r, ...) TACHO_SDT_N(q, r, 3, TACHO_SDT_PLACE, __VA_ARGS__)
-#define TACHO_SDT_4(q, r, ...) TACHO_SDT_N(q, r, 4, TACHO_SDT_PLACE, __VA_ARGS__)
-#define TACHO_SDT_5(q, r, ...) TACHO_SDT_N(q, r, 5, TACHO_SDT_PLACE, __VA_ARGS__)
-#define TACHO_SDT_6(q, r, ...) TACHO_SDT_N(q, r, 6, TACHO_SDT_PLACE, __VA_ARGS__)
-#define TACHO_SDT_7(q, r, ...) TACHO_SDT_N(q, r, 7, TACHO_SDT_FAR, __VA_ARGS__)
-#define TACHO_SDT_8(q, r, ...) TACHO_SDT_N(q, r, 8, TACHO_SDT_FAR, __VA_ARGS__)
-#define TACHO_SDT_9(q, r, ...) TACHO_SDT_N(q, r, 9, TACHO_SDT_FAR, __VA_ARGS__)
-#define TACHO_SDT_10(q, r, ...) TACHO_SDT_N(q, r, 10, TACHO_SDT_FAR, __VA_ARGS__)
-#define TACHO_SDT_11(q, r, ...) TACHO_SDT_N(q, r, 11, TACHO_SDT_FAR, __VA_ARGS__)
-#define TACHO_SDT_12(q, r, ...) TACHO_SDT_N(q, r, 12, TACHO_SDT_FAR, __VA_ARGS__)
+#define TACHO_SDT_1(s, q, r, ...) TACHO_SDT_N(s, q, r, 1, TACHO_SDT_PLACE, __VA_ARGS__)
+#define TACHO_SDT_2(s, q, r, ...) TACHO_SDT_N(s, q, r, 2, TACHO_SDT_PLACE, __VA_ARGS__)
+#define TACHO_SDT_3(s, q, r, ...) TACHO_SDT_N(s, q, r, 3, TACHO_SDT_PLACE, __VA_ARGS__)
+#define TACHO_SDT_4(s, q, r, ...) TACHO_SDT_N(s, q, r, 4, TACHO_SDT_PLACE, __VA_ARGS__)
+#define TACHO_SDT_5(s, q, r, ...) TACHO_SDT_N(s, q, r, 5, TACHO_SDT_PLACE, __VA_ARGS__)
+#define TACHO_SDT_6(s, q, r, ...) TACHO_SDT_N(s, q, r, 6, TACHO_SDT_PLACE, __VA_ARGS__)
+#define TACHO_SDT_7(s, q, r, ...) TACHO_SDT_N(s, q, r, 7, TACHO_SDT_FAR, __VA_ARGS__)
+#define TACHO_SDT_8(s, q, r, ...) TACHO_SDT_N(s, q, r, 8, TACHO_SDT_FAR, __VA_ARGS__)
+#define TACHO_SDT_9(s, q, r, ...) TACHO_SDT_N(s, q, r, 9, TACHO_SDT_FAR, __VA_ARGS__)
+#define TACHO_SDT_10(s, q, r, ...) TACHO_SDT_N(s, q, r, 10, TACHO_SDT_FAR, __VA_ARGS__)
+#define TACHO_SDT_11(s, q, r, ...) TACHO_SDT_N(s, q, r, 11, TACHO_SDT_FAR, __VA_ARGS__)
+#define TACHO_SDT_12(s, q, r, ...) TACHO_SDT_N(s, q, r, 12, TACHO_SDT_FAR, __VA_ARGS__)
 
-#define TACHO_SDT_MORE(q, r, a, b, c, d, e, f, g, h, i, j, k, l, ...) \
-	TACHO_SDT_12(q, r, a, b, c, d, e, f, g, h, i, j, k, l)
+#define TACHO_SDT_MORE(s, q, r, a, b, c, d, e, f, g, h, i, j, k, l, ...) \
+	TACHO_SDT_12(s, q, r, a, b, c, d, e, f, g, h, i, j, k, l)
 #define TACHO_SDT_13 TACHO_SDT_MORE
 #define TACHO_SDT_14 TACHO_SDT_MORE
 #define TACHO_SDT_15 TACHO_SDT_MORE
@@ -187,17 +201,32 @@ typename std::enable_if<!sdt_type<T>::ok, int>::type sdt_value(const T &)
 #define TACHO_SDT_23 TACHO_SDT_MORE
 #define TACHO_SDT_24 TACHO_SDT_MORE
 
-/* args is a list of names in parentheses, perhaps (). */
+/*
+ * args is a list of names in parentheses, perhaps ().  sem is the assembler's name of the
+ * struct tacho_event whose semaphore guards the place, as a literal; TACHO_SDT has none.
+ */
+#define TACHO_SDT_GUARDED(sem, provider, name, args) \
+	TACHO_SDT_LIST(sem "+" TACHO_STR(TACHO_SEMAPHORE_AT), provider, name, \
+		       TACHO_COUNT args, args)
 #define TACHO_SDT(provider, name, args) \
-	TACHO_SDT_LIST(provider, name, TACHO_COUNT args, args)
-#define TACHO_SDT_LIST(provider, name, n, args) \
-	TACHO_SDT_CALL(TACHO_CAT(TACHO_SDT_, n), provider, name, \
+	TACHO_SDT_LIST("0", provider, name, TACHO_COUNT args, args)
+#define TACHO_SDT_LIST(sem, provider, name, n, args) \
+	TACHO_SDT_CALL(TACHO_CAT(TACHO_SDT_, n), sem, provider, name, \
 		       TACHO_UNWRAP args)
 #define TACHO_SDT_CALL(m, ...)	TACHO_SDT_CALL_(m, __VA_ARGS__)
 #define TACHO_SDT_CALL_(m, ...)	m(__VA_ARGS__)
 
+/* What an event with a guarded place is declared with. */
+#define TACHO_SDT_EVENT		__attribute__((section(".probes"), used))
+/* How many have attached themselves to the event's places. */
+#define TACHO_SDT_USERS(ev) \
+	TACHO_SITE_LOAD(uint64_t, (ev)->semaphore)
+
 #else
-#define TACHO_SDT(provider, name, args)	((void)0)
+#define TACHO_SDT(provider, name, args)			((void)0)
+#define TACHO_SDT_GUARDED(sem, provider, name, args)	((void)0)
+#define TACHO_SDT_EVENT
+#define TACHO_SDT_USERS(ev)		UINT64_C(0)
 #endif
 
 #endif

@@ -8,7 +8,8 @@
  *
  * The life of a tracepoint
  *	off	state points at two constant zeros inside the object.  The site
- *		is two loads, a compare and a branch not taken.
+ *		is three loads, an or and a branch not taken: the third load is
+ *		that of the semaphore, for who attached himself to the SDT note.
  *	known	tacho_object_register() moved `state` to two words in the
  *		process's file DIR/proc/<pid> (struct tacho_proc_state), where tools
  *		set bits.
@@ -101,7 +102,8 @@ enum tacho_event_flag {
 /* One tracepoint event.  Static in its object, written by libtacho. */
 struct tacho_event {
 	uint32_t struct_size;
-	uint32_t flags;				/* enum tacho_event_flag */
+	uint16_t flags;				/* enum tacho_event_flag */
+	uint16_t semaphore;			/* abi/sdt.h; the kernel and debuggers count it */
 	const uint64_t *state;			/* two words; never NULL */
 	const struct tacho_event_ops *ops;	/* set before state leaves zero */
 	uint32_t index;				/* in the process's file */
@@ -112,6 +114,10 @@ struct tacho_event {
 	const char *print_fmt;			/* all after "print fmt: " */
 	void *session;				/* libtacho's: who got the last one */
 };
+
+#define TACHO_SEMAPHORE_AT	6	/* for the assembler */
+TACHO_ABI_ASSERT(offsetof(struct tacho_event, semaphore) == TACHO_SEMAPHORE_AT,
+		 "semaphore");
 
 /* All tracepoints of one object (program or shared library). */
 struct tacho_object {

@@ -58,6 +58,8 @@
 #undef TACHO_ARR
 #undef TACHO_DYN
 #undef TACHO_SRC
+#undef TACHO_PROBE_WANTED
+#undef TACHO_PROBE_NOTE
 
 #undef __field
 #undef __field_ext
@@ -245,7 +247,6 @@
 	TACHO_EXTERN void tacho_probe_##name proto TACHO_HIDDEN;	\
 	TACHO_INLINE void trace_##name proto				\
 	{								\
-		TACHO_SDT(TACHO_STR(TRACE_SYSTEM), #name, args);	\
 		if (tacho_event_enabled(&tacho_event_##name))		\
 			tacho_probe_##name args;			\
 	}								\
@@ -474,10 +475,24 @@
 			tacho_ops_->scratch_put(__entry);		\
 	}
 
+/*
+ * The SDT note is here, where arguments are anyway: a second use of them at the site keeps
+ * clang from computing them behind the branch.
+ */
+#define TACHO_PROBE_NOTE(name, args)					\
+		TACHO_SDT_GUARDED("tacho_event_" #name,			\
+				  TACHO_STR(TRACE_SYSTEM), #name, args);
+
+/* Somebody who is attached to the SDT note lets a site come here, too. */
+#define TACHO_PROBE_WANTED(ev)	__builtin_expect(tacho_event_recorded(ev), 1)
+
 #define DEFINE_EVENT(tmpl, name, proto, args)				\
 	TACHO_EXTERN TACHO_OUT_OF_LINE					\
 	void tacho_probe_##name proto					\
 	{								\
+		TACHO_PROBE_NOTE(name, args)				\
+		if (!TACHO_PROBE_WANTED(&tacho_event_##name))		\
+			return;						\
 		tacho_class_##tmpl					\
 		TACHO_PREPEND(args, &tacho_event_##name, args);		\
 	}
@@ -486,7 +501,8 @@
 	TACHO_EXTERN TACHO_OUT_OF_LINE					\
 	void tacho_probe_##name proto					\
 	{								\
-		if (!cond)						\
+		TACHO_PROBE_NOTE(name, args)				\
+		if (!TACHO_PROBE_WANTED(&tacho_event_##name) || !cond)	\
 			return;						\
 		tacho_class_##tmpl					\
 		TACHO_PREPEND(args, &tacho_event_##name, args);		\
@@ -569,8 +585,8 @@
 	const char tacho_print_##name[] = TACHO_STR print;
 
 #define TACHO_EVENT(name, cls, print)					\
-	struct tacho_event tacho_event_##name = {			\
-		sizeof(struct tacho_event), 0,				\
+	TACHO_SDT_EVENT struct tacho_event tacho_event_##name = {	\
+		sizeof(struct tacho_event), 0, 0,			\
 		tacho_state_off, NULL, 0,				\
 		sizeof(tacho_fields_##cls) /				\
 			sizeof(tacho_fields_##cls[0]) - 1,		\
