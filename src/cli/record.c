@@ -14,6 +14,7 @@
 #include "cli/job.h"
 #include "cli/output.h"
 #include "cli/record.h"
+#include "session/remark.h"
 #include "sys/clock.h"
 
 #define STEP_MS		100
@@ -340,6 +341,20 @@ static void summary_json(const struct job *job, const char *dir,
 	tacho_buf_release(&b);
 }
 
+/* What programs could not do since we began: what is missing is counted nowhere else. */
+static void remarks(const struct job *job)
+{
+	const struct tacho_registry *reg = job->dir.reg;
+	uint64_t began = tacho_now_ns(CLOCK_REALTIME) -
+			 (tacho_now_ns(CLOCK_MONOTONIC) - job->began);
+	struct tacho_remark r;
+
+	for (uint32_t i = 0; reg && i < TACHO_REMARKS_MAX; i++)
+		if (tacho_remark_get(reg, i, &r) && r.last >= began)
+			cli_note("program %s, %ju time%s, the last process %d: %s", r.comm,
+				 (uintmax_t)r.times, r.times == 1 ? "" : "s", r.pid, r.text);
+}
+
 void record_summary(const struct job *job, const char *dir,
 			const struct tacho_recorder_stats *s)
 {
@@ -356,6 +371,7 @@ void record_summary(const struct job *job, const char *dir,
 	if (s->damaged)
 		cli_note("%ju bytes in the buffers were no records (a broken "
 			 "program?)", (uintmax_t)s->damaged);
+	remarks(job);
 	if (job->opt->json)
 		summary_json(job, dir, s);
 }

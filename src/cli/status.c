@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "kernel/instance.h"
 #include "session/command.h"
+#include "session/remark.h"
 #include "session/session.h"
 #include "sys/clock.h"
 
@@ -278,6 +279,36 @@ static int one_process(struct tacho_procfile *p, void *arg)
 	return 0;
 }
 
+/* What programs could not do, in the order in which it was first said. */
+static void remarks(struct status *st)
+{
+	struct tacho_remark r;
+
+	if (st->json) {
+		tacho_json_key(&st->j, "remarks");
+		tacho_json_open(&st->j, '[');
+	}
+	for (uint32_t i = 0; i < TACHO_REMARKS_MAX; i++) {
+		if (!tacho_remark_get(st->dir.reg, i + tacho_load_relaxed(&st->dir.reg->remarks), &r))
+			continue;
+		if (!st->json) {
+			tacho_buf_printf(&st->out, "program %s, %ju time%s, the last process %d: %s\n",
+					 r.comm, (uintmax_t)r.times, r.times == 1 ? "" : "s",
+					 r.pid, r.text);
+			continue;
+		}
+		tacho_json_open(&st->j, '{');
+		tacho_json_pair_str(&st->j, "comm", r.comm);
+		tacho_json_pair_s64(&st->j, "pid", r.pid);
+		tacho_json_pair_u64(&st->j, "times", r.times);
+		tacho_json_pair_u64(&st->j, "realtime", r.last);
+		tacho_json_pair_str(&st->j, "text", r.text);
+		tacho_json_close(&st->j, '}');
+	}
+	if (st->json)
+		tacho_json_close(&st->j, ']');
+}
+
 static int is_called(const char *name, const char *path, void *arg)
 {
 	char instance[TACHO_KERNEL_INSTANCE_MAX];
@@ -333,6 +364,7 @@ static void all(struct status *st)
 	(void)tacho_procs_each(&st->dir, one_process, st);
 	if (st->json)
 		tacho_json_close(&st->j, ']');
+	remarks(st);
 	kept(st);
 	if (st->json) {
 		tacho_json_close(&st->j, '}');

@@ -2,7 +2,9 @@
 /* The life of the runtime: start, the boot option, fork, exit. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -10,12 +12,61 @@
 
 #include "base/atomic.h"
 #include "probe/program.h"
+#include "session/remark.h"
 #include "session/session.h"
 
 struct probe tacho_probe = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* Why a start failed, for those that try again. */
 static int begin_error;
+
+/* ---- what cannot be done is said ---- */
+
+/*
+ * With TACHO_DEBUG in the environment, and only then, on stderr.  A pipe without a reader or a
+ * file at its limit brings a signal: all are blocked here (object.c), so it is pending, and
+ * is taken back.
+ */
+static void debug(const char *text)
+{
+	const struct timespec none = { 0 };
+	char line[sizeof(((struct tacho_diag *)0)->text) + 64];
+	sigset_t ours, before;
+	ssize_t done;
+	int n;
+
+	if (!secure_getenv("TACHO_DEBUG"))
+		return;
+	n = snprintf(line, sizeof(line), "tacho: process %d: %s\n", tacho_probe.pid, text);
+	sigemptyset(&before);
+	(void)sigpending(&before);
+	done = write(STDERR_FILENO, line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
+	if (done >= 0)
+		return;
+	sigemptyset(&ours);
+	if (!sigismember(&before, SIGPIPE))
+		sigaddset(&ours, SIGPIPE);
+	if (!sigismember(&before, SIGXFSZ))
+		sigaddset(&ours, SIGXFSZ);
+	(void)sigtimedwait(&ours, NULL, &none);
+}
+
+void tacho_life_say(struct tacho_registry *reg, const char *fmt, ...)
+{
+	struct tacho_diag d = { 0 };
+	char comm[17] = "";
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(d.text, sizeof(d.text), fmt, ap);
+	va_end(ap);
+	(void)prctl(PR_GET_NAME, comm);
+	if (reg)
+		tacho_remark(reg, tacho_probe.pid, comm, d.text);
+	debug(d.text);
+}
+
+/* ---- start ---- */
 
 /*
  * TACHO_EVENTS=sys:ev,...: this process records from its first event on, into
@@ -32,24 +83,28 @@ static void boot_option(struct tacho_dir *dir)
 		.clock = -1,
 	};
 	struct tacho_session s;
+	struct tacho_diag d = { 0 };
 	char glob[TACHO_RULE_MAX];
 
 	if (!events || !*events)
 		return;
-	if (!tacho_session_create(&s, dir, &cfg, NULL))
+	if (!tacho_session_create(&s, dir, &cfg, &d)) {
 		(void)tacho_session_pids(&s, &tacho_probe.pid, 1, true, NULL);
-	else if (tacho_session_open(&s, dir, cfg.name, NULL))
+	} else if (tacho_session_open(&s, dir, cfg.name, NULL)) {
+		tacho_life_say(dir->reg, "TACHO_EVENTS records nothing: %s", d.text);
 		return;
-	else if (tacho_pids_nr(&s.view.ctl->pids))
+	} else if (tacho_pids_nr(&s.view.ctl->pids)) {
 		(void)tacho_pids_add(&s.view.ctl->pids, tacho_probe.pid);
+	}
 	while (*events) {
 		size_t len = strcspn(events, ",");
 
-		if (len && len < sizeof(glob)) {
-			memcpy(glob, events, len);
-			glob[len] = '\0';
-			(void)tacho_session_rule(&s, true, glob, NULL, NULL);
-		}
+		(void)snprintf(glob, sizeof(glob), "%.*s", (int)len, events);
+		memset(&d, 0, sizeof(d));
+		if (len && len >= sizeof(glob))
+			tacho_life_say(dir->reg, "TACHO_EVENTS: '%.40s...' is too long", events);
+		else if (len && tacho_session_rule(&s, true, glob, NULL, &d))
+			tacho_life_say(dir->reg, "TACHO_EVENTS: %s", d.text);
 		events += len + (events[len] == ',');
 	}
 	tacho_session_close(&s);
@@ -103,18 +158,26 @@ static void join_followers(void)
 
 static int begin(void)
 {
+	struct tacho_diag d = { 0 };
 	struct tacho_dir dir;
-	int err = tacho_dir_open(&dir, true, NULL);
+	int err;
 
-	if (err)
-		return err;
-	(void)snprintf(tacho_probe.dir, sizeof(tacho_probe.dir), "%s", dir.path);
 	tacho_probe.pid = getpid();
+	err = tacho_dir_open(&dir, true, &d);
+	if (err) {
+		debug(d.text);
+		return err;
+	}
+	(void)snprintf(tacho_probe.dir, sizeof(tacho_probe.dir), "%s", dir.path);
 	tacho_probe.seccomp = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
 	err = tacho_procmap_create();
 	if (!err)
 		err = tacho_attach_registry();
-	if (!err) {
+	if (err) {
+		tacho_life_say(dir.reg, "it is not traced: cannot make its file in '%s/proc': "
+			       "%s%s", dir.path, strerror(-err),
+			       err == -EFBIG ? " (ulimit -f)" : "");
+	} else {
 		join_followers();
 		boot_option(&dir);
 	}

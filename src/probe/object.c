@@ -155,6 +155,7 @@ static int add_events(struct tacho_object *object)
 {
 	void *room = tacho_shm_private(TEXT_MAX);
 	struct tacho_buf b = { .data = room, .room = TEXT_MAX, .cap = TEXT_MAX };
+	uint32_t refused = 0;
 	int err = 0;
 
 	if (!room)
@@ -163,7 +164,12 @@ static int add_events(struct tacho_object *object)
 		int one = *e ? add_event(object, *e, &b) : 0;
 
 		err = err ? err : one;
+		refused += one != 0;
 	}
+	if (refused)
+		tacho_life_say(tacho_probe.reg, "%u of its events cannot be recorded: their names "
+			       "have no room in '%s/proc': %s", refused, tacho_probe.dir,
+			       strerror(-err));
 	tacho_shm_unmap(room, TEXT_MAX);
 	tacho_objects_loaded();
 	tacho_program_loaded();

@@ -12,8 +12,8 @@
  *
  * The rules of this folder
  *
- *	Nothing here may hurt the program: no abort, no exit, no print, no
- *	thread, no signal handler, no descriptor left open, no lock that a
+ *	Nothing here may hurt the program: no abort, no exit, no print (but with
+ *	TACHO_DEBUG), no thread, no signal handler, no descriptor left open, no lock that a
  *	signal handler could meet.  What cannot be recorded is counted.
  *
  *	emit.c, attach.c and programs run in any thread and any signal handler, also one
@@ -36,7 +36,8 @@
  *		getpid, futex wakes and that prctl().  A filter that forbids prctl() or
  *		gettid() is met, as no call can ask for it.
  *	SIGPIPE	write to a pipe or socket.  Written are regular files only: what is opened
- *		for that is opened with O_NONBLOCK and looked at.
+ *		for that is opened with O_NONBLOCK and looked at.  With TACHO_DEBUG
+ *		stderr is written, under a mask; what came of it is taken back.
  *	SIGTTOU	write to a terminal, as SIGPIPE.
  *	SIGSEGV	a handler's small stack: what is large is in pages of its own.
  *
@@ -193,6 +194,12 @@ void tacho_scratch_put(void *raw);
 void tacho_emit_fork(void);
 
 /* ---- life.c ---- */
+
+/*
+ * Says what cannot be done, in one clear sentence: as a remark in the registry (which may be
+ * NULL), and with TACHO_DEBUG on stderr.  With all signals blocked; not in handlers.
+ */
+void tacho_life_say(struct tacho_registry *reg, const char *fmt, ...) TACHO_PRINTF(2, 3);
 
 /* Starts the runtime once; 0 or why it is not possible.  Under the mutex. */
 int tacho_life_begin(void);

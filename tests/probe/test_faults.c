@@ -27,6 +27,7 @@
 #include "probe/events.h"
 #include "probe/probe.h"
 #include "ring/read.h"
+#include "session/remark.h"
 #include "session/session.h"
 #include "sys/sequence.h"
 #include "unit/test.h"
@@ -392,6 +393,80 @@ static int fill_up(const char *path)
 	return fd;
 }
 
+/* Starts a program that registers: what that said, and what was on its stderr. */
+static int start_program(char *said, size_t size)
+{
+	int fd[2], status = 0;
+	size_t n = 0;
+	ssize_t got;
+	pid_t child;
+
+	CHECK_EQ(pipe(fd), 0);
+	child = fork();
+	if (!child) {
+		dup2(fd[1], STDERR_FILENO);
+		close(fd[0]);
+		close(fd[1]);
+		execl("/proc/self/exe", "test_faults", "start", (char *)NULL);
+		_exit(127);
+	}
+	close(fd[1]);
+	while ((got = read(fd[0], said + n, size - 1 - n)) > 0)
+		n += (size_t)got;
+	said[n] = '\0';
+	close(fd[0]);
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : status;
+}
+
+/* The program that start_program() starts. */
+static int start_and_tell(void)
+{
+	return -tacho_object_register(&object);
+}
+
+/* How often a remark says so. */
+static uint64_t remarked(const char *text)
+{
+	struct tacho_remark r;
+
+	for (uint32_t i = 0; i < TACHO_REMARKS_MAX; i++)
+		if (tacho_remark_get(dir.reg, i, &r) && strstr(r.text, text) &&
+		    !strcmp(r.comm, "exe"))
+			return r.times;
+	return 0;
+}
+
+/* Programs that begin in a full run-time directory, and in one that is not theirs alone. */
+static void start_in_full(const char *path, int fd)
+{
+	char said[1000];
+	struct stat st;
+
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ(start_program(said, sizeof(said)), -ENOSPC);
+	CHECK_STR(said, "");
+	CHECK_EQ(remarked("cannot make its file"), 3);
+	/* room for the program, not for the session that it shall record into */
+	CHECK_EQ(fstat(fd, &st), 0);
+	CHECK_EQ(ftruncate(fd, st.st_size - (256 << 10)), 0);
+	setenv("TACHO_EVENTS", "test:*", 1);
+	CHECK_EQ(start_program(said, sizeof(said)), 0);
+	CHECK_STR(said, "");
+	CHECK_EQ(remarked("TACHO_EVENTS records nothing: cannot make session 'boot'"), 1);
+	unsetenv("TACHO_EVENTS");
+	/* others may enter: said to who asks, and to nobody else */
+	CHECK_EQ(chmod(path, 0755), 0);
+	CHECK_EQ(start_program(said, sizeof(said)), -EPERM);
+	CHECK_STR(said, "");
+	setenv("TACHO_DEBUG", "1", 1);
+	CHECK_EQ(start_program(said, sizeof(said)), -EPERM);
+	CHECK(strstr(said, "must belong to you and be closed to others (chmod 700)\n"));
+	CHECK(strchr(said, '\n') == said + strlen(said) - 1);
+	unsetenv("TACHO_DEBUG");
+	CHECK_EQ(chmod(path, 0700), 0);
+}
+
 /* In a mount name space of its own: a run-time directory of 4 MiB. */
 static void full_memory(void)
 {
@@ -442,6 +517,7 @@ static void full_memory(void)
 	for (int i = 0; i < 20000; i++)
 		(void)tacho_types_add(&s.view, text, sizeof(text));
 	CHECK_EQ(s.view.types->text_used, used);
+	start_in_full(path, fd);
 	CHECK_EQ(ftruncate(fd, 0), 0);
 	CHECK(tacho_types_add(&s.view, text, sizeof(text)) > 0);
 	close(fd);
@@ -486,7 +562,7 @@ static void file_limit(void)
 	struct tacho_session s;
 	sigset_t pending;
 	uint64_t before;
-	char name[32];
+	char name[32], said[100];
 	int status;
 	pid_t child;
 
@@ -496,13 +572,8 @@ static void file_limit(void)
 	before = written(&s);
 	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	/* a program that begins under it */
-	child = fork();
-	if (!child) {
-		execl("/proc/self/exe", "test_faults", "start", (char *)NULL);
-		_exit(127);
-	}
-	CHECK_EQ(waitpid(child, &status, 0), child);
-	CHECK_EQ(status, 0);
+	CHECK_EQ(start_program(said, sizeof(said)), -EFBIG);
+	CHECK_EQ(remarked("(ulimit -f)"), 1);
 	/* a child forked under it */
 	child = fork();
 	if (!child) {
@@ -521,12 +592,6 @@ static void file_limit(void)
 	}
 	sigpending(&pending);
 	CHECK(!sigismember(&pending, SIGXFSZ));
-}
-
-/* The program that file_limit() starts. */
-static int start_limited(void)
-{
-	return tacho_object_register(&object) == -EFBIG ? 0 : 1;
 }
 
 /* ---- programs that gave up their rights ---- */
@@ -963,7 +1028,7 @@ int main(int argc, char **argv)
 	struct tacho_diag d = { 0 };
 
 	if (argc > 1 && !strcmp(argv[1], "start"))
-		return start_limited();
+		return start_and_tell();
 	if (!mkdtemp(top) || setenv("TACHO_DIR", top, 1))
 		return 1;
 	if (!CHECK_EQ(tacho_dir_open(&dir, true, &d), 0))

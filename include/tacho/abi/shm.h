@@ -88,10 +88,27 @@ struct tacho_slot {
 
 TACHO_ABI_ASSERT(sizeof(struct tacho_slot) == 256, "registry slot");
 
+/* What went wrong in a program that had no file to count it in: src/session/remark.h. */
+struct tacho_remark {
+	uint64_t seq;		/* odd while written; even and not 0: valid */
+	uint64_t last;		/* CLOCK_REALTIME of the last time, ns */
+	uint64_t times;
+	int32_t pid;		/* who it was the last time */
+	char comm[16];
+	char text[212];
+};
+
+TACHO_ABI_ASSERT(sizeof(struct tacho_remark) == 256, "remark");
+
+#define TACHO_REMARKS_MAX	16
+
 struct tacho_registry {
 	struct tacho_file_head head;
-	uint64_t pad[30];
+	uint32_t remarks;	/* places of remarks given out */
+	uint32_t pad0;
+	uint64_t pad[29];
 	struct tacho_slot slot[TACHO_SESSIONS_MAX];
+	struct tacho_remark remark[TACHO_REMARKS_MAX];
 };
 
 /* ---- one traced process ------------------------------------------------- */
