@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <grp.h>
+#include <limits.h>
 #include <mntent.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,6 +20,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "session/session.h"
 #ifdef TACHO_HAVE_FUSE
 #include "fuse/mount.h"
 #endif
@@ -70,13 +72,113 @@ static pid_t server_of(const char *dir)
 	return pid;
 }
 
-/* Its server was killed: nothing in it can be used, whoever still has it open. */
-static bool is_dead(const char *dir)
+enum server {
+	SERVER_ANSWERS,
+	SERVER_DEAD,	/* it was killed: nothing in it can be used, whoever still has it open */
+	SERVER_SILENT,	/* whoever asks it waits */
+};
+
+/* The status of a child, in time; -1: it was not, and the child is gone. */
+static int wait_for_child(pid_t pid)
+{
+	struct pollfd p = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+	bool in_time = p.fd < 0 || poll(&p, 1, WAIT_MS) != 0;
+	int status;
+
+	if (p.fd >= 0)
+		close(p.fd);
+	/* what a server has read and not answered ends for no signal: it is not waited for */
+	if (!in_time)
+		(void)kill(pid, SIGKILL);
+	if (waitpid(pid, &status, in_time ? 0 : WNOHANG) <= 0 || !in_time || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+/* A child asks: a server that is stopped answers nobody. */
+static enum server ask_server(const char *dir)
 {
 	struct statvfs st;
+	pid_t pid = fork();
+	int status;
 
-	/* what stat(2) tells may be known from before */
-	return statvfs(dir, &st) && errno == ENOTCONN;
+	if (!pid) {
+		/* whoever waits for our output does not wait for the child */
+		for (int fd = 0; fd <= STDERR_FILENO; fd++)
+			close(fd);
+		/* what stat(2) tells may be known from before */
+		_exit(statvfs(dir, &st) && errno == ENOTCONN);
+	}
+	if (pid < 0)
+		return SERVER_ANSWERS;
+	status = wait_for_child(pid);
+	return status < 0 ? SERVER_SILENT : status ? SERVER_DEAD : SERVER_ANSWERS;
+}
+
+static int fail_silent(const char *dir)
+{
+	int pid = (int)server_of(dir);
+
+	return cli_fail("the server of '%s', process %d, does not answer: 'kill -CONT %d' if it "
+			"is stopped, 'kill -KILL %d' if that does not help, then 'tacho umount "
+			"%s'", dir, pid, pid, pid, dir);
+}
+
+/* The directory above a path, as the list of mounts has it, and the path in it; NULL: none. */
+static char *path_in_above(const char *arg)
+{
+	size_t len = strlen(arg);
+	char *copy, *slash, *above, *full = NULL;
+	const char *name;
+
+	while (len > 1 && arg[len - 1] == '/')
+		len--;
+	copy = strndup(arg, len);
+	if (!copy)
+		return NULL;
+	slash = strrchr(copy, '/');
+	name = slash ? slash + 1 : copy;
+	above = NULL;
+	if (*name && strcmp(name, ".") && strcmp(name, "..")) {
+		name = strdup(name);
+		if (slash)
+			slash[slash == copy] = '\0';
+		above = realpath(slash ? copy : ".", NULL);
+		if (above && name &&
+		    asprintf(&full, "%s/%s", above[1] ? above : "", name) < 0)
+			full = NULL;
+		free((char *)(uintptr_t)name);
+	}
+	free(above);
+	free(copy);
+	return full;
+}
+
+/*
+ * A path as the list of mounts has it; NULL, and errno.  What is mounted there cannot be asked when
+ * its server is gone or stopped; what is above it, and a link to it, can.
+ */
+static char *full_path(const char *arg)
+{
+	char link[PATH_MAX], *full = path_in_above(arg), *above;
+	ssize_t n = full && !server_of(full) ? readlink(full, link, sizeof(link) - 1) : -1;
+
+	if (full && server_of(full))
+		return full;
+	if (n > 0) {
+		link[n] = '\0';
+		above = strrchr(full, '/');
+		*above = '\0';
+		if (*link == '/' || asprintf(&above, "%s/%s", full, link) < 0)
+			above = strdup(link);
+		free(full);
+		full = above ? path_in_above(above) : NULL;
+		free(above);
+		if (full && server_of(full))
+			return full;
+	}
+	free(full);
+	return realpath(arg, NULL);
 }
 
 #ifdef TACHO_HAVE_FUSE
@@ -266,15 +368,21 @@ static int check_dir(const struct job *j, const char *dir)
 {
 	struct stat st;
 
-	if (is_dead(dir))
-		return fail_dead(dir);
+	if (server_of(dir))
+		switch (ask_server(dir)) {
+		case SERVER_DEAD:
+			return fail_dead(dir);
+		case SERVER_SILENT:
+			return fail_silent(dir);
+		case SERVER_ANSWERS:
+		default:
+			return cli_fail("a tacho is mounted on '%s' already: 'tacho umount %s' "
+					"unmounts it", dir, dir);
+		}
 	if (stat(dir, &st))
 		return cli_fail("cannot mount on '%s': %s", dir, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
 		return cli_fail("cannot mount on '%s': it is not a directory", dir);
-	if (server_of(dir))
-		return cli_fail("a tacho is mounted on '%s' already: 'tacho umount %s' "
-				"unmounts it", dir, dir);
 	if (!j->nonempty && !is_empty(dir))
 		return cli_fail("'%s' is not empty: its files would be hidden, which '-o "
 				"nonempty' allows", dir);
@@ -293,9 +401,7 @@ static int run_mount(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	/* the server leaves the working directory */
-	dir = realpath(j.mount.dir, NULL);
-	if (!dir && errno == ENOTCONN)
-		return fail_dead(j.mount.dir);
+	dir = full_path(j.mount.dir);
 	if (!dir)
 		return cli_fail("cannot mount on '%s': %s", j.mount.dir,
 				strerror(errno));
@@ -328,7 +434,6 @@ static void wait_for_server(int pidfd)
 		return;
 	if (poll(&p, 1, WAIT_MS) == 0)
 		cli_note("it is unmounted; its server is still busy");
-	close(pidfd);
 }
 
 /* Others than root need libfuse's helper. */
@@ -359,34 +464,6 @@ static int unmount_errno(const char *dir)
 	return cli_fail("cannot unmount '%s': %s", dir, strerror(errno));
 }
 
-/*
- * A path as the list of mounts has it; NULL: no memory.  What is mounted there cannot
- * be asked when its server is gone, what is above it can.
- */
-static char *full_path(const char *arg)
-{
-	char *real = realpath(arg, NULL), *copy, *slash, *above, *full = NULL;
-	size_t len = strlen(arg);
-
-	if (real || errno != ENOTCONN)
-		return real ? real : strdup(arg);
-	while (len > 1 && arg[len - 1] == '/')
-		len--;
-	copy = strndup(arg, len);
-	if (!copy)
-		return NULL;
-	slash = strrchr(copy, '/');
-	if (slash)
-		*slash = '\0';
-	above = realpath(!slash ? "." : slash == copy ? "/" : copy, NULL);
-	if (!above || asprintf(&full, "%s/%s", above[1] ? above : "",
-			       slash ? slash + 1 : copy) < 0)
-		full = NULL;
-	free(above);
-	free(copy);
-	return full ? full : strdup(arg);
-}
-
 /* A process of that number may be another by now. */
 static int open_server(pid_t pid)
 {
@@ -403,20 +480,62 @@ static int open_server(pid_t pid)
 	return strcmp(comm, "tacho\n") ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
+struct left {
+	char names[256];
+};
+
+static int add_left(const char *name, const char *path, void *arg)
+{
+	char file[TACHO_PATH_MAX + 32];
+	struct left *l = arg;
+	size_t len = strlen(l->names);
+
+	(void)snprintf(file, sizeof(file), "%s/" TACHO_SESSION_SETTINGS, path);
+	if (!access(file, F_OK))
+		(void)snprintf(l->names + len, sizeof(l->names) - len, " %s", name);
+	return 0;
+}
+
+/* Nobody has put the sessions away. */
+static void tell_left(void)
+{
+	struct left l = { "" };
+	struct tacho_dir dir;
+
+	if (tacho_dir_open(&dir, false, NULL))
+		return;
+	(void)tacho_sessions_each(&dir, add_left, &l);
+	tacho_dir_close(&dir);
+	if (*l.names)
+		cli_note("its server was killed: what it recorded stays; 'tacho mount' goes on with "
+			 "it, 'tacho destroy%s' ends it", l.names);
+}
+
+/* dir has a server; fd is it, -1: it is gone. */
+static int unmount_dir(const char *dir, int fd)
+{
+	enum server server = ask_server(dir);
+	int flags = UMOUNT_NOFOLLOW, ret = CLI_OK;
+
+	if (server == SERVER_SILENT)
+		return fail_silent(dir);
+	if (umount2(dir, server == SERVER_DEAD ? flags | MNT_DETACH : flags))
+		ret = errno == EPERM ? helper(dir) : unmount_errno(dir);
+	if (ret == CLI_OK)
+		wait_for_server(fd);
+	if (ret == CLI_OK && server == SERVER_DEAD)
+		tell_left();
+	return ret;
+}
+
 static int unmount(const char *arg)
 {
 	char *dir = full_path(arg);
 	pid_t pid = dir ? server_of(dir) : 0;
-	int fd = pid > 0 ? open_server(pid) : -1, ret = CLI_OK;
-	int flags = UMOUNT_NOFOLLOW;
+	int fd = pid > 0 ? open_server(pid) : -1;
+	int ret = pid > 0 ? unmount_dir(dir, fd) : cli_fail("no tacho is mounted on '%s'", arg);
 
-	if (pid <= 0)
-		ret = cli_fail("no tacho is mounted on '%s'", arg);
-	else if (umount2(dir, is_dead(dir) ? flags | MNT_DETACH : flags))
-		ret = errno == EPERM ? helper(dir) : unmount_errno(dir);
-	if (ret == CLI_OK)
-		wait_for_server(fd);
-	else if (fd >= 0)
+	if (fd >= 0)
 		close(fd);
 	free(dir);
 	return ret;

@@ -389,6 +389,10 @@ void tree_insts_close(struct tacho_tree *tree, bool destroying)
 			(void)destroy(inst);
 			continue;
 		}
+		/* it is nobody's to end */
+		inst->unsaved |= inst->made;
+		inst->made = false;
+		tree_settings_save(inst);
 		unlink_inst(tree, inst);
 		inst_free(inst);
 	}
