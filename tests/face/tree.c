@@ -619,6 +619,30 @@ static void test_directories(void)
 	tacho_tree_close(t, true);
 }
 
+/* README names no file that is not there. */
+static void test_readme(void)
+{
+	struct tacho_tree *t = make_tree(name);
+	struct tacho_tree_stat st;
+	char *text = get(t, "/README"), path[80];
+	uint32_t n = 0;
+
+	for (char *at = text; (at = strstr(at, "\n  ")); at++) {
+		size_t len = strspn(at + 3, "abcdefghijklmnopqrstuvwxyz_");
+
+		if (!len || at[3 + len] != '\t')
+			continue;
+		(void)snprintf(path, sizeof(path), "/%.*s", (int)len, at + 3);
+		if (!CHECK_EQ(tacho_tree_stat(t, path, &st), 0))
+			printf("# %s\n", path);
+		n++;
+	}
+	CHECK(n > 15);
+	CHECK_EQ(strstr(text, "tracing_cpumask") != NULL,
+		 tacho_tree_stat(t, "/tracing_cpumask", &st) == 0);
+	tacho_tree_close(t, true);
+}
+
 static void *close_late(void *file)
 {
 	usleep(300000);
@@ -1309,6 +1333,7 @@ static const struct {
 	{ "inject", test_inject },
 	{ "small files", test_small_files },
 	{ "directories", test_directories },
+	{ "README", test_readme },
 	{ "an instance whose files are closed", test_remove_closed },
 	{ "attributes", test_attributes },
 	{ "attributes of what is gone", test_attributes_of_gone },

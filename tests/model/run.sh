@@ -49,6 +49,7 @@ case $(basename "$model") in
 ring.pml) modes="-DDISCARD -DOVERWRITE" ;;
 plain.pml) modes="-DTHREE -DTWICE" ;;
 until.pml) modes="-DWRITE -DKILLED -DTOOL" ;;
+move.pml) modes="-DWRITE -DKILLED" ;;
 *) modes="-DALL_MODES" ;;
 esac
 for mode in $modes; do

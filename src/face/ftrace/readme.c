@@ -9,7 +9,8 @@
 static const char text_before[] =
 "tracing mini-HOWTO:\n"
 "\n"
-"This tree is made by tacho.  It has the events of programs and of the kernel.\n"
+"This tree is made by tacho.  It has the events of programs, and of the kernel where\n"
+"that can be traced.\n"
 "\n"
 "# echo 0 > tracing_on : stop recording; 1 goes on\n"
 "# cat trace : what is recorded\n"
@@ -22,7 +23,6 @@ static const char text_before[] =
 "  trace_marker		- what is written here becomes an event\n"
 "  trace_marker_raw	- binary data, behind an id of 4 bytes\n"
 "  trace_options		- what is printed, and what else is recorded\n"
-"  tracing_cpumask	- CPUs whose events are recorded\n"
 "  buffer_size_kb	- KiB per CPU\n"
 "  buffer_total_size_kb	- of all CPUs\n"
 "  buffer_subbuf_size_kb	- of one page of trace_pipe_raw\n"
@@ -33,6 +33,10 @@ static const char text_before[] =
 "  saved_cmdlines_size	- how many names of threads are kept\n"
 "\n"
 "  snapshot		- a second set of buffers: 1 takes a snapshot, 0 frees it\n"
+"\n";
+
+static const char text_kernel[] =
+"  tracing_cpumask	- CPUs on which the kernel's events are recorded\n"
 "\n";
 
 /* Behind what the kernel says of its probes. */
@@ -135,8 +139,10 @@ static void put_probes(const struct tree_inst *inst, struct tacho_buf *out)
 static int readme_show(struct tacho_tree_file *f, struct tacho_buf *out)
 {
 	tacho_buf_puts(out, text_before);
-	if (tree_has_kernel(f->inst->tree))
+	if (tree_has_kernel(f->inst->tree)) {
+		tacho_buf_puts(out, text_kernel);
 		put_probes(f->inst, out);
+	}
 	tacho_buf_puts(out, text_behind);
 	return tacho_buf_error(out);
 }
