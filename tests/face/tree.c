@@ -624,7 +624,7 @@ static void test_readme(void)
 {
 	struct tacho_tree *t = make_tree(name);
 	struct tacho_tree_stat st;
-	char *text = get(t, "/README"), path[80];
+	char *text = read_all(t, "/README"), path[80];
 	uint32_t n = 0;
 
 	for (char *at = text; (at = strstr(at, "\n  ")); at++) {
@@ -640,6 +640,7 @@ static void test_readme(void)
 	CHECK(n > 15);
 	CHECK_EQ(strstr(text, "tracing_cpumask") != NULL,
 		 tacho_tree_stat(t, "/tracing_cpumask", &st) == 0);
+	free(text);
 	tacho_tree_close(t, true);
 }
 

@@ -32,6 +32,7 @@
 #define N0	2
 #define N1	3
 #define NMAX	3
+#define FIRST	5	/* so many records were there before: not what punched memory says */
 #define SIZE(id)	(id -> N1 : N0)
 #define AT(id, seq)	((id) * NMAX + ((id) -> (seq) % N1 : (seq) % N0))
 #ifdef KILLED
@@ -215,7 +216,7 @@ gone:
 proctype reader()
 {
 	Cursor c;
-	byte id, seq, rec, next, m, f, v, low;
+	byte id, seq, rec, next = FIRST, m, f, v, low;
 	bool last;
 
 	do
@@ -277,6 +278,8 @@ init {
 
 	atomic {
 		made[0] = true;
+		h_first[0] = FIRST;
+		o_first[0] = FIRST;
 		for (i : 0 .. WRITERS - 1) { run writer(i) }
 		for (i : WRITERS .. WRITERS + TOOLS - 1) { run tool(i) }
 		run reader()
