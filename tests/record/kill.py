@@ -153,8 +153,7 @@ def test_all():
 def unwaited(p):
     """Kills a process whose parent does not wait for it, as in many containers."""
     p.kill()
-    until("a zombie", lambda: open("/proc/%d/stat" % p.pid).read()
-          .rsplit(")", 1)[1].split()[0] == "Z")
+    until("a zombie", lambda: state_of(p.pid) == "Z")
 
 
 def test_unwaited():
@@ -170,6 +169,19 @@ def test_unwaited():
     tacho("record", "-o", "u", "-p", str(p.pid), ok=1, says="no process %d" % p.pid)
     tacho("create", "c", "-p", str(p.pid), ok=1, says="no process %d" % p.pid)
     a.end()
+
+
+def state_of(pid):
+    return open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()[0]
+
+
+def test_first_thread():
+    """a process whose first thread has ended is no zombie, though it looks like one"""
+    p = start(TRACED, "endfirst")
+    until("its end", lambda: state_of(p.pid) == "Z")
+    tacho("create", "c", "-p", str(p.pid))
+    tacho("destroy", "c")
+    p.kill()
 
 
 def test_unwaited_kernel():

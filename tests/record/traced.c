@@ -159,6 +159,24 @@ static void threads(char *arg)
 		pthread_join(t[i], NULL);
 }
 
+static void *sleep_on(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+/* The first thread ends, another one stays. */
+static void end_first(char *arg)
+{
+	pthread_t t;
+
+	(void)arg;
+	if (pthread_create(&t, NULL, sleep_on, NULL))
+		fail("pthread_create");
+	pthread_exit(NULL);
+}
+
 static void on_signal(int sig)
 {
 	(void)sig;
@@ -438,9 +456,9 @@ static const struct command {
 	void (*run)(char *arg);
 } commands[] = {
 	{ "hit", hit }, { "other", other }, { "mark", mark }, { "beat", beat },
-	{ "text", text },
-	{ "wide", wide }, { "enabled", enabled }, { "errno", keep_errno },
-	{ "threads", threads }, { "signals", signals }, { "timer", timer },
+	{ "text", text }, { "wide", wide }, { "enabled", enabled },
+	{ "errno", keep_errno }, { "threads", threads }, { "endfirst", end_first },
+	{ "signals", signals }, { "timer", timer },
 	{ "fork", do_fork }, { "orphan", orphan }, { "exec", do_exec },
 	{ "vfork", do_vfork }, { "spawn", spawn }, { "clone", do_clone },
 	{ "closeall", closeall }, { "emfile", emfile }, { "seccomp", seccomp },
