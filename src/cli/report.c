@@ -58,12 +58,12 @@ static const struct option options[] = {
 static const char usage[] =
 	"usage: tacho report [OPTIONS] [TRACE]\n\n"
 	"Prints the events of a trace in the order of time.  TRACE is a directory, a\n"
-	"trace.dat or .kev, session:NAME for a session that is there now, kernel:EVENT,EVENT\n"
-	"for the running kernel (with --follow); without it, the newest tacho-trace in\n"
-	"this directory.\n\n"
+	"trace.dat or .kev, session:NAME for a session that is there now, or\n"
+	"kernel:EVENT,EVENT for the running kernel (with --follow); without it, the\n"
+	"newest tacho-trace in this directory.\n\n"
 	CLI_FILTER_HELP
 	"How:\n"
-	"  -F, --format FORMAT  'ftrace' (as the kernel's trace file), 'babeltrace', 'json'\n"
+	"  -F, --format FORMAT  'ftrace' (the kernel's trace file), 'babeltrace', 'json'\n"
 	CLI_LINES_HELP
 	"      --header         the kernel's comment lines first (ftrace)\n"
 	"      --follow         of a session: wait for more, until Ctrl-C\n"
