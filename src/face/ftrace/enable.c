@@ -170,7 +170,7 @@ static ssize_t enable_store(struct tacho_tree_file *f, const char *text, size_t 
 }
 
 const struct tree_node tree_enable_node = {
-	.name = "enable", .mode = 0640, .show = enable_show, .store = enable_store,
+	.name = "enable", .mode = 0640, .kept = true, .show = enable_show, .store = enable_store,
 };
 
 /* ---- set_event, available_events ---- */
@@ -285,17 +285,33 @@ static bool is_glob(const char *word)
 	return strpbrk(event, "*?[") && strcmp(event, ":*");
 }
 
+/*
+ * All events of a system that nobody has: a program that has it may come, and is to find the
+ * rule.  A single event that is not there is rather a mistake.
+ */
+static bool is_for_later(const char *glob)
+{
+	const char *at = glob;
+
+	while ((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || *at == '_' ||
+	       (at > glob && *at >= '0' && *at <= '9'))
+		at++;
+	return at > glob && *at == ':' && (!at[1] || !strcmp(at, ":*"));
+}
+
 static int set_one(struct tree_inst *inst, const char *word)
 {
 	const char *glob = *word == '!' ? word + 1 : word;
 	bool on = *word != '!';
 	struct tree_sides s;
+	bool later;
 	int err = 0;
 
 	if (!*glob || strlen(glob) >= TACHO_RULE_MAX - 3 || is_glob(glob))
 		return -EINVAL;
 	s = match(inst, glob);
-	if (!s.kernel && !s.program)
+	later = !s.kernel && !s.program;
+	if (later && !is_for_later(glob))
 		return -EINVAL;
 	if (s.kernel && (on || tree_kernel_is_there(inst))) {
 		err = tree_kernel_write(inst, "set_event", word, strlen(word), true);
@@ -304,7 +320,7 @@ static int set_one(struct tree_inst *inst, const char *word)
 		if (!on)
 			tree_engine_enable_wanted(inst);
 	}
-	if (!err && (s.program || strchr(glob, '*')))
+	if (!err && (s.program || later || strchr(glob, '*')))
 		err = tacho_session_rule(&inst->session, on, glob, NULL, NULL);
 	return err;
 }
