@@ -115,12 +115,49 @@ static bool is_of_probes(const char *line)
 }
 
 /*
+ * Whether the kernel under us takes event probes: it tells of them whether it was built with
+ * them or not.  What nobody can find out counts as there.
+ */
+static bool has_eprobes(struct tacho_tree *tree)
+{
+	struct tree_symbols *symbols = tree_symbols_get(tree);
+	uint64_t start;
+	bool has = true;
+
+	if (symbols && tree_symbol_find(symbols, "traceprobe_parse_event_name", &start))
+		has = tree_symbol_find(symbols, "eprobe_dyn_event_create", &start);
+	if (symbols)
+		tree_symbols_put(tree, symbols);
+	return has;
+}
+
+/* A line (with its newline) of the kernel's without what is about event probes. */
+static void put_without_eprobes(const char *line, size_t len, struct tacho_buf *out)
+{
+	static const char either[] = "(%<register>|$<efield>)", one[] = "%<register>";
+	const char *word = line + strspn(line, " \t");
+	const char *at = memmem(line, len, either, sizeof(either) - 1);
+
+	if (!strncmp(word, "e[:[", 4) || !strncmp(word, "efield:", 7) ||
+	    !strncmp(word, "of the <attached-group>/", 24))
+		return;
+	if (at) {
+		tacho_buf_put(out, line, (size_t)(at - line));
+		tacho_buf_puts(out, one);
+		at += sizeof(either) - 1;
+		len -= (size_t)(at - line);
+		line = at;
+	}
+	tacho_buf_put(out, line, len);
+}
+
+/*
  * What the kernel says of its probes, which are handed to it: what it can do, and programs
  * look for here, is different from kernel to kernel.
  */
 static void put_probes(const struct tree_inst *inst, struct tacho_buf *out)
 {
-	bool wanted = false;
+	bool wanted = false, eprobes = has_eprobes(inst->tree);
 	struct tacho_buf b;
 
 	tacho_buf_init(&b, README_MAX);
@@ -130,8 +167,10 @@ static void put_probes(const struct tree_inst *inst, struct tacho_buf *out)
 			next += *next == '\n';
 			if (begins_part(at))
 				wanted = is_of_probes(at);
-			if (wanted)
+			if (wanted && eprobes)
 				tacho_buf_put(out, at, (size_t)(next - at));
+			else if (wanted)
+				put_without_eprobes(at, (size_t)(next - at), out);
 		}
 	tacho_buf_release(&b);
 }
