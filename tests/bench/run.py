@@ -571,7 +571,7 @@ class Bench(Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
-PARTS = ('write', 'uprobe', 'kernel', 'pump', 'read', 'dat', 'ltt', 'kev', 'mount', 'lkst',
+PARTS = ('write', 'uprobe', 'kernel', 'pump', 'read', 'dat', 'ltt', 'kev', 'mount', 'mount_small', 'lkst',
          'lkst_hook', 'lkst_tools', 'qnx_logi')
 
 
