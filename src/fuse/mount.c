@@ -1,516 +1,561 @@
 // SPDX-License-Identifier: MIT
 #include "fuse/mount.h"
 
-#define FUSE_USE_VERSION 312
 #include <errno.h>
 #include <fcntl.h>
-#include <fuse.h>
-#include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "face/lkst/device.h"
+#include "fuse/mount_priv.h"
 
-#define POLL_NS		10000000	/* files that are polled are looked at this often */
-#define POLL_MAX_NS	500000000	/* ... or when that takes long, more rarely */
-#define NAMES_S		1.0		/* what is there may be gone for so long */
 #define THREADS_IDLE	10
 #define THREADS_MAX	256		/* each read that waits has one */
+#define READ_MAX	((size_t)1 << 20)
+#define SPLICE_NS	20000000	/* one call asks for its pages in less */
 
-/* Somebody waits in poll(2) for a file. */
-struct waiter {
-	struct waiter *next;
-	uint64_t fh;
-	struct fuse_pollhandle *handle;
-};
-
-struct mount {
-	struct tacho_tree *tree;
-	struct tacho_lkst_files *lkst;
-	const struct tacho_mount_config *config;
-	pthread_mutex_t lock;
-	struct waiter *waiters;
-	pthread_t poller;
-	bool polling, stop;
-};
-
-static struct mount *self(void)
+static struct tacho_fuse_mount *self(fuse_req_t req)
 {
-	return fuse_get_context()->private_data;
+	return fuse_req_userdata(req);
+}
+
+static struct tacho_fuse_node *node_of(fuse_req_t req, fuse_ino_t ino)
+{
+	return tacho_fuse_node(self(req), ino);
 }
 
 static bool interrupted(void *arg)
 {
-	(void)arg;
-	return fuse_interrupted();
+	return fuse_req_interrupted(arg);
 }
 
-static struct tacho_tree_caller caller(const struct fuse_file_info *fi)
+static struct tacho_tree_caller caller(fuse_req_t req, const struct fuse_file_info *fi)
 {
 	return (struct tacho_tree_caller){
-		.pid = fuse_get_context()->pid,
+		.pid = fuse_req_ctx(req)->pid,
 		.nonblock = fi->flags & O_NONBLOCK,
 		.interrupted = interrupted,
+		.arg = req,
 	};
 }
 
-/*
- * ---- what is open ----
- *
- * libfuse is not asked for the paths of open files (nullpath_ok): it would lock them, and a file's
- * release would wait for the rmdir that waits for it.
- */
-
-struct opened {
-	struct tacho_tree_file *tree;	/* one of the two; of a directory neither */
-	struct tacho_lkst_file *lkst;
-	char path[];
-};
-
-static struct opened *new_opened(const char *path)
+static void reply(fuse_req_t req, int err)
 {
-	size_t len = strlen(path) + 1;
-	struct opened *o = calloc(1, sizeof(*o) + len);
-
-	if (o)
-		memcpy(o->path, path, len);
-	return o;
-}
-
-static struct opened *opened_of(const struct fuse_file_info *fi)
-{
-	return (struct opened *)(uintptr_t)fi->fh;
-}
-
-static struct tacho_tree_file *file_of(const struct fuse_file_info *fi)
-{
-	return opened_of(fi)->tree;
-}
-
-/* The path that a call is about; of a file that is open, as it was opened. */
-static const char *path_of(const char *path, const struct fuse_file_info *fi)
-{
-	return path ? path : opened_of(fi)->path;
+	fuse_reply_err(req, -err);
 }
 
 /* ---- LKST's files, beside those of the tree ---- */
 
-static bool is_lkst(const char *path)
+bool tacho_fuse_is_lkst(const char *path)
 {
 	return !strncmp(path, "/lkst", 5) || !strcmp(path, "/class") ||
 	       !strncmp(path, "/class/", 7);
 }
 
-static struct tacho_lkst_file *lkst_of(const struct fuse_file_info *fi)
+static struct tacho_lkst_caller lkst_caller(fuse_req_t req, const struct fuse_file_info *fi)
 {
-	return opened_of(fi)->lkst;
-}
-
-static struct tacho_lkst_caller lkst_caller(const struct fuse_file_info *fi)
-{
-	const struct fuse_context *ctx = fuse_get_context();
+	const struct fuse_ctx *ctx = fuse_req_ctx(req);
 
 	return (struct tacho_lkst_caller){
 		.pid = ctx->pid, .uid = ctx->uid, .gid = ctx->gid,
 		.nonblock = fi->flags & O_NONBLOCK,
 		.interrupted = interrupted,
+		.arg = req,
 	};
 }
 
-static int lkst_getattr(const char *path, struct stat *st)
+/* Handlers come and go: nothing of them is kept. */
+static int lkst_entry(struct tacho_fuse_mount *m, const char *path,
+		      struct fuse_entry_param *e)
 {
 	uint32_t mode;
 	uint64_t ino;
 	bool dir;
-	int err = tacho_lkst_files_stat(self()->lkst, path, &dir, &mode, &ino);
+	int err = tacho_lkst_files_stat(m->lkst, path, &dir, &mode, &ino);
 
 	if (err)
 		return err;
-	memset(st, 0, sizeof(*st));
-	st->st_ino = ino;
-	st->st_mode = (dir ? S_IFDIR : S_IFREG) | mode;
-	st->st_nlink = dir ? 2 : 1;
-	st->st_uid = geteuid();
-	st->st_gid = getegid();
+	e->attr.st_ino = ino;
+	e->attr.st_mode = (dir ? S_IFDIR : S_IFREG) | mode;
+	e->attr.st_nlink = dir ? 2 : 1;
+	e->attr.st_uid = geteuid();
+	e->attr.st_gid = getegid();
 	return 0;
 }
 
-static int lkst_open(struct opened *o, struct fuse_file_info *fi)
+static void lkst_open(fuse_req_t req, const char *path, struct fuse_file_info *fi)
 {
-	struct tacho_lkst_caller c = lkst_caller(fi);
-	int err = tacho_lkst_file_open(self()->lkst, o->path, fi->flags, &c, &o->lkst);
+	struct tacho_lkst_caller c = lkst_caller(req, fi);
+	struct tacho_lkst_file *f;
+	int err = tacho_lkst_file_open(self(req)->lkst, path, fi->flags, &c, &f);
 
-	fi->nonseekable = !err && tacho_lkst_file_is_stream(o->lkst);
+	if (err) {
+		reply(req, err);
+		return;
+	}
+	fi->fh = (uintptr_t)f | TACHO_FUSE_LKST;
+	fi->direct_io = 1;
+	fi->nonseekable = tacho_lkst_file_is_stream(f);
+	if (fuse_reply_open(req, fi))
+		tacho_lkst_file_close(f);
+}
+
+/* The struct of a request comes and goes in one piece, as long as its number says. */
+static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
+		     struct fuse_file_info *fi, unsigned int flags, const void *in,
+		     size_t in_size, size_t out_size)
+{
+	struct tacho_lkst_caller c = lkst_caller(req, fi);
+	struct tacho_lkst_file *f = flags & FUSE_IOCTL_DIR ? NULL : tacho_fuse_lkst_file(fi->fh);
+	size_t size = in_size > out_size ? in_size : out_size;
+	void *data = f && size ? calloc(1, size) : NULL;
+	int err = !f ? -ENOTTY : size && !data ? -ENOMEM : 0;
+
+	(void)ino;
+	if (data && in_size)
+		memcpy(data, in, in_size);
+	if (!err)
+		err = tacho_lkst_file_ioctl(f, cmd, (uintptr_t)arg, data, &c);
+	if (err < 0)
+		reply(req, err);
+	else
+		fuse_reply_ioctl(req, err, data, out_size);
+	free(data);
+}
+
+/* ---- attributes ---- */
+
+void tacho_fuse_entry_of(const struct tacho_tree_stat *st, struct fuse_entry_param *e)
+{
+	e->attr.st_ino = st->ino;
+	e->attr.st_mode = st->mode;
+	e->attr.st_nlink = S_ISDIR(st->mode) ? 2 : 1;
+	e->attr.st_uid = st->uid;
+	e->attr.st_gid = st->gid;
+	e->attr_timeout = FOR_GOOD;
+	e->entry_timeout = st->may_go ? 0 : FOR_GOOD;
+}
+
+int tacho_fuse_entry(struct tacho_fuse_mount *m, const char *path,
+		     struct fuse_entry_param *e)
+{
+	struct tacho_tree_stat st;
+	int err;
+
+	*e = (struct fuse_entry_param){ .ino = 0 };
+	if (tacho_fuse_is_lkst(path))
+		return lkst_entry(m, path, e);
+	err = tacho_tree_stat(m->tree, path, &st);
+	if (!err)
+		tacho_fuse_entry_of(&st, e);
 	return err;
 }
 
-/* The struct of a request comes and goes in data, as long as its number says. */
-static int op_ioctl(const char *path, unsigned int request, void *arg,
-		    struct fuse_file_info *fi, unsigned int flags, void *data)
+off_t tacho_fuse_size(struct tacho_fuse_mount *m, struct tacho_fuse_node *node)
 {
-	struct tacho_lkst_caller c = lkst_caller(fi);
-	struct tacho_lkst_file *f = lkst_of(fi);
-
-	(void)path;
-	if (!f || flags & FUSE_IOCTL_DIR)
-		return -ENOTTY;
-	return tacho_lkst_file_ioctl(f, request, (uintptr_t)arg, data, &c);
+	return tacho_load_relaxed(&node->paged) ? PAGED_SIZE : tacho_fuse_kept_size(m, node);
 }
 
-/* ---- attributes and directories ---- */
-
-static int op_getattr(const char *path, struct stat *st, struct fuse_file_info *fi)
+static void op_lookup(fuse_req_t req, fuse_ino_t ino, const char *name)
 {
-	struct tacho_tree_stat s;
-	int err;
+	struct tacho_fuse_node *parent = node_of(req, ino), *node;
+	struct tacho_fuse_mount *m = self(req);
+	struct fuse_entry_param e;
+	char path[TACHO_FUSE_PATH];
+	int err = tacho_fuse_path(parent, name, path, sizeof(path)) ?
+		  tacho_fuse_entry(m, path, &e) : -ENAMETOOLONG;
 
-	path = path_of(path, fi);
-	if (is_lkst(path))
-		return lkst_getattr(path, st);
-	err = tacho_tree_stat(self()->tree, path, &s);
+	if (err) {
+		tacho_fuse_node_gone(m, parent, name);
+		reply(req, err);
+		return;
+	}
+	node = tacho_fuse_node_get(m, parent, name);
+	if (!node) {
+		reply(req, -ENOMEM);
+		return;
+	}
+	e.ino = tacho_fuse_ino(m, node);
+	e.attr.st_size = tacho_fuse_size(m, node);
+	if (fuse_reply_entry(req, &e))
+		tacho_fuse_node_put(m, node, 1);
+}
+
+static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nr)
+{
+	tacho_fuse_node_put(self(req), node_of(req, ino), nr);
+	fuse_reply_none(req);
+}
+
+static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *list)
+{
+	for (size_t i = 0; i < count; i++)
+		tacho_fuse_node_put(self(req), node_of(req, list[i].ino), list[i].nlookup);
+	fuse_reply_none(req);
+}
+
+static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct tacho_fuse_node *node = node_of(req, ino);
+	struct fuse_entry_param e;
+	int err = tacho_fuse_entry(self(req), node->path, &e);
+
+	(void)fi;
+	if (err) {
+		reply(req, err);
+		return;
+	}
+	e.attr.st_size = tacho_fuse_size(self(req), node);
+	fuse_reply_attr(req, &e.attr, e.attr_timeout);
+}
+
+/*
+ * truncate(2) of a path does nothing to LKST's files, and to the tree's what it does there.
+ * Times are not kept: touch(1) of a control file succeeds.
+ */
+static int set_attr(struct tacho_fuse_mount *m, const char *path, const struct stat *st,
+		    int set)
+{
+	bool lkst = tacho_fuse_is_lkst(path);
+	int err = 0;
+
+	if (set & FUSE_SET_ATTR_MODE)
+		err = tacho_tree_chmod(m->tree, path, st->st_mode & 07777);
+	if (!err && set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
+		err = tacho_tree_chown(m->tree, path,
+				       set & FUSE_SET_ATTR_UID ? st->st_uid : UINT32_MAX,
+				       set & FUSE_SET_ATTR_GID ? st->st_gid : UINT32_MAX);
+	if (!err && !lkst && set & FUSE_SET_ATTR_SIZE)
+		err = tacho_tree_truncate(m->tree, path);
+	if (!err && !lkst && set & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME))
+		err = tacho_tree_truncate(m->tree, path) == -ENOENT ? -ENOENT : 0;
+	return err;
+}
+
+static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *st, int set,
+		       struct fuse_file_info *fi)
+{
+	int err = set_attr(self(req), node_of(req, ino)->path, st, set);
+
 	if (err)
-		return err;
-	memset(st, 0, sizeof(*st));
-	st->st_ino = s.ino;
-	st->st_mode = s.mode;
-	st->st_nlink = S_ISDIR(s.mode) ? 2 : 1;
-	st->st_uid = s.uid;
-	st->st_gid = s.gid;
-	return 0;
+		reply(req, err);
+	else
+		op_getattr(req, ino, fi);
 }
 
-struct dir_fill {
-	void *buf;
-	fuse_fill_dir_t fill;
-};
+/* ---- names ---- */
 
-static int fill_entry(const char *name, bool dir, void *arg)
+static void op_mkdir(fuse_req_t req, fuse_ino_t ino, const char *name, mode_t mode)
 {
-	const struct dir_fill *d = arg;
-	/* readdir(3) passes over an inode 0; stat(2) tells the real one */
-	struct stat st = { .st_mode = dir ? S_IFDIR : S_IFREG, .st_ino = 1 };
+	char path[TACHO_FUSE_PATH];
+	int err = tacho_fuse_path(node_of(req, ino), name, path, sizeof(path)) ?
+		  tacho_tree_mkdir(self(req)->tree, path) : -ENAMETOOLONG;
 
-	return d->fill(d->buf, name, &st, 0, 0) ? -ENOMEM : 0;
-}
-
-static int op_opendir(const char *path, struct fuse_file_info *fi)
-{
-	struct opened *o = new_opened(path);
-
-	fi->fh = (uintptr_t)o;
-	return o ? 0 : -ENOMEM;
-}
-
-static int op_releasedir(const char *path, struct fuse_file_info *fi)
-{
-	(void)path;
-	free(opened_of(fi));
-	return 0;
-}
-
-static int op_readdir(const char *path, void *buf, fuse_fill_dir_t fill, off_t off,
-		      struct fuse_file_info *fi, enum fuse_readdir_flags flags)
-{
-	struct dir_fill d = { buf, fill };
-
-	(void)off;
-	(void)flags;
-	path = path_of(path, fi);
-	if (fill_entry(".", true, &d) || fill_entry("..", true, &d))
-		return -ENOMEM;
-	if (is_lkst(path))
-		return tacho_lkst_files_list(self()->lkst, path, fill_entry, &d);
-	if (!strcmp(path, "/") && tacho_lkst_files_list(self()->lkst, path, fill_entry, &d))
-		return -ENOMEM;
-	return tacho_tree_list(self()->tree, path, fill_entry, &d);
-}
-
-static int op_mkdir(const char *path, mode_t mode)
-{
 	(void)mode;
-	return tacho_tree_mkdir(self()->tree, path);
+	if (err)
+		reply(req, err);
+	else
+		op_lookup(req, ino, name);
 }
 
-static int op_rmdir(const char *path)
+static void op_rmdir(fuse_req_t req, fuse_ino_t ino, const char *name)
 {
-	return tacho_tree_rmdir(self()->tree, path);
-}
+	struct tacho_fuse_node *parent = node_of(req, ino);
+	char path[TACHO_FUSE_PATH];
+	int err = tacho_fuse_path(parent, name, path, sizeof(path)) ?
+		  tacho_tree_rmdir(self(req)->tree, path) : -ENOENT;
 
-static int op_chmod(const char *path, mode_t mode, struct fuse_file_info *fi)
-{
-	return tacho_tree_chmod(self()->tree, path_of(path, fi), mode & 07777);
-}
-
-static int op_chown(const char *path, uid_t uid, gid_t gid, struct fuse_file_info *fi)
-{
-	return tacho_tree_chown(self()->tree, path_of(path, fi), uid, gid);
-}
-
-static int op_truncate(const char *path, off_t size, struct fuse_file_info *fi)
-{
-	(void)size;
-	path = path_of(path, fi);
-	return is_lkst(path) ? 0 : tacho_tree_truncate(self()->tree, path);
-}
-
-/* Times are not kept: touch(1) of a control file succeeds. */
-static int op_utimens(const char *path, const struct timespec tv[2],
-		      struct fuse_file_info *fi)
-{
-	(void)tv;
-	path = path_of(path, fi);
-	if (is_lkst(path))
-		return 0;
-	return tacho_tree_truncate(self()->tree, path) == -ENOENT ? -ENOENT : 0;
+	if (!err)
+		tacho_fuse_node_gone(self(req), parent, name);
+	reply(req, err);
 }
 
 /* Files are not made, renamed or removed by hand: what tracefs says of that. */
-static int op_create(const char *path, mode_t mode, struct fuse_file_info *fi)
+static void op_create(fuse_req_t req, fuse_ino_t ino, const char *name, mode_t mode,
+		      struct fuse_file_info *fi)
 {
-	(void)path;
+	(void)ino;
+	(void)name;
 	(void)mode;
 	(void)fi;
-	return -EACCES;
+	reply(req, -EACCES);
 }
 
-static int op_mknod(const char *path, mode_t mode, dev_t dev)
+static void op_mknod(fuse_req_t req, fuse_ino_t ino, const char *name, mode_t mode, dev_t dev)
 {
-	(void)path;
+	(void)ino;
+	(void)name;
 	(void)mode;
 	(void)dev;
-	return -EPERM;
+	reply(req, -EPERM);
 }
 
-static int op_unlink(const char *path)
+static void op_unlink(fuse_req_t req, fuse_ino_t ino, const char *name)
 {
-	(void)path;
-	return -EPERM;
+	(void)ino;
+	(void)name;
+	reply(req, -EPERM);
 }
 
-static int op_link(const char *from, const char *to)
+static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name)
+{
+	(void)ino;
+	(void)parent;
+	(void)name;
+	reply(req, -EPERM);
+}
+
+static void op_symlink(fuse_req_t req, const char *link, fuse_ino_t parent, const char *name)
+{
+	(void)link;
+	(void)parent;
+	(void)name;
+	reply(req, -EPERM);
+}
+
+static void op_rename(fuse_req_t req, fuse_ino_t from, const char *name, fuse_ino_t to,
+		      const char *newname, unsigned int flags)
 {
 	(void)from;
+	(void)name;
 	(void)to;
-	return -EPERM;
-}
-
-static int op_rename(const char *from, const char *to, unsigned int flags)
-{
-	(void)from;
-	(void)to;
+	(void)newname;
 	(void)flags;
-	return -EPERM;
+	reply(req, -EPERM);
 }
 
 /* ---- files ---- */
 
-static int op_open(const char *path, struct fuse_file_info *fi)
+/*
+ * One that opened a file of pages more, or less.  Whoever opens it finds no pages of those who
+ * read it before, and one byte at the end makes the kernel take it for as long as that.
+ */
+static void use_paged(struct tacho_fuse_mount *m, struct tacho_fuse_node *node, int more)
 {
-	struct tacho_tree_caller c = caller(fi);
-	struct opened *o = new_opened(path);
+	struct fuse_bufvec b = FUSE_BUFVEC_INIT(1);
+	fuse_ino_t ino = tacho_fuse_ino(m, node);
+	uint32_t before = tacho_add_relaxed(&node->paged, (uint32_t)more);
+	char end = 0;
+
+	b.buf[0].mem = &end;
+	if (more > 0 || before == 1)
+		(void)fuse_lowlevel_notify_inval_inode(m->se, ino, 0, 0);
+	if (more > 0)
+		(void)fuse_lowlevel_notify_store(m->se, ino, PAGED_SIZE - 1, &b, 0);
+}
+
+static void close_file(struct tacho_fuse_mount *m, struct tacho_fuse_node *node,
+		       uint64_t fh, bool writes)
+{
+	struct tacho_lkst_file *lkst = tacho_fuse_lkst_file(fh);
+
+	if (lkst) {
+		tacho_lkst_file_close(lkst);
+		return;
+	}
+	if (fh & TACHO_FUSE_KEPT)
+		tacho_fuse_kept_close(m, node);
+	if (tacho_tree_is_paged(tacho_fuse_tree_file(fh)))
+		use_paged(m, node, -1);
+	if (writes)
+		tacho_fuse_kept_write(node, -1);
+	tacho_tree_close_file(tacho_fuse_tree_file(fh));
+}
+
+static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct tacho_fuse_node *node = node_of(req, ino);
+	struct tacho_tree_caller c = caller(req, fi);
+	struct tacho_fuse_mount *m = self(req);
+	bool writes = (fi->flags & O_ACCMODE) != O_RDONLY;
+	struct tacho_tree_file *f;
 	int err;
 
-	if (!o)
-		return -ENOMEM;
-	if (is_lkst(path)) {
-		err = lkst_open(o, fi);
-	} else {
-		err = tacho_tree_open_file(self()->tree, path, fi->flags, &c, &o->tree);
-		fi->nonseekable = !err && tacho_tree_is_stream(o->tree);
+	if (tacho_fuse_is_lkst(node->path)) {
+		lkst_open(req, node->path, fi);
+		return;
 	}
-	fi->fh = (uintptr_t)o;
-	fi->direct_io = 1;
-	if (err)
-		free(o);
-	return err;
+	err = tacho_tree_open_file(m->tree, node->path, fi->flags, &c, &f);
+	if (err) {
+		reply(req, err);
+		return;
+	}
+	fi->fh = (uintptr_t)f;
+	if (writes)
+		tacho_fuse_kept_write(node, 1);
+	if (!writes && tacho_tree_is_kept(f) && tacho_fuse_kept_open(m, node, f)) {
+		fi->fh |= TACHO_FUSE_KEPT;
+		fi->keep_cache = 1;
+		/* nobody uses the file itself any more: as if it was closed, its release is waited for */
+		fi->noflush = 1;
+		tacho_tree_flush(f);
+	} else {
+		fi->direct_io = 1;
+		fi->nonseekable = tacho_tree_is_stream(f);
+	}
+	if (fi->flags & O_TRUNC)
+		tacho_fuse_kept_forget(m);
+	if (tacho_tree_is_paged(f)) {
+		fi->keep_cache = 1;
+		use_paged(m, node, 1);
+	}
+	if (fuse_reply_open(req, fi))
+		close_file(m, node, fi->fh, writes);
 }
 
-static int op_read(const char *path, char *to, size_t size, off_t off,
-		   struct fuse_file_info *fi)
+/*
+ * Pages that were spliced are not read again: those behind us go.  Others may wait for a page
+ * of theirs, which they have locked; as a reader takes what comes next, it is not far from
+ * here.
+ */
+static void drop_pages(fuse_req_t req, fuse_ino_t ino, off_t off)
 {
-	struct tacho_tree_caller c = caller(fi);
-	struct tacho_lkst_caller lc = lkst_caller(fi);
-
-	(void)path;
-	if (lkst_of(fi))
-		return (int)tacho_lkst_file_read(lkst_of(fi), to, size, (uint64_t)off, &lc);
-	return (int)tacho_tree_read(file_of(fi), to, size, (uint64_t)off, &c);
+	if (off >= 2 * PAGES_KEPT && !(off % PAGES_KEPT))
+		(void)fuse_lowlevel_notify_inval_inode(self(req)->se, ino, off - 2 * PAGES_KEPT,
+						       PAGES_KEPT);
 }
 
-static int op_write(const char *path, const char *from, size_t size, off_t off,
+/*
+ * Whether a page that the kernel asks for, for splice(2), is waited for.  One call asks for
+ * several, one behind the other, and is to have those that there are: so a page that is not
+ * there is refused (EAGAIN).  For the same page the kernel asks twice; who asks once more, or
+ * after a while, is in a new call.
+ */
+static bool is_waited_for(struct tacho_fuse_node *node, off_t off)
+{
+	bool wait;
+
+	pthread_mutex_lock(&node->lock);
+	wait = !off || (off == node->asked && node->refusals >= 2) ||
+	       tacho_fuse_now() - node->spliced > SPLICE_NS;
+	pthread_mutex_unlock(&node->lock);
+	return wait;
+}
+
+static void note_page(struct tacho_fuse_node *node, off_t off, ssize_t n)
+{
+	pthread_mutex_lock(&node->lock);
+	if (n > 0)
+		node->spliced = tacho_fuse_now();
+	else
+		node->refusals = off == node->asked ? node->refusals + 1 : 1;
+	node->asked = off;
+	pthread_mutex_unlock(&node->lock);
+}
+
+static ssize_t read_file(fuse_req_t req, fuse_ino_t ino, char *to, size_t size, off_t off,
+			 struct fuse_file_info *fi)
+{
+	struct tacho_lkst_file *lkst = tacho_fuse_lkst_file(fi->fh);
+	struct tacho_lkst_caller lc = lkst_caller(req, fi);
+	struct tacho_tree_caller c = caller(req, fi);
+	struct tacho_fuse_node *node = node_of(req, ino);
+	bool spliced;
+	ssize_t n;
+
+	if (lkst)
+		return tacho_lkst_file_read(lkst, to, size, (uint64_t)off, &lc);
+	/* who reads by read(2) is told, the kernel for itself is nobody */
+	spliced = tacho_load_relaxed(&node->paged) && !fi->lock_owner;
+	if (spliced) {
+		drop_pages(req, ino, off);
+		c.nonblock = c.nonblock || !is_waited_for(node, off);
+	}
+	n = tacho_tree_read(tacho_fuse_tree_file(fi->fh), to, size, (uint64_t)off, &c);
+	if (spliced)
+		note_page(node, off, n);
+	return n;
+}
+
+static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		    struct fuse_file_info *fi)
 {
-	struct tacho_tree_caller c = caller(fi);
-	struct tacho_lkst_caller lc = lkst_caller(fi);
+	char small[16384], *to = small;
+	ssize_t n;
 
-	(void)path;
-	(void)off;
-	if (lkst_of(fi))
-		return (int)tacho_lkst_file_write(lkst_of(fi), from, size, &lc);
-	return (int)tacho_tree_write(file_of(fi), from, size, &c);
+	if (fi->fh & TACHO_FUSE_KEPT) {
+		tacho_fuse_kept_read(node_of(req, ino), req, size, off);
+		return;
+	}
+	if (size > READ_MAX)
+		size = READ_MAX;
+	if (size > sizeof(small))
+		to = malloc(size);
+	n = to ? read_file(req, ino, to, size, off, fi) : -ENOMEM;
+	if (n < 0)
+		reply(req, (int)n);
+	else
+		fuse_reply_buf(req, to, (size_t)n);
+	if (to != small)
+		free(to);
 }
 
-static void forget_waiters(struct mount *m, uint64_t fh)
+static void op_write(fuse_req_t req, fuse_ino_t ino, const char *from, size_t size, off_t off,
+		     struct fuse_file_info *fi)
 {
-	struct waiter **at = &m->waiters;
+	struct tacho_lkst_file *lkst = tacho_fuse_lkst_file(fi->fh);
+	struct tacho_lkst_caller lc = lkst_caller(req, fi);
+	struct tacho_tree_caller c = caller(req, fi);
+	ssize_t n;
 
-	pthread_mutex_lock(&m->lock);
-	while (*at) {
-		struct waiter *w = *at;
-
-		if (w->fh != fh) {
-			at = &w->next;
-			continue;
-		}
-		*at = w->next;
-		fuse_pollhandle_destroy(w->handle);
-		free(w);
-	}
-	pthread_mutex_unlock(&m->lock);
+	(void)ino;
+	(void)off;
+	n = lkst ? tacho_lkst_file_write(lkst, from, size, &lc) :
+		   tacho_tree_write(tacho_fuse_tree_file(fi->fh), from, size, &c);
+	tacho_fuse_kept_forget(self(req));
+	if (n < 0)
+		reply(req, (int)n);
+	else
+		fuse_reply_write(req, (size_t)n);
 }
 
 /* close(2) waits for this; its end may not be the file's, and that one comes later. */
-static int op_flush(const char *path, struct fuse_file_info *fi)
+static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	(void)path;
-	if (file_of(fi))
-		tacho_tree_flush(file_of(fi));
-	return 0;
+	(void)ino;
+	if (!tacho_fuse_lkst_file(fi->fh))
+		tacho_tree_flush(tacho_fuse_tree_file(fi->fh));
+	reply(req, 0);
 }
 
-static int op_release(const char *path, struct fuse_file_info *fi)
+static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	(void)path;
-	forget_waiters(self(), fi->fh);
-	if (lkst_of(fi))
-		tacho_lkst_file_close(lkst_of(fi));
-	else
-		tacho_tree_close_file(file_of(fi));
-	free(opened_of(fi));
-	return 0;
-}
-
-static int add_waiter(struct mount *m, uint64_t fh, struct fuse_pollhandle *handle)
-{
-	struct waiter *w = malloc(sizeof(*w));
-
-	if (!w) {
-		fuse_pollhandle_destroy(handle);
-		return -ENOMEM;
-	}
-	pthread_mutex_lock(&m->lock);
-	*w = (struct waiter){ m->waiters, fh, handle };
-	m->waiters = w;
-	pthread_mutex_unlock(&m->lock);
-	return 0;
-}
-
-static unsigned int poll_file(uint64_t fh)
-{
-	const struct fuse_file_info fi = { .fh = fh };
-
-	return lkst_of(&fi) ? tacho_lkst_file_poll(lkst_of(&fi)) :
-			      tacho_tree_poll(file_of(&fi));
-}
-
-static int op_poll(const char *path, struct fuse_file_info *fi,
-		   struct fuse_pollhandle *handle, unsigned int *events)
-{
-	(void)path;
-	*events = poll_file(fi->fh);
-	if (!handle)
-		return 0;
-	if (!*events)
-		return add_waiter(self(), fi->fh, handle);
-	fuse_pollhandle_destroy(handle);
-	return 0;
-}
-
-/* Tells the kernel of files that became ready. */
-static void look_at_waiters(struct mount *m)
-{
-	struct waiter **at = &m->waiters;
-
-	pthread_mutex_lock(&m->lock);
-	while (*at) {
-		struct waiter *w = *at;
-
-		if (!poll_file(w->fh)) {
-			at = &w->next;
-			continue;
-		}
-		*at = w->next;
-		(void)fuse_notify_poll(w->handle);
-		fuse_pollhandle_destroy(w->handle);
-		free(w);
-	}
-	pthread_mutex_unlock(&m->lock);
-}
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* A fifth of a CPU is the most that looking takes. */
-static void *poller(void *arg)
-{
-	struct mount *m = arg;
-
-	while (!tacho_load_relaxed(&m->stop)) {
-		int64_t before = now_ns(), rest;
-		struct timespec pause = { .tv_nsec = POLL_NS };
-
-		look_at_waiters(m);
-		rest = 4 * (now_ns() - before);
-		if (rest > POLL_NS)
-			pause.tv_nsec = rest < POLL_MAX_NS ? rest : POLL_MAX_NS;
-		(void)nanosleep(&pause, NULL);
-	}
-	return NULL;
+	tacho_fuse_forget_waiters(self(req), fi->fh);
+	close_file(self(req), node_of(req, ino), fi->fh,
+		   (fi->flags & O_ACCMODE) != O_RDONLY);
+	reply(req, 0);
 }
 
 /* ---- the session ---- */
 
-static void *op_init(struct fuse_conn_info *conn, struct fuse_config *cfg)
+static void op_init(void *arg, struct fuse_conn_info *conn)
 {
-	struct mount *m = self();
+	struct tacho_fuse_mount *m = arg;
 
-	conn->want |= conn->capable & FUSE_CAP_ATOMIC_O_TRUNC;
-	conn->want &= ~(unsigned int)FUSE_CAP_AUTO_INVAL_DATA;
-	cfg->intr = 1;			/* reads that wait are interrupted, by this signal: */
-	cfg->intr_signal = SIGUSR1;
-	cfg->direct_io = 1;
-	cfg->use_ino = 1;
-	cfg->nullpath_ok = 1;
-	cfg->entry_timeout = NAMES_S;
-	cfg->attr_timeout = 0;
-	cfg->negative_timeout = 0;
-	m->polling = !pthread_create(&m->poller, NULL, poller, m);
+	conn->want |= conn->capable & (FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_AUTO_INVAL_DATA);
+	/* pages one by one, each by a request that can be interrupted */
+	conn->want &= ~(unsigned int)FUSE_CAP_ASYNC_READ;
+	conn->max_readahead = 0;
+	tacho_fuse_poller_start(m);
 	if (m->config->ready)
 		m->config->ready(m->config->arg);
-	return m;
 }
 
-static const struct fuse_operations operations = {
-	.getattr = op_getattr, .readdir = op_readdir, .mkdir = op_mkdir,
-	.create = op_create, .mknod = op_mknod, .unlink = op_unlink, .link = op_link,
-	.symlink = op_link, .rename = op_rename, .rmdir = op_rmdir, .chmod = op_chmod, .chown = op_chown,
-	.truncate = op_truncate, .utimens = op_utimens, .open = op_open,
-	.opendir = op_opendir, .releasedir = op_releasedir, .flush = op_flush,
-	.read = op_read, .write = op_write, .release = op_release, .poll = op_poll,
-	.ioctl = op_ioctl,
-	.init = op_init,
+static const struct fuse_lowlevel_ops operations = {
+	.init = op_init, .lookup = op_lookup, .forget = op_forget,
+	.forget_multi = op_forget_multi, .getattr = op_getattr, .setattr = op_setattr,
+	.opendir = tacho_fuse_opendir, .readdir = tacho_fuse_readdir,
+	.readdirplus = tacho_fuse_readdirplus, .releasedir = tacho_fuse_releasedir,
+	.mkdir = op_mkdir, .rmdir = op_rmdir, .create = op_create, .mknod = op_mknod,
+	.unlink = op_unlink, .link = op_link, .symlink = op_symlink, .rename = op_rename,
+	.open = op_open, .read = op_read, .write = op_write, .flush = op_flush,
+	.release = op_release,
+	.poll = tacho_fuse_poll, .ioctl = op_ioctl,
 };
 
 static int make_args(struct fuse_args *args, const struct tacho_mount_config *c)
@@ -539,13 +584,13 @@ static void keep_saying(enum fuse_log_level level, const char *fmt, va_list ap)
 	said[strcspn(said, "\n")] = '\0';
 }
 
-static int try_mount(struct fuse *fuse, const char *dir, struct tacho_diag *d)
+static int try_mount(struct fuse_session *se, const char *dir, struct tacho_diag *d)
 {
 	int err;
 
 	said[0] = '\0';
 	fuse_set_log_func(keep_saying);
-	err = fuse_mount(fuse, dir);
+	err = fuse_session_mount(se, dir);
 	fuse_set_log_func(NULL);
 	if (err && access("/dev/fuse", F_OK))
 		return tacho_diag(d, -ENODEV, 0, "cannot mount on '%s': there is no /dev/fuse, "
@@ -556,63 +601,60 @@ static int try_mount(struct fuse *fuse, const char *dir, struct tacho_diag *d)
 	return 0;
 }
 
-/* It only has to end a system call; fuse_interrupted() tells why. */
-static void on_interrupt(int sig)
-{
-	(void)sig;
-}
-
-static int serve(struct fuse *fuse, struct mount *m, struct tacho_diag *d)
+static int serve(struct tacho_fuse_mount *m, struct tacho_diag *d)
 {
 	struct fuse_loop_config *lc = fuse_loop_cfg_create();
-	struct sigaction sa = { .sa_handler = on_interrupt };
 	int ret;
 
 	if (!lc)
 		return tacho_diag(d, -ENOMEM, 0, "out of memory");
-	(void)sigaction(SIGUSR1, &sa, NULL);
 	fuse_loop_cfg_set_max_threads(lc, THREADS_MAX);
 	fuse_loop_cfg_set_idle_threads(lc, THREADS_IDLE);
-	ret = fuse_loop_mt(fuse, lc);
+	ret = fuse_session_loop_mt(m->se, lc);
 	fuse_loop_cfg_destroy(lc);
-	if (m->polling) {
-		tacho_store_relaxed(&m->stop, true);
-		(void)pthread_join(m->poller, NULL);
-	}
+	tacho_fuse_poller_stop(m);
 	/* a positive number is the signal that ended it */
 	return ret < 0 ? tacho_diag(d, ret, 0, "serving '%s' failed: %s",
 				    m->config->dir, strerror(-ret)) : 0;
 }
 
+static int run(struct tacho_fuse_mount *m, struct tacho_diag *d)
+{
+	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+	int err = make_args(&args, m->config);
+
+	if (!err)
+		m->se = fuse_session_new(&args, &operations, sizeof(operations), m);
+	fuse_opt_free_args(&args);
+	if (!m->se)
+		return tacho_diag(d, -ENOMEM, 0, "libfuse cannot be set up");
+	err = try_mount(m->se, m->config->dir, d);
+	if (!err) {
+		(void)fuse_set_signal_handlers(m->se);
+		err = serve(m, d);
+		fuse_remove_signal_handlers(m->se);
+		fuse_session_unmount(m->se);
+	}
+	fuse_session_destroy(m->se);
+	return err;
+}
+
 int tacho_mount_run(struct tacho_tree *tree, const struct tacho_mount_config *config,
 		    struct tacho_diag *d)
 {
-	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
-	struct mount m = { .tree = tree, .config = config };
-	struct fuse *fuse = NULL;
-	int err = make_args(&args, config);
+	struct tacho_fuse_mount m = { .tree = tree, .config = config };
+	int err = tacho_fuse_nodes_init(&m);
 
 	pthread_mutex_init(&m.lock, NULL);
+	pthread_mutex_init(&m.waiting, NULL);
 	m.lkst = tacho_lkst_files_new(geteuid());
-	if (!err && !m.lkst)
-		err = -ENOMEM;
-	if (!err)
-		fuse = fuse_new(&args, &operations, sizeof(operations), &m);
-	if (!fuse) {
-		err = tacho_diag(d, -ENOMEM, 0, "libfuse cannot be set up");
-	} else {
-		err = try_mount(fuse, config->dir, d);
-	}
-	if (fuse && !err) {
-		(void)fuse_set_signal_handlers(fuse_get_session(fuse));
-		err = serve(fuse, &m, d);
-		fuse_remove_signal_handlers(fuse_get_session(fuse));
-		fuse_unmount(fuse);
-	}
-	if (fuse)
-		fuse_destroy(fuse);
-	fuse_opt_free_args(&args);
+	if (err || !m.lkst)
+		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
+	else
+		err = run(&m, d);
 	tacho_lkst_files_free(m.lkst);
+	tacho_fuse_nodes_release(&m);
+	pthread_mutex_destroy(&m.waiting);
 	pthread_mutex_destroy(&m.lock);
 	return err;
 }

@@ -3,14 +3,16 @@
  * mount.h - a tree (face/ftrace/tree.h) as a mounted directory, by libfuse.
  *
  * Facts that shape it
- *	- A control file's length is not known before it is read: files are opened
- *	  direct_io, sizes are 0, and the kernel asks for every read.
+ *	- A question of the kernel costs more than most answers, so it keeps what it
+ *	  can; mount_priv.h says what, and how that stays true.
+ *	- A control file's length is not known before it is read: but for the texts that are
+ *	  kept, files are opened direct_io, sizes are 0, and the kernel asks for every read.
  *	- O_TRUNC comes with the open (FUSE_CAP_ATOMIC_O_TRUNC), because to the tree
  *	  opening with it is a command; truncate(2) alone does nothing.
  *	- Who asks is the request's pid, not this process: what it writes
  *	  is recorded as its.
  *	- Streams are not seekable; a read that waits is ended by a signal to the
- *	  reader (the kernel sends INTERRUPT).
+ *	  reader (the kernel sends INTERRUPT), which is looked at while it waits.
  *	- Each request runs in a thread of its own, so one that waits is in nobody's way.
  *	- poll: a thread looks at the files that somebody waits for, and tells the kernel.
  */

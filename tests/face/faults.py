@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The mounted tree when things go wrong around it: faults.py TACHO SHOP
+"""The mounted tree when things go wrong around it: faults.py TACHO SHOP [TEST]
 
 Programs that die, sessions that are destroyed, a server that is killed, readers that are
 interrupted, disks that are full, users who may not.  SHOP is a program with events."""
@@ -754,6 +754,123 @@ def read_some(path):
         os.close(fd)
 
 
+def test_rule_before():
+    """a rule for a program that comes later"""
+    with mounted() as m:
+        fails(errno.EINVAL, put, m("set_event"), "shop:order_done")
+        put(m("set_event"), "shop:*")
+        with shop(m):
+            assert get(m("events/shop/enable")) == "1\n"
+            assert "shop:order_done\n" in get(m("set_event"))
+            grows("its events", lambda: written())
+        # it was recorded: its events stay
+        assert get(m("events/shop/order_done/enable")) == "1\n"
+        put(m("set_event"), "!shop:*")
+        assert get(m("events/shop/enable")) == "0\n"
+
+
+def test_readme_of_probes():
+    """README promises event probes where the kernel takes them, and nowhere else"""
+    events = os.path.dirname(INSTANCES) + "/dynamic_events"
+    if not os.path.exists(events):
+        raise Skip("needs dynamic_events")
+    name = "%s/probe" % NAME
+    try:
+        put(events, "e:%s sched.sched_switch" % name)
+        put(events, "-:" + name)
+        has = True
+    except OSError:
+        has = False
+    with mounted() as m:
+        text = get(m("README"))
+        assert ("e[:[<group>/][<event>]]" in text) == has and ("<efield>" in text) == has
+        assert "p[:[<group>/][<event>]] <place> [<args>]" in text
+
+
+# ---- what the kernel keeps of the tree ----
+
+FORK = "events/sched/sched_process_fork"
+
+
+def test_kept_text():
+    """what is written, somebody who has read the file reads at once"""
+    with mounted() as m, open(m(FORK, "trigger")) as held, open(m(FORK, "enable")) as state:
+        none = held.read()
+        assert none.startswith("# Available") and get(m(FORK, "trigger")) == none
+        assert state.read() == "0\n"
+        for text in ("traceoff:3 if parent_pid < 0", "stacktrace:4 if parent_pid == -77",
+                     "traceoff:3 if parent_pid < 0"):   # none of which ever happens
+            for sign in "", "!":
+                put(m(FORK, "trigger"), sign + text)
+                held.seek(0)
+                now = held.read()
+                assert ("count=" in now) == (not sign), (sign, text, now)
+                again = get(m(FORK, "trigger"))
+                assert again == now, (again, now)
+        assert now == none
+        # of the same length, through another file
+        for on in "1", "0", "1":
+            put(m("set_event"), ("" if on == "1" else "!") + "sched:sched_process_fork")
+            state.seek(0)
+            assert state.read() == on + "\n" == get(m(FORK, "enable"))
+        # O_TRUNC alone, which empties
+        put(m("set_event"), "", os.O_TRUNC)
+        state.seek(0)
+        assert state.read() == "0\n" == get(m(FORK, "enable"))
+
+
+def test_kept_text_of_others():
+    """what another tool changes is read at once; who goes back in a file sees it, too"""
+    with mounted() as m, open(m(FORK, "enable")) as held:
+        put(m(FORK, "enable"), "1")
+        text = held.read()
+        assert text == "1\n", text
+        for on in "0", "1", "0":
+            put(os.path.join(INSTANCES, "tacho." + NAME, FORK, "enable"), on)
+            assert get(m(FORK, "enable")) == on + "\n"
+
+            def seen(on=on):
+                held.seek(0)
+                return held.read() == on + "\n"
+            until("the other tool's", seen)
+        with shop(m):
+            file = m("events/shop/order_done/enable")
+            with open(file) as shown:
+                assert shown.read() == "0\n"
+                for verb, on in ("enable", "1"), ("disable", "0"), ("enable", "1"):
+                    tacho(verb, "-q", "-s", NAME, "shop:order_done")
+                    assert get(file) == on + "\n"
+
+
+def test_kept_names():
+    """what comes and goes is there, or not, at once"""
+    with mounted() as m:
+        for _ in range(3):
+            event = m("events/shop/order_done")
+            assert not os.path.exists(event) and "shop" not in os.listdir(m("events"))
+            with shop(m):
+                assert os.path.isdir(event) and "shop" in os.listdir(m("events"))
+                assert os.stat(event + "/trigger") and get(event + "/format")
+                os.listdir(event)
+            assert not os.path.exists(event) and not os.path.exists(event + "/trigger")
+            assert not os.path.exists(m("events/shop"))
+            assert "shop" not in os.listdir(m("events"))
+            fails(errno.ENOENT, get, event + "/format")
+        inst = m("instances", NAME + "x")
+        for destroy in (lambda: os.rmdir(inst), lambda: tacho("destroy", NAME + "x")):
+            os.mkdir(inst)
+            mode = os.stat(inst + "/trace").st_mode & 0o777
+            assert get(os.path.join(inst, FORK, "enable")) == "0\n"
+            os.chmod(inst + "/trace", 0o400)
+            assert os.stat(inst + "/trace").st_mode & 0o777 == 0o400 != mode
+            destroy()
+            assert not os.path.exists(inst + "/trace") and not os.path.exists(inst)
+            assert NAME + "x" not in os.listdir(m("instances"))
+        os.mkdir(inst)
+        assert os.stat(inst + "/trace").st_mode & 0o777 == mode
+        os.rmdir(inst)
+
+
 # ---- the run ----
 
 def main():
@@ -768,6 +885,8 @@ def main():
         print("1..0 # SKIP needs tracefs at /sys/kernel/tracing")
         return 0
     tests = [f for n, f in sorted(globals().items()) if n.startswith("test_")]
+    if len(sys.argv) > 3:
+        tests = [f for f in tests if sys.argv[3] in f.__name__]
     failed = 0
     print("1..%d" % len(tests), flush=True)
     for nr, test in enumerate(tests, 1):

@@ -208,8 +208,9 @@ static bool is_gone(struct tacho_tree *t, const char *path)
 	       tacho_tree_stat(t, path, &st) == -ENOENT;
 }
 
-static int visit(const char *entry, bool is_dir, void *arg)
+static int visit(const char *entry, const struct tacho_tree_stat *entry_st, void *arg)
 {
+	bool is_dir = S_ISDIR(entry_st->mode);
 	struct walk *w = arg, below;
 	struct tacho_tree_stat st;
 	char path[600];
@@ -220,7 +221,10 @@ static int visit(const char *entry, bool is_dir, void *arg)
 		return 0;
 	if (!CHECK_EQ(tacho_tree_stat(w->t, path, &st), 0))
 		printf("# %s\n", path);
-	CHECK_EQ(S_ISDIR(st.mode), is_dir);
+	/* the list says what stat(2) does */
+	CHECK_EQ(st.ino, entry_st->ino);
+	CHECK_EQ(st.mode, entry_st->mode);
+	CHECK_EQ(st.may_go, entry_st->may_go);
 	CHECK_EQ(st.uid, 7);
 	CHECK_EQ(st.gid, 8);
 	CHECK_EQ(st.mode & 077, 0);
@@ -473,6 +477,11 @@ static const struct {
 	{ "/trace_options", "nonsense", -EINVAL, NULL },
 	{ "/options/raw", "2", -EINVAL, NULL },
 	{ "/set_event", "none:none", -EINVAL, NULL },
+	{ "/set_event", "none", -EINVAL, NULL },
+	{ "/set_event", "none:*", 0, NULL },
+	{ "/set_event", "!none:", 0, NULL },
+	{ "/set_event", "no-ne:*", -EINVAL, NULL },
+	{ "/set_event", "0none:*", -EINVAL, NULL },
 	{ "/set_event", "te*:hit", -EINVAL, NULL },
 	{ "/set_event", "test:h?t", -EINVAL, NULL },
 	{ "/set_event", "!test:[h]it", -EINVAL, NULL },
@@ -957,10 +966,10 @@ static void *make_instances(void *arg)
 	return NULL;
 }
 
-static int no_entry(const char *entry, bool is_dir, void *arg)
+static int no_entry(const char *entry, const struct tacho_tree_stat *st, void *arg)
 {
 	(void)entry;
-	(void)is_dir;
+	(void)st;
 	(void)arg;
 	return 0;
 }

@@ -330,6 +330,54 @@ static int by_name(const void *va, const void *vb)
 	return d ? d : (int)b->kernel - (int)a->kernel;
 }
 
+static struct tree_event *find(struct tree_catalog *c, const char *system,
+			       const char *name)
+{
+	struct tree_event key = { .system = system, .name = name };
+	size_t low = 0, high = c->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		int d = strcmp(c->event[mid].system, key.system);
+
+		if (!d)
+			d = strcmp(c->event[mid].name, key.name);
+		if (!d)
+			return &c->event[mid];
+		if (d < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}
+
+/* The events in a list of the kernel's, "p:GROUP/NAME ..." a line, are not fixed. */
+static void loosen(struct tree_inst *inst, struct tree_catalog *c, const char *file)
+{
+	struct tacho_buf b;
+	char *line, *save = NULL;
+
+	tacho_buf_init(&b, TEXT_MAX);
+	if (!tacho_buf_read_fileat(&b, inst->tree->tracefs.dirfd, file))
+		line = strtok_r((char *)(uintptr_t)tacho_buf_str(&b), "\n", &save);
+	else
+		line = NULL;
+	for (; line; line = strtok_r(NULL, "\n", &save)) {
+		char *group = strchr(line, ':'), *name = group ? strchr(group, '/') : NULL;
+		struct tree_event *e;
+
+		if (!name)
+			continue;
+		*name++ = '\0';
+		name[strcspn(name, " ")] = '\0';
+		e = find(c, group + 1, name);
+		if (e)
+			e->fixed = false;
+	}
+	tacho_buf_release(&b);
+}
+
 /* An event of a program, whose name split_name() had. */
 static bool add_known(struct tree_event *e, const struct tacho_known_type *k)
 {
@@ -365,16 +413,10 @@ static void sort(struct tree_catalog *c)
 	c->nr = to;
 }
 
-static int load(struct tree_inst *inst, struct tree_catalog *c)
+static int make_list(struct tree_inst *inst, struct tree_catalog *c)
 {
-	bool kernel = load_kernel(inst, c), known = load_known(inst, c);
 	struct tree_event *list;
 
-	c->seq = tacho_load_relaxed(&inst->tree->events_seq);
-	load_own(inst, c);
-	c->time = tacho_now_ns(CLOCK_MONOTONIC);
-	if (c->event && !kernel && !known)
-		return 0;
 	free(c->event);		/* it refers to what is not there any more */
 	c->nr = 0;
 	c->event = list = calloc(c->nr_kernel + c->nr_own + c->known.nr + 1, sizeof(*list));
@@ -383,16 +425,38 @@ static int load(struct tree_inst *inst, struct tree_catalog *c)
 	for (size_t i = 0; i < c->nr_kernel; i++)
 		list[c->nr++] = (struct tree_event){
 			.system = c->kernel[i].system, .name = c->kernel[i].name,
-			.kernel = true,
+			.kernel = true, .fixed = true,
 		};
 	for (size_t i = 0; i < c->nr_own; i++)
 		list[c->nr++] = (struct tree_event){
-			.system = TREE_OWN, .name = c->own[i], .kernel = true,
+			.system = TREE_OWN, .name = c->own[i], .kernel = true, .fixed = true,
 		};
 	for (uint32_t i = 0; i < c->known.nr; i++)
 		c->nr += add_known(&list[c->nr], &c->known.type[i]);
 	sort(c);
+	if (!faccessat(inst->tree->tracefs.dirfd, "dynamic_events", F_OK, 0)) {
+		loosen(inst, c, "dynamic_events");
+	} else {
+		loosen(inst, c, "kprobe_events");
+		loosen(inst, c, "uprobe_events");
+	}
 	return 0;
+}
+
+static int load(struct tree_inst *inst, struct tree_catalog *c)
+{
+	bool kernel = load_kernel(inst, c), known = load_known(inst, c);
+
+	c->seq = tacho_load_relaxed(&inst->tree->events_seq);
+	load_own(inst, c);
+	c->time = tacho_now_ns(CLOCK_MONOTONIC);
+	return c->event && !kernel && !known ? 0 : make_list(inst, c);
+}
+
+/* Of programs' events only. */
+static int load_programs(struct tree_inst *inst, struct tree_catalog *c)
+{
+	return load_known(inst, c) ? make_list(inst, c) : 0;
 }
 
 const struct tree_event *tree_events(struct tree_inst *inst, bool fresh, size_t *nr)
@@ -411,28 +475,6 @@ const struct tree_event *tree_events(struct tree_inst *inst, bool fresh, size_t 
 	return c->event;
 }
 
-static struct tree_event *find(struct tree_catalog *c, const char *system,
-			       const char *name)
-{
-	struct tree_event key = { .system = system, .name = name };
-	size_t low = 0, high = c->nr;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		int d = strcmp(c->event[mid].system, key.system);
-
-		if (!d)
-			d = strcmp(c->event[mid].name, key.name);
-		if (!d)
-			return &c->event[mid];
-		if (d < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return NULL;
-}
-
 const struct tree_event *tree_event(struct tree_inst *inst, const char *system,
 				    const char *name)
 {
@@ -449,15 +491,48 @@ const struct tree_event *tree_event(struct tree_inst *inst, const char *system,
 	return e;
 }
 
-bool tree_has_system(struct tree_inst *inst, const char *system)
+/* One of the system: a fixed one if there is any.  NULL: there is none. */
+static const struct tree_event *any_of(struct tree_catalog *c, const char *system)
 {
-	for (int tries = 0; tries < 2; tries++) {
-		size_t nr;
-		const struct tree_event *e = tree_events(inst, tries, &nr);
+	const struct tree_event *any = NULL;
+	size_t low = 0, high = c->nr;
 
-		for (size_t i = 0; e && i < nr; i++)
-			if (!strcmp(e[i].system, system))
-				return true;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (strcmp(c->event[mid].system, system) < 0)
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	return false;
+	for (; low < c->nr && !strcmp(c->event[low].system, system); low++) {
+		any = &c->event[low];
+		if (any->fixed)
+			break;
+	}
+	return any;
+}
+
+/*
+ * What is fixed is believed.  Of all else the list says what was there when it was made, so it
+ * is made anew.
+ */
+bool tree_is_event(struct tree_inst *inst, const char *system, const char *name,
+		   bool *fixed)
+{
+	struct tree_catalog *c = catalog(inst);
+	const struct tree_event *e = NULL;
+
+	*fixed = false;
+	if (!c || (!c->event && load(inst, c)))
+		return false;
+	for (int tries = 0; tries < 2; tries++) {
+		e = name ? find(c, system, name) : any_of(c, system);
+		if (e && e->fixed)
+			break;
+		if (!tries && (e && !e->kernel ? load_programs(inst, c) : load(inst, c)))
+			return false;
+	}
+	*fixed = e && e->fixed;
+	return e != NULL;
 }

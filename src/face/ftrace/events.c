@@ -81,7 +81,7 @@ static int format_show(struct tacho_tree_file *f, struct tacho_buf *out)
 }
 
 static const struct tree_node format_node = {
-	.name = "format", .mode = 0440, .show = format_show,
+	.name = "format", .mode = 0440, .kept = true, .show = format_show,
 };
 
 static int id_show(struct tacho_tree_file *f, struct tacho_buf *out)
@@ -101,7 +101,7 @@ static int id_show(struct tacho_tree_file *f, struct tacho_buf *out)
 	return 0;
 }
 
-static const struct tree_node id_node = { .name = "id", .mode = 0440, .show = id_show };
+static const struct tree_node id_node = { .name = "id", .mode = 0440, .kept = true, .show = id_show };
 
 const struct tree_node *const tree_events_nodes[] = {
 	&tree_enable_node, &tree_filter_node, &tree_header_event_node,

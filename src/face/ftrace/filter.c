@@ -231,5 +231,5 @@ static ssize_t filter_store(struct tacho_tree_file *f, const char *text, size_t 
 }
 
 const struct tree_node tree_filter_node = {
-	.name = "filter", .mode = 0640, .show = filter_show, .store = filter_store,
+	.name = "filter", .mode = 0640, .kept = true, .show = filter_show, .store = filter_store,
 };

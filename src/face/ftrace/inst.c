@@ -38,6 +38,9 @@ static void inst_free(struct tree_inst *inst)
 	free(inst->piped);
 	tree_swaps_release(&inst->swaps);
 	tree_broken_free(inst->broken);
+	for (int i = 0; i < TREE_STATS; i++)
+		if (inst->stat[i].tid)
+			close(inst->stat[i].fd);
 	free(inst);
 }
 

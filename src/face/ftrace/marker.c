@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* trace_marker and trace_marker_raw; and writing records by hand. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "event/type.h"
@@ -55,28 +57,48 @@ struct writer {
 	int cpu;
 };
 
-/* "TID (COMM) STATE ...": the CPU is the 39th word. */
-static void find_writer(struct writer *w, int32_t tid)
+/*
+ * A thread's `stat` to text: its length, or -1.  Who writes one marker writes more, so the file
+ * stays open; when its thread has ended there is nothing in it, whoever has that number then.
+ */
+static ssize_t read_stat(struct tree_inst *inst, int32_t tid, char *text, size_t size)
 {
-	const char *comm, *end;
-	struct tacho_buf b;
+	struct tree_stat_file *file = &inst->stat[(uint32_t)tid % TREE_STATS];
 	char path[48];
+	ssize_t n = -1;
+
+	if (file->tid == tid)
+		n = pread(file->fd, text, size, 0);
+	if (n > 0)
+		return n;
+	if (file->tid)
+		close(file->fd);
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	file->fd = open(path, O_RDONLY | O_CLOEXEC);
+	file->tid = file->fd < 0 ? 0 : tid;
+	return file->tid ? pread(file->fd, text, size, 0) : -1;
+}
+
+/* "TID (COMM) STATE ...": the CPU is the 39th word. */
+static void find_writer(struct tree_inst *inst, struct writer *w, int32_t tid)
+{
+	char text[1024];
+	const char *comm, *end;
+	ssize_t n = read_stat(inst, tid, text, sizeof(text) - 1);
 	size_t len;
 
 	*w = (struct writer){ .cpu = -1 };
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	tacho_buf_init(&b, STATUS_MAX);
-	if (!tacho_buf_read_file(&b, path)) {
-		comm = strchr(tacho_buf_str(&b), '(');
-		end = comm ? strrchr(comm, ')') : NULL;
-		len = end ? (size_t)(end - ++comm) : 0;
-		memcpy(w->comm, comm ? comm : "", len < 15 ? len : 15);
-		for (int i = 2; end && i < 39; i++)
-			end = strchr(end + 1, ' ');
-		if (end)
-			w->cpu = (int)strtol(end, NULL, 10);
-	}
-	tacho_buf_release(&b);
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	comm = strchr(text, '(');
+	end = comm ? strrchr(comm, ')') : NULL;
+	len = end ? (size_t)(end - ++comm) : 0;
+	memcpy(w->comm, comm ? comm : "", len < 15 ? len : 15);
+	for (int i = 2; end && i < 39; i++)
+		end = strchr(end + 1, ' ');
+	if (end)
+		w->cpu = (int)strtol(end, NULL, 10);
 }
 
 /* Its name and process, if they are not known. */
@@ -100,7 +122,7 @@ int tree_write_event(struct tree_inst *inst, const char *type_text, size_t type_
 
 	if (id < 0)
 		return id;
-	find_writer(&w, pid);
+	find_writer(inst, &w, pid);
 	note_task(v, &w, pid);
 	tacho_put_u16(raw, (uint16_t)id);
 	tacho_put_u32((char *)raw + 4, (uint32_t)pid);

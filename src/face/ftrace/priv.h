@@ -125,6 +125,14 @@ void tree_swaps_release(struct tree_swaps *s);
 /* Whether a time is that of live records, or of the snapshot's. */
 bool tree_swaps_live(const struct tree_swaps *s, uint64_t ticks);
 
+#define TREE_STATS	4	/* threads that write markers */
+
+/* /proc/TID/stat of such a thread, open; tid 0: none. */
+struct tree_stat_file {
+	int32_t tid;
+	int fd;
+};
+
 enum tree_clock {
 	TREE_CLOCK_LOCAL, TREE_CLOCK_GLOBAL, TREE_CLOCK_COUNTER, TREE_CLOCK_UPTIME,
 	TREE_CLOCK_PERF, TREE_CLOCK_MONO, TREE_CLOCK_MONO_RAW, TREE_CLOCK_BOOT,
@@ -161,6 +169,7 @@ struct tree_inst {
 	struct tree_store *store;	/* with kernel */
 	struct tree_catalog *catalog;
 	struct tacho_errlog errlog;
+	struct tree_stat_file stat[TREE_STATS];	/* marker.c */
 	/* written under lock, read without: atomics */
 	uint64_t options;		/* bits of enum tree_option */
 	enum tree_clock clock;
@@ -283,6 +292,8 @@ struct tree_node {
 	bool top;			/* in the top only, not in instances */
 	bool passed;			/* the kernel's own file at its top; there if that is */
 	bool unlocked;			/* show takes the locks it needs by itself */
+	bool kept;			/* tacho_tree_is_kept() */
+	bool paged;			/* tacho_tree_is_paged() */
 
 	/* Text: makes the whole.  0 or -errno. */
 	int (*show)(struct tacho_tree_file *f, struct tacho_buf *out);
@@ -345,6 +356,7 @@ struct tree_event {
 	uint32_t len;
 	const struct tacho_type *type;	/* program: parsed; its id is the tree's */
 	bool synth;		/* a synthetic event */
+	bool fixed;		/* the kernel's, and not made by text */
 };
 
 /*
@@ -373,8 +385,12 @@ const struct tree_event *tree_events(struct tree_inst *inst, bool fresh, size_t 
 /* One event, looked for again if it is not known; NULL: there is none. */
 const struct tree_event *tree_event(struct tree_inst *inst, const char *system,
 				    const char *name);
-/* Whether any event is of this system. */
-bool tree_has_system(struct tree_inst *inst, const char *system);
+/*
+ * Whether an event is there just now, or any of a system (name NULL); fixed: and cannot go
+ * without the tree's doing.
+ */
+bool tree_is_event(struct tree_inst *inst, const char *system, const char *name,
+		   bool *fixed);
 
 /*
  * The type of a program's record, as this tree shows it: the same fields, the

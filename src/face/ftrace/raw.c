@@ -412,12 +412,12 @@ static unsigned int snapshot_poll(struct tacho_tree_file *f)
 
 const struct tree_node tree_raw_node = {
 	.name = "trace_pipe_raw", .mode = 0440, .open = raw_open, .read = raw_read,
-	.close = raw_close, .poll = raw_poll, .stream = true,
+	.close = raw_close, .poll = raw_poll, .stream = true, .paged = true,
 };
 
 const struct tree_node tree_snapshot_raw_node = {
 	.name = "snapshot_raw", .mode = 0440, .open = raw_open, .read = raw_read,
-	.close = raw_close, .poll = snapshot_poll, .stream = true,
+	.close = raw_close, .poll = snapshot_poll, .stream = true, .paged = true,
 };
 
 /* ---- what a page is ---- */

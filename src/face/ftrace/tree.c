@@ -30,6 +30,7 @@ struct place {
 	const struct tree_node *node;	/* FILE */
 	int32_t cpu;
 	uint32_t option;
+	bool may_go;			/* tacho_tree_stat */
 	char system[TACHO_RULE_MAX], event[TACHO_RULE_MAX];
 };
 
@@ -101,6 +102,18 @@ static const struct tree_node *const *event_nodes(const struct place *p)
 	       tree_own_nodes : tree_own_id_nodes;
 }
 
+/* Whether its system, or its event, is there. */
+static bool find_event(struct place *p, const char *event)
+{
+	bool there, fixed;
+
+	pthread_mutex_lock(&p->inst->lock);
+	there = tree_is_event(p->inst, p->system, event, &fixed);
+	pthread_mutex_unlock(&p->inst->lock);
+	p->may_go = there && !fixed;
+	return there;
+}
+
 static int events_place(struct place *p, const char *rest)
 {
 	const struct tree_node *file;
@@ -118,21 +131,15 @@ static int events_place(struct place *p, const char *rest)
 		return file_place(p, tree_events_nodes, word, rest);
 	}
 	if (at_end(rest)) {
-		pthread_mutex_lock(&p->inst->lock);
-		there = tree_has_system(p->inst, p->system);
-		pthread_mutex_unlock(&p->inst->lock);
 		p->kind = PLACE_SYSTEM;
-		return there ? 0 : -ENOENT;
+		return find_event(p, NULL) ? 0 : -ENOENT;
 	}
 	if (!next_word(&rest, p->event, sizeof(p->event)))
 		return -ENOENT;
 	/* the system's own files first: an event that is not there takes a fresh list */
 	file = tree_is_own(p->system) ? NULL :
 	       find_node(tree_system_nodes, p->inst, p->event);
-	pthread_mutex_lock(&p->inst->lock);
-	there = file ? tree_has_system(p->inst, p->system) :
-		tree_event(p->inst, p->system, p->event) != NULL;
-	pthread_mutex_unlock(&p->inst->lock);
+	there = find_event(p, file ? NULL : p->event);
 	if (there && file) {
 		memcpy(word, p->event, sizeof(word));
 		p->event[0] = '\0';
@@ -239,9 +246,13 @@ static int place_get(struct tacho_tree *tree, const char *path, struct place *p)
 	}
 	if (err)
 		return err;
+	/* another tool may destroy a session */
+	p->may_go = strcmp(p->inst->name, tree->top_name) != 0;
 	err = inst_place(p, rest);
 	if (err)
 		tree_inst_put(p->inst);
+	else if (p->kind == PLACE_FILE || !at_end(rest))
+		p->may_go &= p->kind == PLACE_SYSTEM || p->kind == PLACE_EVENT;
 	return err;
 }
 
@@ -252,15 +263,11 @@ static void place_put(struct place *p)
 
 /* ---- attributes ---- */
 
-static uint32_t shown_mode(const struct tacho_tree *tree, const struct place *p)
-{
-	uint32_t mode = S_IFDIR | 0700;
+#define DIR_MODE	(S_IFDIR | 0700u)
 
-	if (p->kind == PLACE_FILE)
-		mode = S_IFREG | (p->node->mode & 0700);
-	if (tree->config.gid_reads)
-		mode |= (mode & 0700) >> 3;
-	return mode;
+static uint32_t file_mode(const struct tree_node *node)
+{
+	return S_IFREG | (node->mode & 0700u);
 }
 
 static struct tree_attr *find_attr(struct tacho_tree *tree, const char *path)
@@ -272,21 +279,17 @@ static struct tree_attr *find_attr(struct tacho_tree *tree, const char *path)
 	return a;
 }
 
-int tacho_tree_stat(struct tacho_tree *tree, const char *path,
-		    struct tacho_tree_stat *st)
+/* All of one entry but may_go; mode is that of a new one. */
+static void fill_stat(struct tacho_tree *tree, const char *path, uint32_t mode,
+		      struct tacho_tree_stat *st)
 {
 	const struct tree_attr *a;
-	struct place p;
-	int err = place_get(tree, path, &p);
 
-	if (err)
-		return err;
 	*st = (struct tacho_tree_stat){
 		.ino = tacho_hash(path, strlen(path), 0) | 1,
-		.mode = shown_mode(tree, &p),
+		.mode = tree->config.gid_reads ? mode | (mode & 0700) >> 3 : mode,
 		.uid = tree->config.uid, .gid = tree->config.gid,
 	};
-	place_put(&p);
 	pthread_mutex_lock(&tree->lock);
 	a = find_attr(tree, path);
 	if (a && a->mode != UINT32_MAX)
@@ -296,6 +299,19 @@ int tacho_tree_stat(struct tacho_tree *tree, const char *path,
 	if (a && a->gid != UINT32_MAX)
 		st->gid = a->gid;
 	pthread_mutex_unlock(&tree->lock);
+}
+
+int tacho_tree_stat(struct tacho_tree *tree, const char *path,
+		    struct tacho_tree_stat *st)
+{
+	struct place p;
+	int err = place_get(tree, path, &p);
+
+	if (err)
+		return err;
+	fill_stat(tree, path, p.node ? file_mode(p.node) : DIR_MODE, st);
+	st->may_go = p.may_go;
+	place_put(&p);
 	return 0;
 }
 
@@ -356,12 +372,31 @@ int tacho_tree_truncate(struct tacho_tree *tree, const char *path)
 
 /* ---- directories ---- */
 
-typedef int (*list_fn)(const char *name, bool dir, void *arg);
+typedef int (*list_fn)(const char *name, const struct tacho_tree_stat *st, void *arg);
 
 struct lister {
+	struct tacho_tree *tree;
+	const char *dir;	/* its path */
 	list_fn fn;
 	void *arg;
 };
+
+/* One entry; mode is that of a new one. */
+static int list_entry(const struct lister *l, const char *name, uint32_t mode, bool may_go)
+{
+	char path[3 * TACHO_RULE_MAX + TACHO_NAME_MAX];
+	struct tacho_tree_stat st;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", l->dir, name);
+	fill_stat(l->tree, path, mode, &st);
+	st.may_go = may_go;
+	return l->fn(name, &st, l->arg);
+}
+
+static int list_dir(const struct lister *l, const char *name, bool may_go)
+{
+	return list_entry(l, name, DIR_MODE, may_go);
+}
 
 static int list_nodes(const struct tree_node *const *table,
 		      const struct tree_inst *inst, const struct lister *l)
@@ -370,7 +405,7 @@ static int list_nodes(const struct tree_node *const *table,
 
 	for (; !ret && *table; table++)
 		if (is_there(*table, inst))
-			ret = l->fn((*table)->name, false, l->arg);
+			ret = list_entry(l, (*table)->name, file_mode(*table), false);
 	return ret;
 }
 
@@ -379,40 +414,68 @@ static int list_top(const struct place *p, const struct lister *l)
 	int ret = list_nodes(tree_top_nodes, p->inst, l);
 
 	if (!ret)
-		ret = l->fn("events", true, l->arg);
+		ret = list_dir(l, "events", false);
 	if (!ret)
-		ret = l->fn("options", true, l->arg);
+		ret = list_dir(l, "options", false);
 	if (!ret)
-		ret = l->fn("per_cpu", true, l->arg);
+		ret = list_dir(l, "per_cpu", false);
 	if (!ret && !strcmp(p->inst->name, p->inst->tree->top_name))
-		ret = l->fn("instances", true, l->arg);
+		ret = list_dir(l, "instances", false);
 	return ret;
 }
 
-/* Systems, or the events of one; the names are copied before fn is called. */
-static int list_events(const struct place *p, const struct lister *l)
+/* A system that has a fixed event stays. */
+static bool system_is_fixed(const struct tree_event *e, size_t nr, size_t i)
+{
+	size_t first = i;
+
+	for (; i < nr && !strcmp(e[i].system, e[first].system); i++)
+		if (e[i].fixed)
+			return true;
+	return false;
+}
+
+/*
+ * Systems, or the events of one, each name behind a byte that says whether it may go; a
+ * copy, so that no lock is held when fn is called.
+ */
+static int copy_events(const struct place *p, struct tacho_buf *names)
 {
 	const struct tree_event *e;
-	struct tacho_buf names;
-	const char *last = "";
+	const char *last = "", *name;
 	size_t nr;
+	bool fixed;
+
+	pthread_mutex_lock(&p->inst->lock);
+	e = tree_events(p->inst, p->kind == PLACE_EVENTS || p->may_go, &nr);
+	for (size_t i = 0; e && i < nr; i++) {
+		if (p->kind == PLACE_EVENTS) {
+			if (!strcmp(e[i].system, last))
+				continue;
+			name = last = e[i].system;
+			fixed = system_is_fixed(e, nr, i);
+		} else if (!strcmp(e[i].system, p->system)) {
+			name = e[i].name;
+			fixed = e[i].fixed;
+		} else {
+			continue;
+		}
+		tacho_buf_putc(names, fixed ? '.' : '-');
+		tacho_buf_put(names, name, strlen(name) + 1);
+	}
+	pthread_mutex_unlock(&p->inst->lock);
+	return e ? tacho_buf_error(names) : -ENOMEM;
+}
+
+static int list_events(const struct place *p, const struct lister *l)
+{
+	struct tacho_buf names;
 	int ret;
 
 	tacho_buf_init(&names, TEXT_MAX);
-	pthread_mutex_lock(&p->inst->lock);
-	e = tree_events(p->inst, p->kind == PLACE_EVENTS, &nr);
-	for (size_t i = 0; e && i < nr; i++) {
-		if (p->kind == PLACE_EVENTS && strcmp(e[i].system, last)) {
-			last = e[i].system;
-			tacho_buf_put(&names, last, strlen(last) + 1);
-		} else if (p->kind == PLACE_SYSTEM && !strcmp(e[i].system, p->system)) {
-			tacho_buf_put(&names, e[i].name, strlen(e[i].name) + 1);
-		}
-	}
-	pthread_mutex_unlock(&p->inst->lock);
-	ret = e ? tacho_buf_error(&names) : -ENOMEM;
+	ret = copy_events(p, &names);
 	for (size_t at = 0; !ret && at < names.len; at += strlen(names.data + at) + 1)
-		ret = l->fn(names.data + at, true, l->arg);
+		ret = list_dir(l, names.data + at + 1, names.data[at] == '-');
 	tacho_buf_release(&names);
 	return ret;
 }
@@ -423,7 +486,7 @@ static int list_options(const struct lister *l)
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && (name = tree_option_name(i)); i++)
-		ret = l->fn(name, false, l->arg);
+		ret = list_entry(l, name, file_mode(&tree_option_node), false);
 	return ret;
 }
 
@@ -434,7 +497,7 @@ static int list_cpus(const struct place *p, const struct lister *l)
 
 	for (uint32_t i = 0; !ret && i < nr_cpus(p->inst); i++) {
 		(void)snprintf(name, sizeof(name), "cpu%u", i);
-		ret = l->fn(name, true, l->arg);
+		ret = list_dir(l, name, false);
 	}
 	return ret;
 }
@@ -443,12 +506,12 @@ static int list_instance(const char *name, void *arg)
 {
 	const struct lister *l = arg;
 
-	return l->fn(name, true, l->arg);
+	return list_dir(l, name, true);
 }
 
 int tacho_tree_list(struct tacho_tree *tree, const char *path, list_fn fn, void *arg)
 {
-	struct lister l = { fn, arg };
+	struct lister l = { tree, strcmp(path, "/") ? path : "", fn, arg };
 	struct place p;
 	int ret = place_get(tree, path, &p);
 
@@ -504,14 +567,6 @@ static int instance_name(const char *path, char name[TACHO_NAME_MAX])
 	return at_end(path) ? 0 : -EPERM;
 }
 
-int tacho_tree_mkdir(struct tacho_tree *tree, const char *path)
-{
-	char name[TACHO_NAME_MAX];
-	int err = instance_name(path, name);
-
-	return err ? err : tree_inst_make(tree, name);
-}
-
 /* What is made again by that name begins anew. */
 static void forget_attrs(struct tacho_tree *tree, const char *path)
 {
@@ -530,6 +585,19 @@ static void forget_attrs(struct tacho_tree *tree, const char *path)
 		free(a);
 	}
 	pthread_mutex_unlock(&tree->lock);
+}
+
+int tacho_tree_mkdir(struct tacho_tree *tree, const char *path)
+{
+	char name[TACHO_NAME_MAX];
+	int err = instance_name(path, name);
+
+	if (!err)
+		err = tree_inst_make(tree, name);
+	/* another tool may have destroyed the one before */
+	if (!err)
+		forget_attrs(tree, path);
+	return err;
 }
 
 int tacho_tree_rmdir(struct tacho_tree *tree, const char *path)
@@ -719,6 +787,16 @@ unsigned int tacho_tree_poll(struct tacho_tree_file *f)
 bool tacho_tree_is_stream(const struct tacho_tree_file *f)
 {
 	return f->node->stream;
+}
+
+bool tacho_tree_is_paged(const struct tacho_tree_file *f)
+{
+	return f->node->paged;
+}
+
+bool tacho_tree_is_kept(const struct tacho_tree_file *f)
+{
+	return f->node->kept;
 }
 
 /* ---- small things for all files ---- */

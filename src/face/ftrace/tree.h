@@ -86,6 +86,11 @@ struct tacho_tree_stat {
 	uint64_t ino;		/* the same for the same path as long as it is there */
 	uint32_t mode;		/* S_IFDIR or S_IFREG, and permissions */
 	uint32_t uid, gid;
+	/*
+	 * It can go without a call to this tree: what programs have, what the kernel was told by
+	 * text, a session.  All else is there as long as the directory that it is in.
+	 */
+	bool may_go;
 };
 
 /* -ENOENT, -ENOTDIR */
@@ -94,7 +99,8 @@ int tacho_tree_stat(struct tacho_tree *tree, const char *path,
 
 /* Calls fn for each entry but . and ..; until it returns not 0.  Returns that. */
 int tacho_tree_list(struct tacho_tree *tree, const char *path,
-		    int (*fn)(const char *name, bool dir, void *arg), void *arg);
+		    int (*fn)(const char *name, const struct tacho_tree_stat *st, void *arg),
+		    void *arg);
 
 /*
  * Below /instances only: -EPERM elsewhere; -EEXIST, -ENAMETOOLONG, -EINVAL (a name that a
@@ -158,5 +164,14 @@ unsigned int tacho_tree_poll(struct tacho_tree_file *file);
 
 /* Whether the file's contents are a stream: no offsets, no end but for good. */
 bool tacho_tree_is_stream(const struct tacho_tree_file *file);
+
+/* Whether a stream is of pages, each of which one read hands out whole (trace_pipe_raw). */
+bool tacho_tree_is_paged(const struct tacho_tree_file *file);
+
+/*
+ * Whether it is a text that is short, quickly made and rarely another one: one of the many
+ * files of events.  Who shows it may keep it, as long as he looks whether it changed.
+ */
+bool tacho_tree_is_kept(const struct tacho_tree_file *file);
 
 #endif

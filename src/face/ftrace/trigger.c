@@ -320,7 +320,7 @@ static int trigger_trunc(struct tacho_tree_file *f)
 }
 
 const struct tree_node tree_trigger_node = {
-	.name = "trigger", .mode = 0640, .show = trigger_show, .store = trigger_store,
+	.name = "trigger", .mode = 0640, .kept = true, .show = trigger_show, .store = trigger_store,
 	.trunc = trigger_trunc,
 };
 
