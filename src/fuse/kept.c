@@ -13,7 +13,7 @@
 /* The whole text; -1: it cannot be kept. */
 static ssize_t read_all(struct tacho_tree_file *file, char text[KEPT_MAX])
 {
-	const struct tacho_tree_caller nobody = { .nonblock = true };
+	const struct tacho_tree_caller nobody = { .nonblock = true, .passing = true };
 	ssize_t n = tacho_tree_read(file, text, KEPT_MAX, 0, &nobody);
 
 	return n < (ssize_t)KEPT_MAX ? n : -1;
@@ -50,7 +50,7 @@ static enum kept take_text(struct tacho_fuse_node *node, struct tacho_tree_file 
 /* Under opening: by the name, as it is now. */
 static enum kept take_text_again(struct tacho_fuse_mount *m, struct tacho_fuse_node *node)
 {
-	const struct tacho_tree_caller nobody = { .nonblock = true };
+	const struct tacho_tree_caller nobody = { .nonblock = true, .passing = true };
 	struct tacho_tree_file *file;
 	enum kept kept;
 

@@ -868,7 +868,15 @@ def test_kept_names():
             assert NAME + "x" not in os.listdir(m("instances"))
         os.mkdir(inst)
         assert os.stat(inst + "/trace").st_mode & 0o777 == mode
+        # a text that is kept is in use like any other file, and as soon free again
+        with open(os.path.join(inst, FORK, "enable")) as held:
+            fails(errno.EBUSY, os.rmdir, inst)
+            assert held.read() == "0\n"
         os.rmdir(inst)
+        for _ in range(20):
+            os.mkdir(inst)
+            assert get(os.path.join(inst, FORK, "enable")) == "0\n"
+            os.rmdir(inst)
 
 
 # ---- the run ----

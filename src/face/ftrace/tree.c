@@ -644,7 +644,6 @@ int tacho_tree_open_file(struct tacho_tree *tree, const char *path, int flags,
 	struct place p;
 	int err = place_get(tree, path, &p);
 
-	(void)caller;
 	if (err)
 		return err;
 	if (p.kind != PLACE_FILE) {
@@ -657,7 +656,8 @@ int tacho_tree_open_file(struct tacho_tree *tree, const char *path, int flags,
 		return -ENOMEM;
 	}
 	f->inst = p.inst;
-	tree_inst_use(f->inst, 1, 0);
+	f->closed = caller->passing;
+	tree_inst_use(f->inst, 1, caller->passing);
 	f->node = p.node;
 	f->flags = flags;
 	f->cpu = p.cpu;
@@ -737,7 +737,8 @@ ssize_t tacho_tree_read(struct tacho_tree_file *f, void *to, size_t size,
 {
 	ssize_t n;
 
-	is_used(f);
+	if (!caller->passing)
+		is_used(f);
 	if ((f->flags & O_ACCMODE) == O_WRONLY)
 		return -EBADF;
 	pthread_mutex_lock(&f->lock);

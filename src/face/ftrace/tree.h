@@ -122,6 +122,7 @@ int tacho_tree_truncate(struct tacho_tree *tree, const char *path);
 struct tacho_tree_caller {
 	int32_t pid;		/* thread: what it writes is recorded as its */
 	bool nonblock;		/* -EAGAIN rather than wait */
+	bool passing;		/* what he opens and reads is not in use: its end is waited for */
 	bool (*interrupted)(void *arg);	/* NULL: never */
 	void *arg;
 };
