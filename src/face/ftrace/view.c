@@ -612,7 +612,8 @@ void tree_give_back(struct tree_inst *inst, int32_t cpu)
 {
 	struct tacho_ring *ring = &inst->session.view.ring;
 
-	if (tree_option(inst, "overwrite") || inst->session.view.ctl->owner)
+	if (tree_option(inst, "overwrite") ||
+	    (inst->session.view.ctl->owner && tacho_session_owned(inst->session.path)))
 		return;
 	pthread_mutex_lock(&inst->lock);
 	pthread_mutex_lock(&inst->pipe);
