@@ -383,6 +383,10 @@ def test_server_stopped():
     """a server that does not answer: nobody waits for it for long"""
     with mounted() as m:
         m.server.send_signal(signal.SIGSTOP)
+        task = "/proc/%d/task" % m.server.pid
+        until("all its threads are stopped", lambda: all(
+            get("%s/%s/stat" % (task, t)).rsplit(")")[-1].split()[0] == "T"
+            for t in os.listdir(task)))
         try:
             begin = time.monotonic()
             refused("umount", m.dir, says="does not answer")
