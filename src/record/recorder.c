@@ -372,7 +372,7 @@ static int settle_lane(struct tacho_recorder *rec, uint32_t nr, bool write,
 	struct tacho_packet head = {
 		.stream_id = TACHO_STREAM_PROGRAM,
 		.stream_instance_id = nr,
-		.cpu_id = nr < r->nr_cpus ? nr : UINT32_MAX,
+		.cpu_id = tacho_ring_cpu(r, nr),
 		.packet_seq_num = l->seq,
 		.event_first = l->next_event,
 	};

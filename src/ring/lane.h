@@ -11,6 +11,7 @@ struct tacho_lane_ref {
 	struct tacho_lane *lane;
 	struct rseq *rs;	/* NULL: the lane's lock is held */
 	uint32_t nr;		/* lane number */
+	uint64_t at;		/* a late lane's: time of the record; 0: the clock says it */
 };
 
 /* S3 for either kind of lane: 0 when committed. */

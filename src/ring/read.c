@@ -266,7 +266,7 @@ static void make_chunk(struct tacho_ring_reader *rd, struct tacho_chunk *chunk,
 	memcpy(h->uuid, rd->r->uuid, sizeof(h->uuid));
 	h->stream_id = rd->r->stream_id;
 	h->stream_instance_id = rd->lane;
-	h->cpu_id = rd->lane < rd->r->nr_cpus ? rd->lane : UINT32_MAX;
+	h->cpu_id = tacho_ring_cpu(rd->r, rd->lane);
 	h->timestamp_begin = begin_time;
 	h->timestamp_end = rd->last;
 	h->events = events;

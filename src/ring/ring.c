@@ -58,6 +58,7 @@ int tacho_ring_attach(struct tacho_ring *r, struct tacho_control *ctl,
 		.lanes = (unsigned char *)ctl + TACHO_CONTROL_LANES_OFF,
 		.nr_cpus = tacho_load_relaxed(&ctl->nr_cpus),
 		.nr_plain = tacho_load_relaxed(&ctl->nr_plain),
+		.nr_late = tacho_load_relaxed(&ctl->nr_late),
 		.sub_shift = tacho_load_relaxed(&ctl->sub_shift),
 		.clock = tacho_load_relaxed(&ctl->clock),
 		.stream_id = TACHO_STREAM_PROGRAM,
@@ -65,6 +66,7 @@ int tacho_ring_attach(struct tacho_ring *r, struct tacho_control *ctl,
 	if (len == sizeof(r->path) || r->sub_shift < TACHO_SUB_SHIFT_MIN ||
 	    r->sub_shift > TACHO_SUB_SHIFT_MAX ||
 	    r->nr_cpus > TACHO_LANES_MAX || r->nr_plain > TACHO_LANES_MAX ||
+	    r->nr_late > r->nr_cpus ||
 	    !tacho_ring_nr_lanes(r) ||
 	    tacho_ring_nr_lanes(r) > TACHO_LANES_MAX)
 		return -EINVAL;
@@ -255,7 +257,7 @@ struct tacho_ring_buf *tacho_ring_map(struct tacho_ring *r, uint32_t lane,
 	return entry;
 }
 
-int tacho_ring_start(struct tacho_ring *r, uint32_t lane, uint32_t id)
+int tacho_ring_start_at(struct tacho_ring *r, uint32_t lane, uint32_t id, uint64_t ticks)
 {
 	struct tacho_ring_buf *b = tacho_ring_map(r, lane, id);
 	struct tacho_lane *l;
@@ -271,9 +273,9 @@ int tacho_ring_start(struct tacho_ring *r, uint32_t lane, uint32_t id)
 		.magic = TACHO_PACKET_MAGIC,
 		.stream_id = r->stream_id,
 		.stream_instance_id = lane,
-		.timestamp_begin = tacho_clock_read(r->clock),
+		.timestamp_begin = ticks,
 		.packet_size = (uint64_t)r->sub_words * 64,
-		.cpu_id = lane < r->nr_cpus ? lane : UINT32_MAX,
+		.cpu_id = tacho_ring_cpu(r, lane),
 	};
 	memcpy(sub->uuid, r->uuid, sizeof(sub->uuid));
 	tacho_store_relaxed(&tacho_lane_buffer(l, id)->open[0].begin, sub->timestamp_begin);
@@ -281,6 +283,11 @@ int tacho_ring_start(struct tacho_ring *r, uint32_t lane, uint32_t id)
 	tacho_store_release(&l->cursor,
 			    tacho_cursor_make(id, 0, 0, TACHO_PACKET_WORDS));
 	return 0;
+}
+
+int tacho_ring_start(struct tacho_ring *r, uint32_t lane, uint32_t id)
+{
+	return tacho_ring_start_at(r, lane, id, tacho_clock_read(r->clock));
 }
 
 /*

@@ -102,6 +102,12 @@
  *	A signal handler that interrupts the owner goes on to the next lane as
  *	well, and does not wait at all: who it waits for may wait for its thread.
  *
+ *	The late lanes come last: lane n of them has records of CPU n that somebody else brings,
+ *	later than they happened, each with its own time (tacho_ring_write_late()).  They are
+ *	written like plain lanes, under the lock, but never by who looks for a lane to write to;
+ *	and who writes says which buffer it goes to.  So times ascend here as well, and a
+ *	reader merges such a lane with its CPU's.
+ *
  * 7. Stop, epochs, and the end of a session
  *
  *	`until` is one word per lane that sends writers the slow way, where
@@ -333,6 +339,7 @@ struct tacho_ring {
 	uint32_t fast_cpus;		/* nr_cpus when the clock is the TSC, else 0 */
 	uint32_t nr_cpus;
 	uint32_t nr_plain;
+	uint32_t nr_late;
 	uint32_t sub_shift;
 	uint32_t sub_words;
 	uint32_t seq_down;		/* TACHO_CURSOR_SEQ_SHIFT - sub_shift */
@@ -345,7 +352,16 @@ struct tacho_ring {
 
 static inline uint32_t tacho_ring_nr_lanes(const struct tacho_ring *r)
 {
-	return r->nr_cpus + r->nr_plain;
+	return r->nr_cpus + r->nr_plain + r->nr_late;
+}
+
+/* The CPU whose records a lane has; UINT32_MAX: of several, or any. */
+static inline uint32_t tacho_ring_cpu(const struct tacho_ring *r, uint32_t lane)
+{
+	if (lane < r->nr_cpus)
+		return lane;
+	lane -= r->nr_cpus;
+	return lane < r->nr_plain ? UINT32_MAX : lane - r->nr_plain;
 }
 
 static inline struct tacho_lane *tacho_ring_lane(const struct tacho_ring *r,
@@ -411,6 +427,9 @@ struct tacho_ring_buf *tacho_ring_map(struct tacho_ring *r, uint32_t lane,
  * is left alone.
  */
 int tacho_ring_start(struct tacho_ring *r, uint32_t lane, uint32_t id);
+
+/* The same, for a lane whose first record is of that time. */
+int tacho_ring_start_at(struct tacho_ring *r, uint32_t lane, uint32_t id, uint64_t ticks);
 
 /*
  * tacho_ring_run - let writers in (recording) or keep them out: `until` of all

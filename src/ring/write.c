@@ -49,6 +49,8 @@ int tacho_lane_commit(const struct tacho_lane_ref *ref, uint64_t expect,
  */
 static uint64_t lane_clock(const struct tacho_lane_ref *ref)
 {
+	if (ref->at)
+		return ref->at;
 	return ref->rs ? tacho_clock_read(ref->r->clock)
 		       : tacho_clock_read_ordered(ref->r->clock);
 }
@@ -87,7 +89,7 @@ static struct tacho_packet fresh_header(const struct tacho_lane_ref *ref,
 		.timestamp_begin = now,
 		.packet_size = (uint64_t)ref->r->sub_words * 64,
 		.events_discarded = lane_lost(ref->lane),
-		.cpu_id = ref->nr < ref->r->nr_cpus ? ref->nr : UINT32_MAX,
+		.cpu_id = tacho_ring_cpu(ref->r, ref->nr),
 	};
 
 	memcpy(h.uuid, ref->r->uuid, sizeof(h.uuid));
@@ -350,7 +352,7 @@ static int plain_prepare(const struct tacho_lane_ref *ref)
 static int plain_locked_write(struct tacho_ring *r, uint32_t nr,
 			      const uint64_t *raw, uint64_t words)
 {
-	struct tacho_lane_ref ref = { r, tacho_ring_lane(r, nr), NULL, nr };
+	struct tacho_lane_ref ref = { r, tacho_ring_lane(r, nr), NULL, nr, 0 };
 	int err = plain_prepare(&ref);
 
 	for (int i = 0; !err && i < TRIES; i++) {
@@ -402,6 +404,77 @@ static int plain_write(struct tacho_ring *r, const uint64_t *raw,
 	count_loss(tacho_ring_lane(r, r->nr_cpus + first % r->nr_plain),
 		   TACHO_LOSS_BUSY);
 	return -EBUSY;
+}
+
+/* ---- late lanes ---- */
+
+/* Buffer id is the one that is written. */
+static int late_go_to(const struct tacho_lane_ref *ref, uint32_t id)
+{
+	uint64_t c = tacho_load_relaxed(&ref->lane->cursor);
+	int err;
+
+	if (c == TACHO_CURSOR_DEAD ||
+	    tacho_load_relaxed(&ref->r->ctl->state) != TACHO_STATE_RECORDING)
+		return -ESHUTDOWN;
+	if (!c)
+		return tacho_ring_start_at(ref->r, ref->nr, id, ref->at);
+	err = tacho_cursor_id(c) == id ? 1 : advance(ref, c, id);
+	return err < 0 ? err : 0;
+}
+
+static bool is_late(const struct tacho_ring *r, uint32_t lane)
+{
+	return lane >= r->nr_cpus + r->nr_plain && lane < tacho_ring_nr_lanes(r);
+}
+
+int tacho_ring_lock_late(struct tacho_ring *r, uint32_t lane, bool by_force)
+{
+	struct tacho_lane *l = tacho_ring_lane(r, lane);
+	uint64_t me, seen;
+
+	if (!is_late(r, lane))
+		return -ENOENT;
+	me = my_lock_word();
+	seen = tacho_load_relaxed(&l->lock);
+	return plain_trylock(l, me) || (by_force && tacho_cas_acq_rel(&l->lock, &seen, me)) ?
+	       0 : -EAGAIN;
+}
+
+void tacho_ring_unlock_late(struct tacho_ring *r, uint32_t lane)
+{
+	plain_unlock(tacho_ring_lane(r, lane));
+}
+
+int tacho_ring_write_late(struct tacho_ring *r, uint32_t lane, uint32_t id, const uint64_t *raw,
+			  uint64_t words, uint64_t ticks)
+{
+	struct tacho_lane_ref ref = { r, tacho_ring_lane(r, lane), NULL, lane, ticks };
+	int err = is_late(r, lane) && ticks && tacho_ring_map(r, lane, id) ? 0 : -ENOENT;
+
+	if (!err)
+		err = late_go_to(&ref, id);
+	for (int i = 0; !err && i < TRIES; i++) {
+		err = write_once(&ref, raw, words);
+		if (err != -EAGAIN)
+			break;
+		err = 0;
+	}
+	return account(ref.lane, err);
+}
+
+int tacho_ring_prepare(struct tacho_ring *r, uint32_t lane)
+{
+	struct tacho_lane_ref ref = { r, tacho_ring_lane(r, lane), NULL, lane, 0 };
+	int err;
+
+	if (lane < r->nr_cpus || lane >= r->nr_cpus + r->nr_plain)
+		return -ENOENT;
+	if (!plain_trylock(ref.lane, my_lock_word()))
+		return -EAGAIN;
+	err = plain_prepare(&ref);
+	plain_unlock(ref.lane);
+	return err;
 }
 
 /* ---- any lane ---- */
@@ -483,7 +556,7 @@ int tacho_lane_visit(struct tacho_ring *r, uint32_t nr,
 		     int (*step)(const struct tacho_lane_ref *ref, void *arg),
 		     void *arg, bool keep_lock)
 {
-	struct tacho_lane_ref ref = { r, tacho_ring_lane(r, nr), NULL, nr };
+	struct tacho_lane_ref ref = { r, tacho_ring_lane(r, nr), NULL, nr, 0 };
 	struct tacho_cpu_saved saved;
 	int err = -EAGAIN;
 

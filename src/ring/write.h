@@ -121,6 +121,28 @@ tacho_ring_write(struct tacho_ring *r, const uint64_t *raw, uint64_t words)
 }
 
 /*
+ * A late lane's lock: 0, -EAGAIN: somebody else has it, -ENOENT: it is none.  A death opens it.
+ * by_force: nobody has it, as the caller knows: the dead owner's thread id is another thread's.
+ */
+int tacho_ring_lock_late(struct tacho_ring *r, uint32_t lane, bool by_force);
+void tacho_ring_unlock_late(struct tacho_ring *r, uint32_t lane);
+
+/*
+ * tacho_ring_write_late - record what happened at `ticks` in buffer id of a late lane.
+ *
+ * Times must not descend in a lane, or they could not be read.
+ *
+ * Context: who has the lane's lock.
+ *
+ * Returns what tacho_ring_write() does; -ENOENT: no such buffer.
+ */
+int tacho_ring_write_late(struct tacho_ring *r, uint32_t lane, uint32_t id, const uint64_t *raw,
+			  uint64_t words, uint64_t ticks);
+
+/* Makes a plain lane's first buffer, which else its first writer does.  0, -EAGAIN, -ENOSPC ... */
+int tacho_ring_prepare(struct tacho_ring *r, uint32_t lane);
+
+/*
  * tacho_ring_shift - make another buffer of a lane the one that is written.
  *
  * The old one is left whole: its open sub-buffer is closed, its `saved` cursor

@@ -223,11 +223,14 @@ static int choose_sizes(const struct tacho_session_config *cfg,
 	uint64_t lane = cfg->lane_size ? cfg->lane_size : LANE_SIZE_DEFAULT;
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) *
 			  (uint64_t)sysconf(_SC_PAGESIZE);
+	/* LKST's, with the kernel's events beside those of programs */
+	bool linked = cfg->flags & TACHO_SESSION_LINKED;
 	int shift;
 
 	c->nr_cpus = tacho_cpu_possible();
-	if (c->nr_cpus > TACHO_LANES_MAX - PLAIN_LANES_MAX)
-		c->nr_cpus = TACHO_LANES_MAX - PLAIN_LANES_MAX;
+	if (c->nr_cpus > (TACHO_LANES_MAX - PLAIN_LANES_MAX) >> linked)
+		c->nr_cpus = (TACHO_LANES_MAX - PLAIN_LANES_MAX) >> linked;
+	c->nr_late = linked ? c->nr_cpus : 0;
 	c->nr_plain = c->nr_cpus < PLAIN_LANES_MAX ? c->nr_cpus : PLAIN_LANES_MAX;
 	if (!cfg->lane_size)
 		while (lane * c->nr_cpus > memory / 8 && lane > sub * 4)
@@ -323,6 +326,7 @@ static void fill_control(struct tacho_control *c,
 	c->generation = sizes->generation;
 	c->nr_cpus = sizes->nr_cpus;
 	c->nr_plain = sizes->nr_plain;
+	c->nr_late = sizes->nr_late;
 	c->sub_shift = sizes->sub_shift;
 	c->nr_subs = sizes->nr_subs;
 	c->flags = cfg->flags;
@@ -340,7 +344,7 @@ static void fill_control(struct tacho_control *c,
 static int make_control(int dirfd, const struct tacho_session_config *cfg,
 			const struct tacho_control *sizes)
 {
-	uint64_t size = TACHO_CONTROL_SIZE(sizes->nr_cpus + sizes->nr_plain);
+	uint64_t size = TACHO_CONTROL_SIZE(sizes->nr_cpus + sizes->nr_plain + sizes->nr_late);
 	struct tacho_control *c;
 	void *map;
 	int err = make_file(dirfd, "control", size, size, &map);

@@ -502,11 +502,12 @@ int tacho_crash_turn(const struct tacho_source *source, uint32_t lane, uint32_t 
 		     struct tacho_crash_turn *turn)
 {
 	const struct crash_source *s = crash_if(source);
+	bool found = false;
 	uint64_t end, begins;
 	int err = s && buffer < TACHO_BUFFERS_MAX ? read_turn(s, lane, buffer, &end, &begins) :
 						    -ENOENT;
 
-	*turn = (struct tacho_crash_turn){ .gone = true };
+	*turn = (struct tacho_crash_turn){ .begins = err ? 0 : begins, .gone = true };
 	for (uint32_t i = err ? 0 : first_of_lane(s->session, lane);
 	     !err && i < s->session->nr_packets; i++) {
 		const struct tacho_crash_packet *k = &s->session->packet[i];
@@ -523,9 +524,10 @@ int tacho_crash_turn(const struct tacho_source *source, uint32_t lane, uint32_t 
 		if ((seq & TACHO_CURSOR_SEQ_MASK) == tacho_cursor_seq(end)) {
 			turn->end = k->head.event_first + tacho_cursor_events(end);
 			turn->last_sub = seq;
+			found = true;
 		}
 	}
-	return err ? err : turn->end ? 0 : -ENOENT;
+	return err ? err : found ? 0 : -ENOENT;
 }
 
 /* ---- opening ---- */
@@ -582,6 +584,14 @@ static int set_facts(struct crash_source *s)
 	return err;
 }
 
+static uint32_t cpu_of(const struct tacho_control *c, uint64_t lane)
+{
+	const uint64_t late = (uint64_t)c->nr_cpus + c->nr_plain;
+
+	return lane < c->nr_cpus ? (uint32_t)lane : lane < late ? UINT32_MAX :
+	       (uint32_t)(lane - late);
+}
+
 /* Packets are by lane: each run of them becomes a part. */
 static int add_lanes(struct crash_source *s)
 {
@@ -606,7 +616,7 @@ static int add_lanes(struct crash_source *s)
 		while (i + p->nr < c->nr_packets &&
 		       p->packet[p->nr].head.stream_instance_id == lane)
 			p->nr++;
-		p->part.cpu = lane < c->ctl->nr_cpus ? (uint32_t)lane : UINT32_MAX;
+		p->part.cpu = cpu_of(c->ctl, lane);
 		p->part.stream_id = TACHO_STREAM_PROGRAM;
 		(void)crash_seek(&s->source, &p->part, 0);
 		err = tacho_source_add_part(&s->source, &p->part);

@@ -68,6 +68,7 @@ void tacho_crash_place(const struct tacho_part *part, uint32_t *lane, int32_t *b
 
 /* The last time that a buffer of a lane was shifted in, in numbers of its records. */
 struct tacho_crash_turn {
+	uint64_t begins;	/* number of the sub-buffer that is the first */
 	uint64_t since, end;	/* the first one, and behind the last */
 	bool gone;		/* the first one was overwritten: since is 0 */
 	uint64_t last_sub;	/* number of the sub-buffer that is the last */

@@ -8,19 +8,16 @@
 #include <string.h>
 
 #include "base/atomic.h"
+#include "base/bytes.h"
 #include "ring/read.h"
 #include "session/objects.h"
 #include "session/session.h"
-#include "stream/own_time.h"
 #include "sys/clock.h"
 
 /* All type texts of a session fit twice. */
 #define TYPES_MAX	((size_t)256 << 20)
 
-/*
- * A lane, or (own >= 0) one buffer of a lane whose buffers are linked: a pair then, for records that
- * were written when they happened, and for others (own_time.h).
- */
+/* A lane, or (own >= 0) one buffer of a lane whose buffers are linked. */
 struct lane {
 	struct tacho_part part;
 	struct tacho_ring_reader rd;
@@ -28,7 +25,7 @@ struct lane {
 	int32_t own;		/* -1: the buffer that is written, whichever it is */
 	bool open;
 	bool followed;		/* a shift */
-	bool moved;		/* the others */
+	bool late;		/* a late lane: its records come when others of their time have gone */
 	uint64_t floor;		/* they get no time before it */
 	uint64_t discarded;	/* by writers, reported so far */
 };
@@ -41,8 +38,6 @@ struct live {
 	struct lane *lane;
 	uint32_t nr_lanes;
 	bool frozen;		/* read the snapshot's buffers */
-	bool pairs;		/* of parts; not for who consumes, which one reader does */
-	struct tacho_own_time own_time;
 	uint64_t task_seq[TACHO_TASKS_MAX];	/* of the names known already */
 };
 
@@ -63,7 +58,6 @@ static void live_close(struct tacho_source *source)
 	for (uint32_t i = 0; i < live->nr_lanes; i++)
 		tacho_ring_reader_release(&live->lane[i].rd);
 	tacho_source_release(source);
-	tacho_own_time_release(&live->own_time);
 	free(live->lane);
 	tacho_session_close(&live->session);
 	tacho_dir_close(&live->dir);
@@ -188,24 +182,27 @@ static bool lane_read(struct live *live, struct lane *l, struct tacho_chunk *chu
 	return lane_ready(live, l) && tacho_ring_read(&l->rd, chunk) == 1;
 }
 
-/* Records of one of the two parts that a linked buffer is. */
-static int keep_own(struct live *live, struct lane *l)
+/*
+ * What was brought when others of that time were handed out already cannot go before them: it
+ * gets the earliest time that is left.
+ */
+static void lift(struct lane *l)
 {
 	struct tacho_part *p = &l->part;
-	uint32_t len = (uint32_t)(p->end - p->pos);
-	int err = tacho_own_time_keep(&live->own_time, &live->source, l->moved, p->pos, &len,
-				      p->last, &l->floor, &p->last);
+	uint64_t last = p->last;
+	uint32_t size;
 
-	if (err) {
-		tacho_diag(&live->source.diag, err, 0, "out of memory");
-		return TACHO_STREAM_ERROR;
+	if (last >= l->floor)
+		return;
+	for (unsigned char *at = p->pos; at < p->end; at += size) {
+		uint64_t word = tacho_load_u64(at);
+
+		size = tacho_record_size(word);
+		last = tacho_record_time(word, last);
+		tacho_put_u64(at, tacho_record_word(last > l->floor ? last : l->floor, size));
 	}
-	p->end = p->pos + len;
-	/* some are missing in between */
-	p->number = 0;
-	if (l->moved)
-		p->limit = l->floor;
-	return TACHO_STREAM_RECORD;
+	p->last = l->floor;
+	p->limit = last > l->floor ? last : l->floor;
 }
 
 static int live_fill(struct tacho_source *source, struct tacho_part *p, bool bad)
@@ -237,11 +234,12 @@ static int live_fill(struct tacho_source *source, struct tacho_part *p, bool bad
 		p->lost += chunk.lost;
 		return TACHO_STREAM_RECORD;
 	}
-	discarded = l->own > 0 || l->moved ? l->discarded : tacho_ring_lost(r, l->nr);
-	/* of a pair one tells */
-	p->lost += l->moved ? 0 : chunk.lost + (discarded - l->discarded);
+	discarded = l->own > 0 ? l->discarded : tacho_ring_lost(r, l->nr);
+	p->lost += chunk.lost + (discarded - l->discarded);
 	l->discarded = discarded;
-	return live->pairs ? keep_own(live, l) : TACHO_STREAM_RECORD;
+	if (l->late)
+		lift(l);
+	return TACHO_STREAM_RECORD;
 }
 
 static int live_info(struct tacho_source *source, struct tacho_stream_info *info)
@@ -302,7 +300,7 @@ static const struct tacho_source_ops live_ops = {
 	.text = live_text,
 };
 
-static int add_lane(struct live *live, uint32_t nr, int32_t own, bool moved)
+static int add_lane(struct live *live, uint32_t nr, int32_t own)
 {
 	const struct tacho_ring *r = &live->session.view.ring;
 	struct lane *l = &live->lane[live->nr_lanes++];
@@ -310,8 +308,8 @@ static int add_lane(struct live *live, uint32_t nr, int32_t own, bool moved)
 
 	l->nr = nr;
 	l->own = own;
-	l->moved = moved;
-	p->cpu = nr < r->nr_cpus ? nr : UINT32_MAX;
+	l->late = nr >= r->nr_cpus + r->nr_plain;
+	p->cpu = tacho_ring_cpu(r, nr);
 	p->stream_id = TACHO_STREAM_PROGRAM;
 	p->source = &live->source;
 	p->limit = UINT64_MAX;
@@ -339,8 +337,6 @@ static int add_lanes(struct live *live)
 
 	for (uint32_t i = 0; i < n * TACHO_BUFFERS_MAX; i++)
 		parts += is_part(live, i / TACHO_BUFFERS_MAX, i % TACHO_BUFFERS_MAX);
-	live->pairs = linked && !(live->source.flags & TACHO_STREAM_CONSUME);
-	parts *= 1 + live->pairs;
 	live->lane = calloc(parts, sizeof(*live->lane));
 	if (!live->lane)
 		return -ENOMEM;
@@ -349,10 +345,7 @@ static int add_lanes(struct live *live)
 		if (!is_part(live, i / TACHO_BUFFERS_MAX, i % TACHO_BUFFERS_MAX))
 			continue;
 		err = add_lane(live, i / TACHO_BUFFERS_MAX,
-			       linked ? (int32_t)(i % TACHO_BUFFERS_MAX) : -1, false);
-		if (!err && live->pairs)
-			err = add_lane(live, i / TACHO_BUFFERS_MAX,
-				       (int32_t)(i % TACHO_BUFFERS_MAX), true);
+			       linked ? (int32_t)(i % TACHO_BUFFERS_MAX) : -1);
 	}
 	return err;
 }

@@ -429,6 +429,30 @@ def test_lksteh():
     lksteh("list", "x", ok=2, says="list: 'x' is too much")
 
 
+def test_lkstbuf_of_both():
+    """the kernel's events, which are moved when somebody reads, overwrite no later one of a program"""
+    lkst("status")
+    if not os.path.isdir(instance):
+        raise Skip("needs root and tracefs")
+    only("PROCESS_EXEC", "0x100", overrun=False)
+    lkstbuf("create", "-s", "4K", "-b", 1)
+    lkstbuf("jump", "-b", 1)
+    cpu = cpus()[0]
+    for n in range(3):
+        run_on(cpu, "i=0; while [ $i -lt 80 ]; do /bin/true; i=$((i + 1)); done")
+        assert run_on(cpu, os.path.join(TOOLS, "lkstlogger") + " -ev 0x100 -a1 %d" % n) == 0
+        lines = lkstbuf("print", "-V", "-b", 1, "-c", cpu).lines
+        assert 56 <= len(lines) <= 72, len(lines)
+        times = [l.split(" pid=")[1].split(" ")[2] for l in lines]
+        assert times == sorted(times, reverse=True), times
+        assert any(l.startswith("0x100 ") and "arg1=%#x " % n in l for l in lines), lines[:3]
+
+
+def run_on(cpu, command):
+    return subprocess.run(["sh", "-c", command],
+                          preexec_fn=lambda: os.sched_setaffinity(0, [cpu])).returncode
+
+
 def test_lkstlogger():
     """lkstlogger: -ev, -a1 .. -a4; zero if left out; what is wrong"""
     only("0x100", "0x1ff", "LKST_MASKSET_SET", overrun=False)

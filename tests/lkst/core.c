@@ -735,7 +735,7 @@ static void test_written_while_read(void)
 {
 	static struct lkst_record r[300];
 	int id = own_maskset("while", 0x123, LKST_EVHANDLER_ID_LOG, LKST_EVHANDLER_ID_VOID);
-	struct lkst_span span = { 0, 0 };
+	struct lkst_span span = { 0 };
 	size_t n, all = 0;
 
 	CHECK_EQ(create(4, here, 8192, LKST_BUFFER_ID_VOID), 4);
@@ -751,7 +751,7 @@ static void test_written_while_read(void)
 	for (size_t i = 0; i < all; i++)
 		CHECK_EQ(r[i].arg[0], i);
 	/* nor what is written over what it has not read */
-	span = (struct lkst_span){ 0, 0 };
+	span = (struct lkst_span){ 0 };
 	CHECK_EQ(tacho_lkst_records(&l, here, 4, &span, r, 20, &n), 0);
 	log_events(0x123, 2000, 5000);
 	CHECK_EQ(tacho_lkst_records(&l, here, 4, &span, r, 300, &n), 0);

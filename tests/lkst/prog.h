@@ -117,7 +117,7 @@ each_record(void (*fn)(const struct lkst_record *r, void *arg), void *arg)
 
 	for (int cpu = 0; cpu < (int)tool.state->nr_cpus; cpu++)
 		for (int id = 0; id < LKST_BUFFER_MAX; id++) {
-			struct lkst_span span = { 0, 0 };
+			struct lkst_span span = { 0 };
 			size_t n;
 
 			while (!tacho_lkst_records(&tool, cpu, id, &span, r, 512, &n) && n) {

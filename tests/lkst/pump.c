@@ -352,7 +352,8 @@ static void die_behind(void *hook, int type, lkst_arg_t a, lkst_arg_t b, lkst_ar
 	struct lkst_hookrec *rec = hook;
 
 	rec->record(rec, (uint32_t)type, (const uint64_t[4]){ a, b, c, e });
-	(void)lkst_shift_here(lkst.state, &lkst.session.view, (uint32_t)sched_getcpu(), false);
+	(void)lkst_shift_here(lkst.state, &lkst.session.view, (uint32_t)sched_getcpu(), false,
+			      false);
 	(void)kill(getpid(), SIGKILL);
 }
 

@@ -76,7 +76,7 @@ static inline void select_types(const char *name, const int *types, int handler)
 
 static inline void read_buffer(int cpu, int id, size_t room)
 {
-	struct lkst_span span = { 0, 0 };
+	struct lkst_span span = { 0 };
 	size_t n;
 
 	while (nr_records < room &&

@@ -209,7 +209,7 @@ static void test_shift(void)
 		static struct lkst_record r[2 * ROOM];
 		size_t n;
 
-		CHECK_EQ(tacho_lkst_records(&tool, cpu, id, &(struct lkst_span){ 0, 0 }, r, 2 * ROOM, &n), 0);
+		CHECK_EQ(tacho_lkst_records(&tool, cpu, id, &(struct lkst_span){ 0 }, r, 2 * ROOM, &n), 0);
 		/* full, and the event of the overrun, for which there is an entry kept */
 		if (!CHECK(id < 3 ? n == ROOM + 1 : n && n <= ROOM))
 			printf("# buffer %d: %zu\n", id, n);
@@ -244,10 +244,10 @@ static void test_shift_handler(void)
 	CHECK_EQ(tacho_load_relaxed(&tool.state->wake), wake);
 	LKST_HOOK(TEST_ONE, 2, 0, 0, 0);
 	CHECK_EQ(tacho_load_relaxed(&tool.state->wake), wake + 1);
-	CHECK_EQ(tacho_lkst_records(&tool, cpu, 1, &(struct lkst_span){ 0, 0 }, r, 8, &n), 0);
+	CHECK_EQ(tacho_lkst_records(&tool, cpu, 1, &(struct lkst_span){ 0 }, r, 8, &n), 0);
 	CHECK_EQ(n, 1);
 	CHECK_EQ(r[0].arg[0], 1);
-	CHECK_EQ(tacho_lkst_records(&tool, cpu, 2, &(struct lkst_span){ 0, 0 }, r, 8, &n), 0);
+	CHECK_EQ(tacho_lkst_records(&tool, cpu, 2, &(struct lkst_span){ 0 }, r, 8, &n), 0);
 	CHECK_EQ(n, 1);
 	CHECK_EQ(r[0].arg[0], 2);
 	tool_destroy();

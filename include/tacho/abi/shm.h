@@ -40,7 +40,7 @@ extern "C" {
 #endif
 
 #define TACHO_SESSIONS_MAX	64	/* bits of a state word */
-#define TACHO_LANES_MAX		2048	/* CPUs plus plain lanes */
+#define TACHO_LANES_MAX		2048	/* CPUs, plain and late lanes */
 #define TACHO_BUFFERS_MAX	64	/* per lane: ids 0..63 */
 #define TACHO_RULES_MAX		512
 #define TACHO_PIDS_MAX		1024
@@ -369,13 +369,14 @@ struct tacho_task {
 
 /*
  * A lane is a ring of rings: the buffers of one CPU (lanes 0..nr_cpus-1,
- * written by restartable sequences) or of writers without rseq (the plain
- * lanes after them, written under `lock`).  The protocol is in src/ring/ring.h.
+ * written by restartable sequences), of writers without rseq (the plain
+ * lanes after them, written under `lock`), or of records of a CPU that are brought later than
+ * they happened (the late lanes at the end).  The protocol is in src/ring/ring.h.
  */
 struct tacho_lane {
 	uint64_t cursor;	/* committed position, see src/ring/ring.h */
 	uint64_t until;		/* clock value from which on writers go the slow way; 0: stopped */
-	uint64_t lock;		/* plain lanes: tid | pidns << 32; 0: free */
+	uint64_t lock;		/* plain and late lanes: tid | pidns << 32; 0: free */
 	uint64_t pad0[5];
 
 	uint64_t lost_full;	/* no room and the lane keeps old data */
@@ -448,6 +449,8 @@ struct tacho_control {
 	uint32_t nr_plain;	/* lanes nr_cpus..nr_cpus+nr_plain-1 */
 	uint32_t sub_shift;	/* log2 of the sub-buffer's bytes */
 	uint32_t nr_subs;	/* default per buffer, a power of two */
+	uint32_t nr_late;	/* lanes behind those: late ones, of CPU 0 on */
+	uint32_t pad0;
 	uint64_t clock_freq;	/* ticks per second */
 	struct tacho_clock_pair start;
 	int32_t owner;		/* pid of the recorder, 0: none */

@@ -387,7 +387,7 @@ static int collect_buffer(struct tacho_lkst *l, int cpu, int32_t id, struct coll
 {
 	struct print_records *all = c->all;
 	uint64_t left = c->o->max;
-	struct lkst_span span = { 0, 0 };
+	struct lkst_span span = { 0 };
 	size_t n = 1;
 
 	while (n && left) {

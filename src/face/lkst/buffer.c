@@ -8,6 +8,7 @@
 
 #include "base/atomic.h"
 #include "base/bytes.h"
+#include "face/lkst/late.h"
 #include "face/lkst/priv.h"
 #include "face/lkst/pump.h"
 #include "ring/write.h"
@@ -81,6 +82,7 @@ void lkst_buffer_enter(struct tacho_lkst *l, uint32_t cpu, int32_t id, uint32_t 
 {
 	struct lkst_cpu *c = &l->state->cpu[cpu];
 	struct lkst_buffer *b = &c->buffer[id];
+	uint32_t lane = lkst_late_lane(l->state, &l->session.view.ring, cpu);
 	uint64_t saved = tacho_load_relaxed(&ring_buffer(l, cpu, ring)->saved);
 	struct tacho_ring_buf *map = tacho_ring_map(&l->session.view.ring, cpu, ring);
 	const struct tacho_packet *last =
@@ -91,12 +93,24 @@ void lkst_buffer_enter(struct tacho_lkst *l, uint32_t cpu, int32_t id, uint32_t 
 	b->size = size;
 	b->since = last ? last->packet_seq_num + 1 : 0;
 	b->taken = 0;
-	b->upto = last ? last->event_first + tacho_cursor_events(saved) : 0;
+	b->late_turn = 0;
+	b->late_end = lane == UINT32_MAX ? 0 : tacho_ring_written(&l->session.view.ring, lane, ring);
+	b->late_from = b->late_early = b->late_end;
+	b->upto = (last ? last->event_first + tacho_cursor_events(saved) : 0) + b->late_end;
 	tacho_store_release(&b->state, LKST_BUFFER_THERE);
 	tacho_store_release(&c->of_ring[ring], (uint8_t)(id + 1));
 }
 
 /* ---- create ---- */
+
+int lkst_late_make(struct tacho_lkst *l, uint32_t cpu, uint32_t ring, uint32_t nr_subs)
+{
+	uint32_t lane = lkst_late_lane(l->state, &l->session.view.ring, cpu);
+
+	return lane == UINT32_MAX ? 0 :
+	       tacho_ring_add_buffer(&l->session.view.ring, lane, ring, nr_subs,
+				     TACHO_BUFFER_OVERWRITE);
+}
 
 /* A buffer of the lane for nr_subs sub-buffers that nobody has: an old one of that size, or a new one. */
 static int free_ring(const struct tacho_lkst *l, uint32_t cpu, uint32_t nr_subs)
@@ -117,13 +131,15 @@ static int free_ring(const struct tacho_lkst *l, uint32_t cpu, uint32_t nr_subs)
 	return fresh;
 }
 
-/* Memory of a buffer that had been given back is allocated again. */
-static int fill_holes(const struct tacho_lkst *l, uint32_t cpu, uint32_t ring)
+/* Memory of a lane's buffer that had been given back is allocated again. */
+static int fill_holes(const struct tacho_lkst *l, uint32_t lane, uint32_t ring)
 {
 	char name[64], path[TACHO_PATH_MAX + 64];
 	int fd, err = 0;
 
-	tacho_ring_file(name, sizeof(name), cpu, ring);
+	if (lane == UINT32_MAX)
+		return 0;
+	tacho_ring_file(name, sizeof(name), lane, ring);
 	(void)snprintf(path, sizeof(path), "%s/%s", l->session.path, name);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
@@ -148,6 +164,10 @@ static int create_one(struct tacho_lkst *l, uint32_t cpu, int32_t id, uint64_t s
 	else
 		err = tacho_ring_add_buffer(r, cpu, (uint32_t)ring, nr_subs,
 					    TACHO_BUFFER_OVERWRITE);
+	if (!err)
+		err = lkst_late_make(l, cpu, (uint32_t)ring, nr_subs);
+	if (!err)
+		err = fill_holes(l, lkst_late_lane(l->state, r, cpu), (uint32_t)ring);
 	if (err)
 		return err == -ENOSPC ? -ENOMEM : err;
 	lkst_buffer_enter(l, cpu, id, (uint32_t)ring, size);
@@ -224,20 +244,23 @@ int tacho_lkst_buffer_create(struct tacho_lkst *l, struct lkst_buffer_param *p)
 /* ---- delete ---- */
 
 /*
- * D4.  The sub-buffer that `saved` is in stays: the next use of the ring's buffer takes its
+ * D4.  The sub-buffer that it ends in stays: the next use of the ring's buffer takes its
  * numbers from there.
  */
-static void give_back(struct tacho_lkst *l, uint32_t cpu, uint32_t ring)
+static void give_back(struct tacho_lkst *l, uint32_t lane, uint32_t ring)
 {
 	struct tacho_ring *r = &l->session.view.ring;
-	uint64_t saved = tacho_load_relaxed(&ring_buffer(l, cpu, ring)->saved);
-	uint64_t sub = UINT64_C(1) << r->sub_shift;
-	uint64_t size = (uint64_t)ring_buffer(l, cpu, ring)->nr_subs << r->sub_shift;
-	uint64_t keep = saved ? (uint64_t)tacho_cursor_seq(saved) % (size / sub) * sub : size;
+	bool written;
+	uint64_t end = lane == UINT32_MAX ? 0 : lkst_ring_end(r, lane, ring, &written);
+	uint64_t sub = UINT64_C(1) << r->sub_shift, size, keep;
 	char name[64], path[TACHO_PATH_MAX + 64];
 	int fd;
 
-	tacho_ring_file(name, sizeof(name), cpu, ring);
+	if (lane == UINT32_MAX)
+		return;
+	size = (uint64_t)ring_buffer(l, lane, ring)->nr_subs << r->sub_shift;
+	keep = end ? (uint64_t)tacho_cursor_seq(end) % (size / sub) * sub : size;
+	tacho_ring_file(name, sizeof(name), lane, ring);
 	(void)snprintf(path, sizeof(path), "%s/%s", l->session.path, name);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
@@ -251,29 +274,34 @@ static void give_back(struct tacho_lkst *l, uint32_t cpu, uint32_t ring)
 }
 
 /* Readers that begin with what was not consumed begin behind it. */
-static void forget(struct tacho_lkst *l, uint32_t cpu, uint32_t ring)
+static void forget(struct tacho_lkst *l, uint32_t lane, uint32_t ring)
 {
-	struct tacho_buffer *b = ring_buffer(l, cpu, ring);
-	uint64_t saved = tacho_load_relaxed(&b->saved);
-	struct tacho_ring_buf *map = tacho_ring_map(&l->session.view.ring, cpu, ring);
+	struct tacho_ring *r = &l->session.view.ring;
+	struct tacho_ring_buf *map = tacho_ring_map(r, lane, ring);
+	bool written;
+	uint64_t end = map ? lkst_ring_end(r, lane, ring, &written) : 0;
 
-	if (saved && map)
-		tacho_store_release(&b->consumed, tacho_ring_sub(&l->session.view.ring, map, saved)
-						  ->packet_seq_num + 1);
+	if (end)
+		tacho_store_release(&ring_buffer(l, lane, ring)->consumed,
+				    tacho_ring_sub(r, map, end)->packet_seq_num + 1);
 }
 
 static void remove_one(struct tacho_lkst *l, uint32_t cpu, int32_t id)
 {
 	struct lkst_cpu *c = &l->state->cpu[cpu];
 	struct lkst_buffer *b = &c->buffer[id];
+	uint32_t lane[2] = { cpu, lkst_late_lane(l->state, &l->session.view.ring, cpu) };
 
 	/* of a reader that was killed: whoever follows him does not go on there */
 	if (c->read_buf == id)
 		c->read_buf = LKST_BUFFER_ID_VOID;
 	tacho_store_relaxed(&c->of_ring[b->ring % TACHO_BUFFERS_MAX], 0);
-	forget(l, cpu, b->ring);
-	give_back(l, cpu, b->ring);
+	/* the pump does not begin with it any more */
 	tacho_store_release(&b->state, LKST_BUFFER_NONE);
+	for (int i = 0; i < 2; i++) {
+		forget(l, lane[i], b->ring);
+		give_back(l, lane[i], b->ring);
+	}
 }
 
 /* Whether writers may be on their way from the buffer that is written to buffer id. */
@@ -432,9 +460,9 @@ static void list_one(struct tacho_lkst *l, uint32_t cpu, int32_t id,
 	lkst_extent(l, cpu, b, &x);
 	*e = (struct lkst_buffer_listent){
 		.size = b->size,
-		.write_offset = (int)((x.end - x.since) * LKST_SIZEOF_LKST_EVENT_RECORD %
+		.write_offset = (int)((x.shown.end - x.shown.since) * LKST_SIZEOF_LKST_EVENT_RECORD %
 				      b->size),
-		.baseid = (int)x.since,
+		.baseid = (int)x.shown.since,
 		.id = id, .next = tacho_load_relaxed(&b->next),
 		.rq_prev = LKST_BUFFER_ID_VOID, .rq_next = LKST_BUFFER_ID_VOID,
 	};
@@ -473,8 +501,8 @@ static void list_cpu(struct tacho_lkst *l, struct lkst_buffer_listparam *p)
 		struct lkst_extent x;
 
 		lkst_extent(l, (uint32_t)p->cpu, &c->buffer[c->read_buf], &x);
-		if (c->read_next > x.since)
-			p->read_pos = (int)((c->read_next - x.since) *
+		if (c->read_next > x.shown.since)
+			p->read_pos = (int)((c->read_next - x.shown.since) *
 					    LKST_SIZEOF_LKST_EVENT_RECORD);
 	}
 }

@@ -465,7 +465,8 @@ static bool has_records(struct tacho_lkst_file *f)
 		const struct lkst_cpu *cpu = &l->state->cpu[c];
 
 		if (cpu->reader.pid == f->owner &&
-		    ((cpu->read_buf >= 0 && cpu->read_next < cpu->read_end) ||
+		    ((cpu->read_buf >= 0 &&
+		      cpu->read_next < cpu->read_end[0] + cpu->read_end[1]) ||
 		     lkst_queue(l, c, queue)))
 			return true;
 	}

@@ -9,6 +9,7 @@
 #include "base/atomic.h"
 #include "base/buf.h"
 #include "face/lkst/hook.h"
+#include "face/lkst/late.h"
 #include "face/lkst/priv.h"
 #include "fmt/lkst/types.h"
 #include "ring/write.h"
@@ -48,6 +49,29 @@ static uint16_t type_id(struct tacho_lkst *l, uint32_t etype, bool kernel)
 	return got > 0 ? (uint16_t)got : 0;
 }
 
+static void look_at_lane(struct tacho_lkst *l, uint32_t lane, bool late)
+{
+	uint64_t c = tacho_load_acquire(&tacho_ring_lane(&l->session.view.ring, lane)->cursor);
+
+	if (c && (late || lkst_is_over(tacho_load_relaxed(&l->state->cpu[lane].limit), c)))
+		lkst_overrun(l->state, &l->session.view, lane, c, late);
+}
+
+/* The buffer may be full by it: the cursor, which did not move, does not tell. */
+static void write_late(struct tacho_lkst *l, const struct lkst_record *r, const uint64_t *raw,
+		       uint32_t words)
+{
+	struct tacho_view *v = &l->session.view;
+	uint32_t cpu = lkst_late_cpu(l->state, &v->ring, r->cpu);
+	bool full;
+
+	/* without restartable sequences: nobody has recorded there so far */
+	if (!lkst_cpu_is(l, (int)cpu))
+		(void)tacho_ring_prepare(&v->ring, cpu);
+	if (!lkst_late_write(l->state, v, cpu, raw, words, r->ticks, &full) && full)
+		look_at_lane(l, cpu, true);
+}
+
 static void write_record(struct tacho_lkst *l, const struct lkst_record *r, bool kernel)
 {
 	struct tacho_view *v = &l->session.view;
@@ -60,7 +84,10 @@ static void write_record(struct tacho_lkst *l, const struct lkst_record *r, bool
 		return;
 	}
 	words = lkst_record_pack(raw, r, type, kernel ? LKST_OF_KERNEL : LKST_OF_PROGRAM);
-	(void)tacho_ring_write(&v->ring, raw, words);
+	if (kernel)
+		write_late(l, r, raw, words);
+	else
+		(void)tacho_ring_write(&v->ring, raw, words);
 }
 
 /* The lane that this thread writes to now. */
@@ -71,25 +98,17 @@ static uint32_t lane_here(const struct tacho_lkst *l)
 	return cpu >= 0 && lkst_cpu_is(l, cpu) ? (uint32_t)cpu : l->session.view.ring.nr_cpus;
 }
 
-static void look_at_lane(struct tacho_lkst *l, uint32_t lane)
-{
-	uint64_t c = tacho_load_acquire(&tacho_ring_lane(&l->session.view.ring, lane)->cursor);
-
-	if (c && lkst_is_over(tacho_load_relaxed(&l->state->cpu[lane].limit), c))
-		lkst_overrun(l->state, &l->session.view, lane, c);
-}
-
 /* After a record: it went to this CPU's lane, or to any plain one. */
 static void look_at_limit(struct tacho_lkst *l)
 {
 	uint32_t lane = lane_here(l);
 
 	if (lane < l->session.view.ring.nr_cpus) {
-		look_at_lane(l, lane);
+		look_at_lane(l, lane, false);
 		return;
 	}
 	for (; lane < lkst_nr_cpus(l); lane++)
-		look_at_lane(l, lane);
+		look_at_lane(l, lane, false);
 }
 
 /* What a handler of users has as its phookrec: the event, for lkst_evhandlerprim_entry_log(). */
@@ -127,15 +146,18 @@ void tacho_lkst_handle(struct tacho_lkst *l, uint32_t handler, const struct lkst
 	case LKST_EVHANDLER_ID_BUFFER_SHIFT:
 	case LKST_EVHANDLER_ID_BUFFER_SHIFT_DW:
 		write_record(l, r, kernel);
-		(void)lkst_shift_here(l->state, &l->session.view, lane_here(l),
-				      handler == LKST_EVHANDLER_ID_BUFFER_SHIFT_DW);
+		(void)lkst_shift_here(l->state, &l->session.view,
+				      kernel ? lkst_late_cpu(l->state, &l->session.view.ring, r->cpu) :
+				      lane_here(l), handler == LKST_EVHANDLER_ID_BUFFER_SHIFT_DW,
+				      kernel);
 		return;
 	default:
 		fn = lkst_local_handler(handler);
 		if (!fn || !lkst_handler_call(fn, &told.rec, r->etype, r->arg))
 			write_record(l, r, kernel);
 	}
-	look_at_limit(l);
+	if (!kernel)
+		look_at_limit(l);
 }
 
 static void fill_in_self(struct lkst_record *r)

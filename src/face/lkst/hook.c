@@ -24,14 +24,16 @@ static void look_at_lane(struct lkst_state *s, struct lkst_link *k, uint32_t lan
 {
 	uint64_t c = tacho_load_acquire(&tacho_ring_lane(&k->view.ring, lane)->cursor);
 
-	if (lkst_is_over(tacho_load_relaxed(&s->cpu[lane].limit), c))
-		lkst_overrun(s, &k->view, lane, c);
+	if (!lkst_is_over(tacho_load_relaxed(&s->cpu[lane].limit), c))
+		return;
+	lkst_overrun(s, &k->view, lane, c, false);
+	lkst_link_late(k, s, lane);
 }
 
 /* Where there are no sequences the record may be in any of the plain lanes. */
 static void look_at_plain(struct lkst_state *s, struct lkst_link *k)
 {
-	uint32_t n = tacho_ring_nr_lanes(&k->view.ring);
+	uint32_t n = k->view.ring.nr_cpus + k->view.ring.nr_plain;
 
 	for (uint32_t lane = k->view.ring.nr_cpus; lane < n && lane < lkst_run.nr_cpus; lane++)
 		if (tacho_load_relaxed(&tacho_ring_lane(&k->view.ring, lane)->cursor))
@@ -227,7 +229,7 @@ static void handle(struct lkst_type *t, struct lkst_state *s, struct lkst_link *
 	if (handler == LKST_EVHANDLER_ID_BUFFER_SHIFT ||
 	    handler == LKST_EVHANDLER_ID_BUFFER_SHIFT_DW)
 		(void)lkst_shift_here(s, &k->view, lane_to_shift(k),
-				      handler == LKST_EVHANDLER_ID_BUFFER_SHIFT_DW);
+				      handler == LKST_EVHANDLER_ID_BUFFER_SHIFT_DW, false);
 }
 
 /* Whatever is not one record in one buffer. */

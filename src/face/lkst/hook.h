@@ -37,11 +37,16 @@
 #include "face/lkst/state.h"
 #include "session/view.h"
 
+/* `lap`: a ring's buffer, and the number of a record of LKST's (fmt/lkst/layout.h). */
+#define LKST_LAP_SHIFT	58
+#define LKST_LAP_MASK	((UINT64_C(1) << LKST_LAP_SHIFT) - 1)
+
 /*
  * overrun.c: the lane that a record was just written to may be full, and its handler: O1..O3.
- * For hooks and for the pump, on the lane's CPU.  Any context.
+ * For hooks and (late) for the pump, on the lane's CPU.  Any context.
  */
-void lkst_overrun(struct lkst_state *s, struct tacho_view *v, uint32_t lane, uint64_t cursor);
+void lkst_overrun(struct lkst_state *s, struct tacho_view *v, uint32_t lane, uint64_t cursor,
+		  bool late);
 
 /* The check itself: one comparison for a record that is not beyond the limit. */
 static inline bool lkst_is_over(uint64_t limit, uint64_t cursor)
@@ -52,8 +57,12 @@ static inline bool lkst_is_over(uint64_t limit, uint64_t cursor)
 /* Before the first: not in a signal handler. */
 void lkst_overrun_prepare(void);
 
-/* H1 and H2 on the CPU this runs on: 0, or a negative errno.  Any context. */
-int lkst_shift_here(struct lkst_state *s, struct tacho_view *v, uint32_t lane, bool wake);
+/*
+ * H1 and H2 on the CPU this runs on: 0, or a negative errno.  late: for an event that the pump
+ * brought, so the kernel's events that follow go on there, too.  Any context.
+ */
+int lkst_shift_here(struct lkst_state *s, struct tacho_view *v, uint32_t lane, bool wake,
+		    bool late);
 
 /*
  * What phookrec points to in a handler of users: who records for it what it gives to

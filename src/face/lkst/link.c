@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "face/lkst/late.h"
 #include "face/lkst/run.h"
 #include "session/proc.h"
 #include "sys/mapping.h"
@@ -137,7 +138,8 @@ static bool path_of(uint64_t generation, uint32_t *bit, char path[TACHO_PATH_MAX
 
 /*
  * A core dump has the session once, from libtacho's mappings, which hold what hooks write: these are
- * for looking at it.  What is written by them, lkst_link_dump() puts in.
+ * for looking at it.  What is written by them, lkst_link_dump() puts in.  The kernel's events, which
+ * hooks do not write, are mapped here alone.
  */
 static void keep_out_of_core(struct lkst_link *k)
 {
@@ -146,7 +148,7 @@ static void keep_out_of_core(struct lkst_link *k)
 	(void)madvise(k->view.ctl, k->view.ctl_size, MADV_DONTDUMP);
 	(void)madvise(k->view.types, TACHO_TYPES_SIZE, MADV_DONTDUMP);
 	(void)madvise(k->view.commands, sizeof(*k->view.commands), MADV_DONTDUMP);
-	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(r); lane++)
+	for (uint32_t lane = 0; lane < r->nr_cpus + r->nr_plain; lane++)
 		for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++) {
 			struct tacho_ring_buf *b;
 
@@ -158,6 +160,26 @@ static void keep_out_of_core(struct lkst_link *k)
 				(void)madvise(b->base, (size_t)b->mask +
 					      ((size_t)1 << r->sub_shift), MADV_DONTDUMP);
 		}
+}
+
+/* What there is now: lkst_link_late() maps what is made later. */
+static void map_late(struct lkst_link *k)
+{
+	struct tacho_ring *r = &k->view.ring;
+
+	for (uint32_t lane = r->nr_cpus + r->nr_plain; lane < tacho_ring_nr_lanes(r); lane++)
+		for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++)
+			(void)tacho_ring_map(r, lane, id);
+}
+
+void lkst_link_late(struct lkst_link *k, const struct lkst_state *s, uint32_t cpu)
+{
+	struct tacho_ring *r = &k->view.ring;
+	uint32_t id = tacho_cursor_id(tacho_load_relaxed(&tacho_ring_lane(r, cpu)->cursor));
+	uint32_t lane = lkst_late_lane(s, r, cpu);
+
+	if (lane != UINT32_MAX && may_map())
+		(void)tacho_ring_map(r, lane, id);
 }
 
 void lkst_link_dump(struct lkst_link *k, uint32_t lane)
@@ -219,6 +241,7 @@ static struct lkst_link *make_link(uint64_t generation)
 	if (k->nr_cpus < tacho_load_relaxed(&lkst_run.fast.nr_cpus))
 		tacho_store_relaxed(&lkst_run.fast.nr_cpus, k->nr_cpus);
 	keep_out_of_core(k);
+	map_late(k);
 	return k;
 }
 

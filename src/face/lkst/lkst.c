@@ -60,6 +60,15 @@ static uint64_t generation_of(const struct tacho_session *s)
 
 /* ---- the session ---- */
 
+/* Where nobody writes to the lanes of CPUs, the kernel's events go with the plain ones. */
+static void find_late(struct tacho_lkst *l)
+{
+	const struct tacho_ring *r = &l->session.view.ring;
+
+	tacho_store_release(&l->state->late_cpu, tacho_load_relaxed(&tacho_ring_lane(r, 0)->cursor) ?
+			    0 : r->nr_cpus);
+}
+
 /*
  * The state was made anew while the session lived on: each of its buffers is taken over
  * under the ring's number.
@@ -69,6 +78,7 @@ static void adopt(struct tacho_lkst *l)
 	struct tacho_ring *r = &l->session.view.ring;
 	uint32_t lanes = lkst_nr_cpus(l);
 
+	find_late(l);
 	for (uint32_t lane = 0; lane < lanes; lane++)
 		for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++) {
 			struct tacho_buffer *b =
@@ -93,6 +103,14 @@ static int make_session(struct tacho_lkst *l, const char *name, uint64_t size,
 	if (err)
 		return err;
 	lkst_state_reset(l->state);
+	find_late(l);
+	for (uint32_t lane = 0; !err && lane < lkst_nr_cpus(l); lane++)
+		err = lkst_late_make(l, lane, 0, l->session.view.ctl->nr_subs);
+	if (err) {
+		(void)tacho_session_destroy(&l->session, NULL);
+		return tacho_diag(d, err, 0, "cannot make the kernel's buffers of session '%s': %s",
+				  name, strerror(-err));
+	}
 	for (uint32_t lane = 0; lane < lkst_nr_cpus(l); lane++)
 		lkst_buffer_enter(l, lane, 0, 0, (size ? size : BUFFER_SIZE) & ~UINT64_C(4095));
 	(void)snprintf(l->state->session, sizeof(l->state->session), "%s", name);

@@ -91,10 +91,11 @@ int tacho_lkst_buffer_list(struct tacho_lkst *l, struct lkst_buffer_listparam *p
 /* ---- read.c ---- */
 
 int tacho_lkst_buffer_read(struct tacho_lkst *l, struct lkst_log_buffer *p);
-/* Records of a buffer, by their numbers. */
+/* Records of a buffer, by their numbers (fmt/lkst/layout.h). */
 struct lkst_span {
 	uint64_t next;		/* the first that is wanted; behind the last that was looked at */
 	uint64_t end;		/* 0: not known yet */
+	uint64_t at[2], upto[2];	/* the same of both lanes */
 };
 
 /*

@@ -6,13 +6,12 @@
 
 #include "base/atomic.h"
 #include "face/lkst/hook.h"
+#include "face/lkst/late.h"
 #include "fmt/lkst/record.h"
 #include "ring/write.h"
 #include "sys/futex.h"
 
 #define TRIES		8
-#define LAP_SHIFT	58
-#define LAP_MASK	((UINT64_C(1) << LAP_SHIFT) - 1)
 #define WORDS		(LKST_SIZEOF_LKST_EVENT_RECORD / 8)	/* of the smallest record */
 
 static lkst_evhandler_func local_handler[LKST_NR_HANDLERS];
@@ -72,7 +71,8 @@ static int next_of(struct lkst_cpu *cpu, uint64_t c)
 	return (int)(tacho_load_relaxed(&b->ring) % TACHO_BUFFERS_MAX);
 }
 
-int lkst_shift_here(struct lkst_state *s, struct tacho_view *v, uint32_t lane, bool wake)
+int lkst_shift_here(struct lkst_state *s, struct tacho_view *v, uint32_t lane, bool wake,
+		    bool late)
 {
 	struct tacho_lane *l = tacho_ring_lane(&v->ring, lane);
 	int err = -EAGAIN;
@@ -87,6 +87,8 @@ int lkst_shift_here(struct lkst_state *s, struct tacho_view *v, uint32_t lane, b
 			return ring;
 		err = tacho_ring_shift_from(&v->ring, lane, c, (uint32_t)ring);
 	}
+	if (!err && late)
+		lkst_late_leave(s, v, lane);
 	if (!err && wake) {
 		(void)tacho_add_seq_cst(&s->wake, 1);
 		tacho_futex_wake(&s->wake);
@@ -137,7 +139,7 @@ static void record_overflow(struct tacho_view *v, const uint64_t arg[4])
 
 /* O2: what the maskset has for an overrun.  -EAGAIN: to be tried again. */
 static int raise_overrun(struct lkst_state *s, struct tacho_view *v, uint32_t lane,
-			 int32_t id, uint64_t n)
+			 int32_t id, uint64_t n, bool late)
 {
 	uint64_t current = tacho_load_acquire(&s->current);
 	uint32_t handler = lkst_state_handler(s, current, LKST_ETYPE_LKST_BUFF_OVFLOW);
@@ -155,7 +157,7 @@ static int raise_overrun(struct lkst_state *s, struct tacho_view *v, uint32_t la
 	case LKST_EVHANDLER_ID_BUFFER_SHIFT_DW:
 		record_overflow(v, arg);
 		return lkst_shift_here(s, v, lane,
-				       handler == LKST_EVHANDLER_ID_BUFFER_SHIFT_DW);
+				       handler == LKST_EVHANDLER_ID_BUFFER_SHIFT_DW, late);
 	default:
 		fn = lkst_local_handler(handler);
 		if (!fn || !lkst_handler_call(fn, NULL, LKST_ETYPE_LKST_BUFF_OVFLOW, arg))
@@ -179,9 +181,10 @@ static bool records_at(struct tacho_ring *r, uint32_t lane, uint64_t c, uint64_t
 
 /*
  * Number of the first record since the buffer was shifted in; 0 when its packet is gone:
- * then the lap is of this turn.
+ * then the lap is of this turn.  l: LKST's buffer there, or NULL.
  */
-static uint64_t first_at(struct tacho_ring *r, uint32_t lane, uint64_t c)
+static uint64_t first_at(struct tacho_ring *r, uint32_t lane, uint64_t c,
+			 const struct lkst_buffer *l)
 {
 	const struct tacho_ring_buf *b = tacho_ring_map(r, lane, tacho_cursor_id(c));
 	const struct tacho_buffer *buf =
@@ -190,7 +193,7 @@ static uint64_t first_at(struct tacho_ring *r, uint32_t lane, uint64_t c)
 	const struct tacho_packet *p;
 
 	p = tacho_ring_sub(r, b, tacho_cursor_make(0, begins, 0, 0));
-	return p->packet_seq_num == begins ? p->event_first : 0;
+	return p->packet_seq_num == begins ? p->event_first + lkst_late_first(l, begins) : 0;
 }
 
 /* The first cursor at which `left` more records may have been written. */
@@ -208,13 +211,14 @@ static uint64_t limit_after(const struct tacho_ring *r, uint64_t c, uint64_t lef
 }
 
 /* O1: the lap of the buffer that c is in. */
-static uint64_t lap_of(struct lkst_cpu *cpu, struct tacho_ring *r, uint32_t lane, uint64_t c)
+static uint64_t lap_of(struct lkst_cpu *cpu, struct tacho_ring *r, uint32_t lane, uint64_t c,
+		       const struct lkst_buffer *b)
 {
-	uint64_t ring = tacho_cursor_id(c), first = first_at(r, lane, c);
+	uint64_t ring = tacho_cursor_id(c), first = first_at(r, lane, c, b);
 	uint64_t lap = tacho_load_relaxed(&cpu->lap);
 
-	while (lap >> LAP_SHIFT != ring || (lap & LAP_MASK) < first) {
-		uint64_t now = ring << LAP_SHIFT | first;
+	while (lap >> LKST_LAP_SHIFT != ring || (lap & LKST_LAP_MASK) < first) {
+		uint64_t now = ring << LKST_LAP_SHIFT | first;
 
 		if (tacho_cas_acq_rel(&cpu->lap, &lap, now))
 			return now;
@@ -222,7 +226,7 @@ static uint64_t lap_of(struct lkst_cpu *cpu, struct tacho_ring *r, uint32_t lane
 	return lap;
 }
 
-void lkst_overrun(struct lkst_state *s, struct tacho_view *v, uint32_t lane, uint64_t c)
+void lkst_overrun(struct lkst_state *s, struct tacho_view *v, uint32_t lane, uint64_t c, bool late)
 {
 	struct lkst_cpu *cpu = lane < s->nr_cpus ? &s->cpu[lane] : NULL;
 	struct tacho_ring *r = &v->ring;
@@ -234,12 +238,13 @@ void lkst_overrun(struct lkst_state *s, struct tacho_view *v, uint32_t lane, uin
 		return;
 	b = of_ring(cpu, tacho_cursor_id(c), &id);
 	room = b ? tacho_load_relaxed(&b->size) / LKST_SIZEOF_LKST_EVENT_RECORD : 0;
-	lap = lap_of(cpu, r, lane, c);
-	n = total - (lap & LAP_MASK);
+	total += b ? tacho_load_acquire(&b->late_end) : 0;
+	lap = lap_of(cpu, r, lane, c, b);
+	n = total - (lap & LKST_LAP_MASK);
 	/* total is of a packet that writers may have come round to meanwhile: nonsense then */
-	if (!room || total < (lap & LAP_MASK) ||
-	    tacho_load_relaxed(&tacho_ring_lane(r, lane)->cursor) >> LAP_SHIFT !=
-	    c >> LAP_SHIFT)
+	if (!room || total < (lap & LKST_LAP_MASK) ||
+	    tacho_load_relaxed(&tacho_ring_lane(r, lane)->cursor) >> LKST_LAP_SHIFT !=
+	    c >> LKST_LAP_SHIFT)
 		return;
 	if (n < room) {
 		tacho_store_relaxed(&cpu->limit, limit_after(r, c, room - n));
@@ -249,7 +254,7 @@ void lkst_overrun(struct lkst_state *s, struct tacho_view *v, uint32_t lane, uin
 	if (!tacho_cas_acq_rel(&cpu->lap, &lap, moved))
 		return;
 	tacho_store_relaxed(&cpu->limit, limit_after(r, c, room - n % room));
-	if (raise_overrun(s, v, lane, id, n) == -EAGAIN) {
+	if (raise_overrun(s, v, lane, id, n, late) == -EAGAIN) {
 		(void)tacho_cas_acq_rel(&cpu->lap, &moved, lap);
 		tacho_store_relaxed(&cpu->limit, c);
 	}

@@ -140,6 +140,8 @@ static int step(struct tacho_lkst_pump *p)
 	do
 		err = round_of_all(p, &upto);
 	while (!err && upto < p->began && tacho_load_relaxed(&p->stop) < 1);
+	if (!err && upto >= p->began)
+		tacho_store_release(&p->l->state->pumped, p->began);
 	tacho_store_release(&p->file.head->done, turn);
 	tacho_futex_wake(&p->file.head->done);
 	return err;
@@ -363,17 +365,36 @@ static bool wait_for_other(const struct lkst_pump_file *f)
 	return false;
 }
 
-int tacho_lkst_pump_once(struct tacho_lkst *l)
+static int pump_here(struct tacho_lkst *l)
 {
 	struct tacho_lkst_pump *p;
+	int err = start(&p, l, true, NULL);
+
+	if (!err)
+		release(p);
+	return err;
+}
+
+int lkst_pump_ask(struct tacho_lkst *l)
+{
+	struct lkst_pump_file f;
+	int err = pump_here(l);
+
+	if (err == -EBUSY && !lkst_pump_file_open(&f, false)) {
+		lkst_pump_file_wake(&f);
+		lkst_pump_file_close(&f);
+	}
+	return err;
+}
+
+int tacho_lkst_pump_once(struct tacho_lkst *l)
+{
 	struct lkst_pump_file f;
 	bool waited;
 	int err;
 
 	for (;;) {
-		err = start(&p, l, true, NULL);
-		if (!err)
-			release(p);
+		err = pump_here(l);
 		if (err != -EBUSY)
 			return err;
 		err = lkst_pump_file_open(&f, false);

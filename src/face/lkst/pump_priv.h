@@ -5,7 +5,8 @@
  * 1. Threads
  *
  *	One thread reads the kernel's buffers, judges and completes events; one thread on each
- *	CPU that had any writes them into the lane of that CPU.  They work in rounds:
+ *	CPU that had any writes them into the late lane of that CPU (and goes to the next buffer, which
+ *	only who is on the CPU can).  They work in rounds:
  *
  *	T1  of each CPU that has nothing staged at most one sub-buffer is read into its slot
  *	    (64 KiB, shared)
@@ -31,8 +32,8 @@
  *	P4  the page's head says that it is empty, slot.len = 0
  *
  *	Who pumps next deals with what it finds in slots, from `done` on.  Killed
- *	between the writing of an event and P3, it is in the lane already: the last records of
- *	the lane's buffers are looked at for the first one.
+ *	between the writing of an event and P3, it is in the late lane already: the last records of
+ *	that lane's buffers are looked at for the first one.
  *
  * 3. Who pumps
  *

@@ -9,10 +9,12 @@
 #include "base/arena.h"
 #include "base/atomic.h"
 #include "event/type.h"
+#include "face/lkst/late.h"
 #include "face/lkst/pump_priv.h"
 #include "face/lkst/priv.h"
 #include "fmt/lkst/record.h"
 #include "ring/read.h"
+#include "ring/write.h"
 #include "sys/clock.h"
 
 #define ARENA_MAX	(1u << 20)
@@ -21,6 +23,7 @@
 #define EVENT_MIN	12	/* bytes of an event in a sub-buffer at least */
 #define LOOK_BACK	4096	/* records of a lane among which one is looked for */
 #define JUDGE_TRIES	10000
+#define LOCK_TRIES	10000	/* only one pumps: then it is a dead one's */
 
 /* common_flags: in a hard or soft interrupt, or in an NMI */
 #define FLAGS_INTERRUPT	0x58
@@ -302,6 +305,8 @@ void lkst_pump_find(struct tacho_lkst_pump *p, uint32_t cpu)
 	uint32_t len = c->slot->len;
 	struct tacho_kpage page;
 
+	lkst_late_settle(p->l->state, &p->l->session.view,
+			 lkst_late_cpu(p->l->state, &p->l->session.view.ring, cpu));
 	if (memcmp(c->slot->uuid, uuid, sizeof(c->slot->uuid)) != 0) {
 		tacho_store_release(&c->slot->len, 0);
 		memcpy(c->slot->uuid, uuid, sizeof(c->slot->uuid));
@@ -391,12 +396,16 @@ static bool buffer_has(struct tacho_ring *ring, uint32_t lane, uint32_t id,
 	return has;
 }
 
-/* In any buffer: the event may have been the one at which the lane went to another. */
-static bool lane_has(struct tacho_lkst_pump *p, uint32_t lane, const struct lkst_record *r)
+/* In any buffer: the event may have been the one at which the CPU went to another. */
+static bool lane_has(struct tacho_lkst_pump *p, uint32_t cpu, const struct lkst_record *r)
 {
 	struct tacho_ring *ring = &p->l->session.view.ring;
+	const struct lkst_state *s = p->l->state;
+	uint32_t lane = lkst_late_lane(s, ring, lkst_late_cpu(s, ring, cpu));
 	bool has = false;
 
+	if (lane == UINT32_MAX)
+		return false;
 	for (uint32_t id = 0; !has && id < TACHO_BUFFERS_MAX; id++)
 		if (tacho_load_acquire(&tacho_lane_buffer(tacho_ring_lane(ring, lane), id)->flags) &
 		    TACHO_BUFFER_MADE)
@@ -404,19 +413,40 @@ static bool lane_has(struct tacho_lkst_pump *p, uint32_t lane, const struct lkst
 	return has;
 }
 
+/*
+ * A pump that was killed may not be quite dead.  False: it ends with the session, or there is none:
+ * nothing is written then.
+ */
+static bool lock_lane(struct tacho_lkst_pump *p, uint32_t lane)
+{
+	struct tacho_view *v = &p->l->session.view;
+	int err;
+
+	for (int i = 0; (err = tacho_ring_lock_late(&v->ring, lane, i > LOCK_TRIES)) == -EAGAIN &&
+	     tacho_load_relaxed(&v->ctl->state) != TACHO_STATE_DEAD; i++)
+		(void)sched_yield();
+	return !err;
+}
+
 void lkst_pump_hand(struct tacho_lkst_pump *p, uint32_t cpu)
 {
+	struct tacho_ring *ring = &p->l->session.view.ring;
+	uint32_t lane = lkst_late_lane(p->l->state, ring,
+				       lkst_late_cpu(p->l->state, ring, cpu));
 	struct lkst_pump_cpu *c = &p->cpu[cpu];
+
+	bool locked = lock_lane(p, lane);
 
 	for (; c->handed < c->next; c->handed++) {
 		const struct lkst_staged *s = &c->staged[c->handed];
 
-		if (!c->handed && c->found && cpu < p->l->session.view.ring.nr_cpus &&
-		    lane_has(p, cpu, &s->r))
+		if (!c->handed && c->found && lane_has(p, cpu, &s->r))
 			continue;
 		tacho_lkst_handle(p->l, s->handler, &s->r, true);
 		tacho_store_release(&c->slot->done, s->number);			/* P3 */
 	}
+	if (locked)
+		tacho_ring_unlock_late(ring, lane);
 	if (c->handed < c->nr)
 		return;
 	c->nr = c->next = c->handed = 0;

@@ -124,6 +124,8 @@ static TACHO_ALWAYS_INLINE struct lkst_link *lkst_link_get(const struct lkst_sta
 
 /* A record was written to a lane by the link's own mapping: a core is to have it.  Any context. */
 void lkst_link_dump(struct lkst_link *k, uint32_t lane);
+/* Of the buffer that a CPU writes now a core is to have the kernel's events, too.  Any context. */
+void lkst_link_late(struct lkst_link *k, const struct lkst_state *s, uint32_t cpu);
 
 /* The CPU this runs on; huge where there are no restartable sequences. */
 static TACHO_ALWAYS_INLINE uint32_t lkst_cpu_here(void)

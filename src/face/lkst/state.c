@@ -119,6 +119,7 @@ void lkst_state_reset(struct lkst_state *s)
 	set_masksets(s);
 	tacho_store_relaxed(&s->stopped, 0);
 	tacho_store_relaxed(&s->nr_static, 0);
+	tacho_store_relaxed(&s->pumped, 0);
 	tacho_store_release(&s->current, (count + 1) << 32 |
 			    LKST_MASKSET_ID_RDEFAULT << 16 | LKST_MASKSET_ID_RDEFAULT);
 	for (uint32_t c = 0; c < s->nr_cpus; c++) {

@@ -11,8 +11,8 @@
  *			this file says which ids, sizes and links LKST's have
  *	event		of a program: a tacho event "lkst:MNEMONIC" of that program
  *			of the kernel: a tracepoint of the session's kept kernel instance,
- *			which whoever pumps (pump.h) writes into the lane of its CPU as
- *			"lkst:MNEMONIC", with its own time in the record
+ *			which whoever pumps (pump.h) writes into the late lane of its CPU as
+ *			"lkst:MNEMONIC"
  *
  *	The session is made by the first tool that needs it.  This file is made by whoever
  *	comes first, program or tool; a program whose hooks nobody wants touches it once.
@@ -53,15 +53,16 @@
  *	A buffer of n bytes holds n / LKST_SIZEOF_LKST_EVENT_RECORD records.  The ring's
  *	buffer behind it is larger: a power of two, the packets' heads, one sub-buffer that
  *	the writers may be about to overwrite, and room for what is
- *	written while a shift is under way.  Readers see the last n bytes.
+ *	written while a shift is under way.  Beside it, under the same number, lies a
+ *	buffer of the late lane, for the kernel's events.  Readers see the last n bytes of both.
  *
  *	Overrun: after a record is written the hook compares the cursor with
  *	`limit`, the first cursor at which the buffer may be full.  Beyond it, or in another
  *	buffer:
  *
- *	O1  the records since `lap` are counted; lap is the ring buffer, and the number of
- *	    the first record of this time round.  A lap of another buffer, or of before
- *	    `begins`, is set to `begins`
+ *	O1  the records since `lap` are counted, the kernel's as well; lap is the ring buffer, and
+ *	    the number of the first record of this time round.  A lap of another buffer, or of
+ *	    before `begins`, is set to `begins`
  *	O2  full: lap moves on by one buffer, by compare-and-swap: one hook did it, and raises
  *	    LKST_BUFF_OVFLOW, whose handler may shift.  A shift that failed because others
  *	    came in between takes the lap back, and the next record tries again
@@ -83,12 +84,55 @@
  *	D4  memory is given back, but for the sub-buffer that it goes on from; the ring's
  *	    buffer waits for one of the same size
  *
- * 4. The read queue
+ * 4. The kernel's events
+ *
+ *	They come late: the kernel has them until somebody pumps.  In the lane of the program's
+ *	events they would lie behind younger ones, and many old ones would overwrite them.  So they
+ *	have a lane of their own, the late lane of their CPU (ring/ring.h, 6), which only who pumps
+ *	writes to.  Both lanes ascend in time, and each holds as much as LKST's buffer: the last n
+ *	records of both together are among the last n of each.  Nothing is moved or sorted, hooks
+ *	write as ever, and a reader merges.  (One lane that is rewritten in order with each
+ *	pumping would cost as much as the buffer is large, and stop the hooks meanwhile; a
+ *	larger one would have to hold all that the kernel has.)
+ *
+ *	An event belongs to the turn of the buffer that was written when it happened:
+ *
+ *	L1  the turn of the event before, if it is not over at this event's time
+ *	L2  else, of those that are not over by then, the one that was left first; or the one that
+ *	    is written.  One that was overwritten, or that a reader has taken, is not there any more
+ *	L3  the record is committed in the late lane's buffer beside it
+ *	L4  it is counted in `late_end`, and in `late_early` if the turn is not over.  The
+ *	    next hook counts anew (O1); is the buffer full, who pumps does O2
+ *	L5  it shifted: the kernel's events that follow go on in the buffer that was shifted
+ *	    to, as they would have if nobody had been late.  So of two buffers that follow each other
+ *	    the kernel's events are parted where the first was full, and those of programs when
+ *	    that was found; each buffer is in order
+ *
+ *	Killed between L3 and L4, the next one that pumps counts what lies there.
+ *
+ *	What a buffer shows of a turn
+ *	    the last n bytes of both together, if it was full before it was left: what goes is the oldest
+ *	    else all; what came after it was left takes no place from what was there.  Of the
+ *	    kernel's the last n bytes are left then at most, and older ones of programs go with what
+ *	    they lost: nothing is missing behind the first record that is shown
+ *
+ *	A record's number is the sum of its number in its lane and of that of the next record
+ *	of the other lane.  It counts what was written to the buffer, of all turns, so what a reader
+ *	missed is a difference of two numbers (section 5).
+ *
+ *	L6  a reader merges both lanes from the first record that may be shown, and passes those
+ *	    over whose number is too small.  A gap in one lane (overwritten meanwhile) makes him
+ *	    pass over what is older in the other
+ *
+ *	A turn that was left is whole when the kernel's events have come past its end: `late_left`
+ *	(by L2, L5), or when all before `pumped` were moved.
+ *
+ * 5. The read queue
  *
  *	Who is in it follows from the above: the buffers of the CPU that are not being
  *	written, were not `taken` since they began, and hold something; in the order in
  *	which they were left (time of the `saved` cursor's packet).  Reading takes the head: taken =
- *	its began + 1.  The owner is a process (pid and start time); one that is dead owns
+ *	its began + 1, when it is whole, or when another one waits already.  The owner is a process (pid and start time); one that is dead owns
  *	nothing.
  *
  *	Records between `upto`, the first that no reader had, and the first that a buffer shows
@@ -96,14 +140,15 @@
  *	The count begins with SETRMOD.  Whoever follows an owner that was killed goes on where he
  *	was, and with his count.
  *
- * 5. Static buffer
+ * 6. Static buffer
  *
  *	A few records in this file, taken by fetch-and-add, for LKST's own events.
  *
- * 6. Who writes what
+ * 7. Who writes what
  *	tools	all tables, under LKST's lock: flock() on this file
  *	programs	lap (compare-and-swap), limit, the static buffer, their own entries in
  *		etype[] and handler[] (claimed by compare-and-swap of `owner`)
+ *	who pumps	lap and limit likewise; what begins with `late_`; `pumped`
  *
  *	Nobody trusts what is read: indexes are checked, texts are copied up to their size.
  */

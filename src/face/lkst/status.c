@@ -9,7 +9,8 @@
 
 uint32_t lkst_nr_cpus(const struct tacho_lkst *l)
 {
-	uint32_t n = tacho_ring_nr_lanes(&l->session.view.ring);
+	const struct tacho_ring *r = &l->session.view.ring;
+	uint32_t n = r->nr_cpus + r->nr_plain;
 
 	return n < l->state->nr_cpus ? n : l->state->nr_cpus;
 }

@@ -3,18 +3,22 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "stream/crash.h"
 
-/* What LKST shows of a ring's buffer: records [first, end) of it. */
+/* What LKST shows of a ring's buffer and of the late lane's beside it. */
 struct shown {
-	uint64_t first, end;
+	struct lkst_shown shown;
+	uint64_t at[2];		/* how far both were gone through */
 	int32_t id;		/* LKST's; VOID: it shows none */
 };
 
 struct lkst_core {
 	struct lkst_state *state;
 	uint32_t nr_lanes;
+	uint32_t late;		/* the first late lane, and how many there are */
+	uint32_t nr_late;
 	struct shown *ring;	/* by lane, then by the ring's buffer */
 };
 
@@ -45,23 +49,45 @@ static int read_state(struct lkst_core *core, const struct tacho_source *source)
 
 /* ---- which records are in which buffer ---- */
 
-/* What a buffer shows.  Where its end is not there, all that is found. */
-static struct shown shown_of(const struct tacho_source *source, uint32_t lane,
-			     const struct lkst_buffer *b, int32_t id)
+/* The late lane of a lane of programs; UINT32_MAX: it has none. */
+static uint32_t late_of(const struct lkst_core *core, uint32_t lane)
 {
-	struct tacho_crash_turn turn;
+	uint32_t n = lane - core->state->late_cpu;
 
-	if (tacho_crash_turn(source, lane, b->ring, &turn))
-		return (struct shown){ 0, UINT64_MAX, id };
-	if (turn.last_sub < b->since)
-		return (struct shown){ 0, 0, id };
-	return (struct shown){ lkst_layout_shown(b->size, turn.since, turn.gone, turn.end).first,
-			       turn.end, id };
+	return n < core->nr_late ? core->late + n : UINT32_MAX;
+}
+
+/* What a buffer shows.  Where its end is not there, all of programs that is found. */
+static struct shown shown_of(const struct lkst_core *core, const struct tacho_source *source,
+			     uint32_t lane, const struct lkst_buffer *b, int32_t id)
+{
+	uint32_t late = late_of(core, lane);
+	struct shown s = { .shown = { .upto = { UINT64_MAX, 0 } }, .id = id };
+	struct tacho_crash_turn is, none;
+	struct lkst_turn turn;
+
+	if (tacho_crash_turn(source, lane, b->ring, &is))
+		return s;
+	if (is.last_sub < b->since) {
+		s.shown.upto[0] = 0;
+		return s;
+	}
+	turn = (struct lkst_turn){ is.begins, is.since, is.end, is.gone };
+	s.shown = lkst_layout_shown(b, &turn);
+	/* the program had none of the kernel's mapped */
+	if (late == UINT32_MAX || tacho_crash_turn(source, late, b->ring, &none))
+		s.shown.from[1] = s.shown.upto[1];
+	memcpy(s.at, s.shown.from, sizeof(s.at));
+	return s;
 }
 
 static int find_buffers(struct lkst_core *core, const struct tacho_source *source)
 {
+	const struct tacho_control *ctl = tacho_crash_control(source);
+
 	core->nr_lanes = core->state->nr_cpus;
+	core->late = ctl->nr_cpus + ctl->nr_plain;
+	core->nr_late = ctl->nr_late;
 	core->ring = calloc((size_t)core->nr_lanes * TACHO_BUFFERS_MAX, sizeof(*core->ring));
 	if (core->nr_lanes && !core->ring)
 		return -ENOMEM;
@@ -73,7 +99,7 @@ static int find_buffers(struct lkst_core *core, const struct tacho_source *sourc
 
 			if (b->state != LKST_BUFFER_NONE && b->ring < TACHO_BUFFERS_MAX)
 				core->ring[lane * TACHO_BUFFERS_MAX + b->ring] =
-					shown_of(source, lane, b, id);
+					shown_of(core, source, lane, b, id);
 		}
 	return 0;
 }
@@ -113,19 +139,41 @@ const struct lkst_state *lkst_core_state(const struct lkst_core *core)
 }
 
 bool lkst_core_has(const struct lkst_core *core, const struct tacho_part *part, uint64_t number,
-		   int32_t *id)
+		   struct lkst_core_place *place)
 {
 	const struct shown *s;
 	uint32_t lane;
 	int32_t buffer;
+	bool late;
 
 	tacho_crash_place(part, &lane, &buffer);
-	*id = 0;
+	*place = (struct lkst_core_place){ .number = number };
 	if (buffer < 0)
 		return true;
+	late = lane >= core->late && lane - core->late < core->nr_late;
+	if (late)
+		lane = lane - core->late + core->state->late_cpu;
 	if (lane >= core->nr_lanes)
 		return false;
+	place->at = 1 + 2 * (lane * TACHO_BUFFERS_MAX + (uint32_t)buffer) + late;
 	s = &core->ring[lane * TACHO_BUFFERS_MAX + (uint32_t)buffer];
-	*id = s->id;
-	return s->id != LKST_BUFFER_ID_VOID && number >= s->first && number < s->end;
+	place->id = s->id;
+	return s->id != LKST_BUFFER_ID_VOID && number >= s->shown.from[late] &&
+	       number < s->shown.upto[late];
+}
+
+bool lkst_core_shows(struct lkst_core *core, const struct lkst_core_place *place,
+		     struct lkst_record *r)
+{
+	bool late = !(place->at & 1);
+	uint64_t number;
+	struct shown *s;
+
+	if (!place->at)
+		return true;
+	s = &core->ring[(place->at - 1) / 2];
+	number = place->number + s->at[!late];
+	s->at[late] = place->number + 1;
+	r->recid = (uint32_t)number & INT32_MAX;
+	return number >= s->shown.first;
 }

@@ -24,11 +24,24 @@ void lkst_core_free(struct lkst_core *core);
 /* Borrowed; of the right layout, and nothing else in it is to be believed. */
 const struct lkst_state *lkst_core_state(const struct lkst_core *core);
 
+struct lkst_core_place {
+	uint64_t number;	/* of the record, in the ring's buffer */
+	uint32_t at;		/* 0: not known (C2 of stream/crash.h) */
+	int32_t id;		/* LKST's buffer; 0: likewise */
+};
+
 /*
- * Whether a record is in one of LKST's buffers, by its number in the ring's buffer.  part: that
- * handed it out last.  *id: which; 0 if the ring's buffer is not known (C2 of stream/crash.h).
+ * Whether a record may be in one of LKST's buffers, by its number in the ring's buffer.  part: that
+ * handed it out last.
  */
 bool lkst_core_has(const struct lkst_core *core, const struct tacho_part *part, uint64_t number,
-		   int32_t *id);
+		   struct lkst_core_place *place);
+
+/*
+ * Whether the buffer shows it: asked of those of lkst_core_has(), all of them, in the order of time.
+ * Its record id is set.
+ */
+bool lkst_core_shows(struct lkst_core *core, const struct lkst_core_place *place,
+		     struct lkst_record *r);
 
 #endif

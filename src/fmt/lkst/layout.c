@@ -50,13 +50,34 @@ int lkst_layout_etypes(const struct lkst_state *s, struct tacho_buf *out)
 	return out->err;
 }
 
-struct lkst_shown lkst_layout_shown(uint64_t size, uint64_t since, bool gone, uint64_t end)
+static uint64_t less_of(uint64_t a, uint64_t b)
 {
-	uint64_t room = size / LKST_SIZEOF_LKST_EVENT_RECORD;
-	struct lkst_shown s = { .since = since };
+	return a < b ? a : b;
+}
 
-	if (gone)	/* what is left of it is all of this turn */
-		s.since = end > room + SPARE ? end - room - SPARE - 1 : 0;
-	s.first = end - s.since > room + SPARE ? end - room : s.since;
+/* A copy of a moment when the pump was at it may say anything; what comes out is in order. */
+struct lkst_shown lkst_layout_shown(const struct lkst_buffer *b, const struct lkst_turn *t)
+{
+	const uint64_t room = b->size / LKST_SIZEOF_LKST_EVENT_RECORD;
+	uint64_t since[2] = { t->since }, nr[2], all, shown, early;
+	bool of_turn = tacho_load_acquire(&b->late_turn) == t->begins + 1;
+	struct lkst_shown s = { .upto = { t->end, tacho_load_acquire(&b->late_end) } };
+
+	since[1] = of_turn ? less_of(tacho_load_relaxed(&b->late_from), s.upto[1]) : s.upto[1];
+	early = of_turn ? tacho_load_relaxed(&b->late_early) : since[1];
+	early = early > since[1] ? early - since[1] : 0;
+	if (t->gone)	/* what is left of it is all of this turn */
+		since[0] = t->end > room + SPARE ? t->end - room - SPARE - 1 : 0;
+	since[0] = less_of(since[0], t->end);
+	for (int i = 0; i < 2; i++)
+		nr[i] = s.upto[i] - since[i];
+	all = shown = nr[0] + nr[1];
+	if (nr[0] + less_of(early, nr[1]) > room + SPARE)
+		shown = room;
+	for (int i = 0; i < 2; i++)
+		s.from[i] = s.upto[i] - less_of(nr[i], shown);
+	s.since = since[0] + since[1];
+	s.end = s.since + all;
+	s.first = s.end - shown;
 	return s;
 }

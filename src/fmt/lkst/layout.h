@@ -79,8 +79,14 @@ struct lkst_buffer {
 	uint32_t pad;
 	uint64_t size;			/* bytes; a multiple of 4096 */
 	uint64_t since;			/* first sub-buffer that is its, not a former one's */
-	uint64_t taken;			/* see 4 */
+	uint64_t taken;			/* see 5 */
 	uint64_t upto;			/* number of the first record that no reader had */
+	/*
+	 * The kernel's records, by their numbers in the late lane: `late_end` is behind the last one.
+	 * The turn late_turn - 1 of the buffer has those from late_from on; those before late_early
+	 * came while it was written.
+	 */
+	uint64_t late_turn, late_from, late_early, late_end;
 };
 
 struct lkst_cpu {
@@ -90,8 +96,14 @@ struct lkst_cpu {
 	struct lkst_owner reader;
 	int32_t read_buf;		/* that the reader is in, or VOID */
 	uint32_t pad;
-	uint64_t read_next, read_end;	/* numbers of the next record of it, and behind its last */
+	uint64_t read_next;		/* number of the next record of it */
+	uint64_t read_end[2];		/* behind the last, of the lane and of the late lane */
 	uint64_t missed;		/* overwritten before they were read; not told yet */
+	uint64_t read_at[2];		/* likewise, of the lane and of the late lane */
+	uint64_t late_last;		/* ticks: no record of the late lane is younger */
+	uint64_t late_left;		/* ticks: turns left until then have all their kernel events */
+	uint32_t late_ring;		/* the buffer that they go to + 1; 0: not known */
+	uint32_t pad1;
 	uint8_t of_ring[TACHO_BUFFERS_MAX];	/* LKST's id + 1; 0: none */
 	struct lkst_buffer buffer[TACHO_BUFFERS_MAX];
 };
@@ -108,6 +120,9 @@ struct lkst_state {
 	char session[TACHO_NAME_MAX];
 	/* bit << 32 | generation of the registry's slot, + 1; 0: there is none now */
 	uint64_t generation;
+	uint32_t late_cpu;		/* entry of cpu[] that the first late lane is of */
+	uint32_t pad;
+	uint64_t pumped;		/* ticks: no kernel events from before are missing in buffers */
 
 	uint64_t current __attribute__((aligned(64)));
 	uint64_t stopped;		/* 1: `saved` is what START selects */
@@ -167,13 +182,24 @@ size_t lkst_layout_static(const struct lkst_state *s, uint64_t *from, struct lks
 /* Appends the event types, by number: a line of types.h each.  0, or the buf's error. */
 int lkst_layout_etypes(const struct lkst_state *s, struct tacho_buf *out);
 
+/* A turn of a buffer of a CPU's lane: records [since, end), from sub-buffer `begins` on. */
+struct lkst_turn {
+	uint64_t begins, since, end;
+	bool gone;		/* the first one was overwritten laps ago: since is not known */
+};
+
 /*
- * What a buffer of `size` bytes shows of a turn: records [first, end).  since: number of the turn's
- * first record; gone: that was overwritten laps ago, and is guessed.
+ * What LKST's buffer shows of a turn: of its records, those of programs and the kernel's in the order
+ * of time, the last ones (face/lkst/state.h, 4).
+ *
+ * A record's number is the sum of two numbers in their lanes, that of the next record of
+ * programs and that of the next one of the kernel: [first, end) are shown, since is the turn's first.
+ * They are found by merging [from, upto) of both lanes.
  */
 struct lkst_shown {
-	uint64_t since, first;
+	uint64_t since, first, end;
+	uint64_t from[2], upto[2];
 };
-struct lkst_shown lkst_layout_shown(uint64_t size, uint64_t since, bool gone, uint64_t end);
+struct lkst_shown lkst_layout_shown(const struct lkst_buffer *b, const struct lkst_turn *t);
 
 #endif

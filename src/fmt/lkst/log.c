@@ -170,12 +170,16 @@ int lkst_log_next(struct lkst_log *log, struct lkst_record *r, int32_t *buffer)
 		int err;
 
 		if (tacho_likely(c->known)) {
+			struct lkst_core_place place = { .id = c->buffer };
+
 			memcpy(r, c->at, sizeof(*r));
-			if (buffer)
-				*buffer = c->own_buffer ?
-					((const struct lkst_entry *)(void *)c->at)->buffer :
-					c->buffer;
+			if (c->own_buffer)
+				place = ((const struct lkst_entry *)(void *)c->at)->place;
 			step(log, c);
+			if (tacho_unlikely(log->core) && !lkst_core_shows(log->core, &place, r))
+				continue;
+			if (buffer)
+				*buffer = place.id;
 			return 1;
 		}
 		err = refill(log);

@@ -17,7 +17,7 @@
 /* A record with its buffer, where that differs from record to record. */
 struct lkst_entry {
 	struct lkst_record record;
-	int32_t buffer;
+	struct lkst_core_place place;	/* id: its buffer; the others of cores alone */
 };
 
 struct lkst_cursor {

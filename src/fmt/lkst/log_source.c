@@ -97,16 +97,16 @@ static void put_in_order(struct lkst_entry *e, uint32_t n)
 
 /* The buffer that a record was in.  False: LKST has it in none any more. */
 static bool buffer_of(const struct lkst_log *log, const struct lkst_cursor *c,
-		      const struct look *l, int32_t *buffer)
+		      const struct look *l, struct lkst_core_place *place)
 {
 	const char *name = c->part->buffer;
 	uint64_t v;
 
 	if (log->core)
-		return lkst_core_has(log->core, c->part, c->counted - 1, buffer);
-	*buffer = lkst_record_buffer(l->raw, l->len);
+		return lkst_core_has(log->core, c->part, c->counted - 1, place);
+	*place = (struct lkst_core_place){ .id = lkst_record_buffer(l->raw, l->len) };
 	if (l->len < 8 * LKST_RAW_LOG && name && *name && !tacho_parse_u64(name, 0, INT16_MAX, &v))
-		*buffer = (int32_t)v;
+		place->id = (int32_t)v;
 	return true;
 }
 
@@ -118,11 +118,11 @@ static int add_entry(struct lkst_log *log, struct lkst_cursor *c, const struct l
 		     uint32_t *nr)
 {
 	struct lkst_entry *e = (struct lkst_entry *)(void *)c->room;
+	struct lkst_core_place place;
 	struct lkst_record r;
-	int32_t buffer;
 
 	if (!lkst_record_unpack(&r, l->raw, l->len, l->ticks) ||
-	    !buffer_of(log, c, l, &buffer))
+	    !buffer_of(log, c, l, &place))
 		return 0;
 	if (l->len < 8 * LKST_RAW_LOG)
 		r.recid = (uint32_t)(c->counted - 1) & INT32_MAX;
@@ -136,7 +136,7 @@ static int add_entry(struct lkst_log *log, struct lkst_cursor *c, const struct l
 		c->room = (struct lkst_record *)(void *)e;
 	}
 	r.ticks = common_ticks(log, c->part->source, r.ticks);
-	e[(*nr)++] = (struct lkst_entry){ r, buffer };
+	e[(*nr)++] = (struct lkst_entry){ r, place };
 	return 0;
 }
 
@@ -158,7 +158,7 @@ static int static_load(struct lkst_log *log, struct lkst_cursor *c)
 	if (n && !e)
 		return tacho_diag(&log->why, -ENOMEM, 0, "out of memory");
 	for (size_t i = 0; i < n; i++)
-		e[i] = (struct lkst_entry){ r[i], LKST_BUFFER_ID_VOID };
+		e[i] = (struct lkst_entry){ r[i], { .id = LKST_BUFFER_ID_VOID } };
 	put_in_order(e, (uint32_t)n);
 	free(c->room);
 	c->room = (struct lkst_record *)(void *)e;
