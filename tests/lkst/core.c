@@ -160,9 +160,14 @@ static void test_maskset_read(void)
 	p.id = LKST_MASKSET_ID_RALL;
 	CHECK_EQ(tacho_lkst_maskset_read(&l, &p), 0);
 	CHECK_EQ(b->len, LKST_NR_ETYPES);
-	p.maskset_size = LKST_MASKSET_SIZE(7);
+	/* all of it, or nothing */
+	p.maskset_size = LKST_MASKSET_SIZE(LKST_NR_ETYPES) - 1;
+	b->len = 0;
+	CHECK_EQ(tacho_lkst_maskset_read(&l, &p), -EINVAL);
+	CHECK_EQ(b->len, 0);
+	p.maskset_size = LKST_MASKSET_SIZE(LKST_NR_ETYPES);
 	CHECK_EQ(tacho_lkst_maskset_read(&l, &p), 0);
-	CHECK_EQ(b->len, 7);
+	CHECK_EQ(b->len, LKST_NR_ETYPES);
 	p.maskset_size = LKST_MASKSET_SIZE(0) - 1;
 	CHECK_EQ(tacho_lkst_maskset_read(&l, &p), -EINVAL);
 	p.maskset_size = sizeof(*b);
@@ -216,6 +221,13 @@ static void test_maskset_write_errors(void)
 	p.maskset_size = sizeof(*b);
 	memset(b->name, 'x', sizeof(b->name));			/* no end */
 	CHECK_EQ(tacho_lkst_maskset_write(&l, &p), -EINVAL);
+
+	/* RDEFAULT can be written, also when it is selected */
+	p.id = LKST_MASKSET_ID_RDEFAULT;
+	CHECK_EQ(tacho_lkst_maskset_read(&l, &p), 0);
+	CHECK_EQ(tacho_lkst_maskset_write(&l, &p), 0);
+	CHECK_EQ(tacho_lkst_maskset_delete(&l, LKST_MASKSET_ID_RDEFAULT), -EINVAL);
+	p.id = 5;
 
 	/* locks, and a daemon that is woken */
 	strcpy(b->name, "locks");

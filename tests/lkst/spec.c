@@ -87,6 +87,9 @@ static int own_maskset(void)
 	CHECK_STR(back.name, body.name);
 	CHECK_EQ(back.len, 2);
 	CHECK_EQ(memcmp(back.entry, body.entry, 2 * sizeof(body.entry[0])), 0);
+	p.maskset_size = LKST_MASKSET_SIZE(1);		/* one of two */
+	CHECK_EQ(DO(LKST_IOC_MASKSET_READ, &p), EINVAL);
+	p.maskset_size = sizeof(back);
 	p.maskset = (struct lkst_maskset_body *)8;	/* no memory there */
 	CHECK_EQ(DO(LKST_IOC_MASKSET_READ, &p), EINVAL);
 	CHECK_EQ(DO(LKST_IOC_MASKSET_WRITE, &p), EINVAL);

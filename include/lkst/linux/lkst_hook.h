@@ -61,8 +61,8 @@ struct lkst_etype_info {
 /*
  * Makes an event type known and lets its hooks fire.
  * Returns its number, or -EINVAL (NULL; a number that is no user's; no mnemonic, or one that is
- * no C name; a text that is too long), -EBUSY (another type of this program, or of one that
- * runs, has the number and another mnemonic), -EPERM.
+ * no C name; a text that is too long), -EBUSY (einfo is registered already; or another type of
+ * this program, or of one that runs, has the number and another mnemonic), -EPERM.
  */
 int lkst_hook_etype_register(struct lkst_etype_info *einfo);
 

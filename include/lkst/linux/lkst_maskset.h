@@ -59,8 +59,7 @@ struct lkst_maskset_listparam {
 
 /*
  * The entries of a maskset that record anything, by event type; id VOID: of the selected one.
- * A body that is too small holds the first of them, and len says how many.
- * 0, -EINVAL (no such maskset, no room for the head), -ENOMEM, -EPERM.
+ * 0, -EINVAL (no such maskset, or it does not fit into maskset_size), -ENOMEM, -EPERM.
  */
 int lkst_maskset_read(struct lkst_maskset_param *param);
 

@@ -355,10 +355,12 @@ static void default_name(struct tacho_lkst *l, char name[LKST_MASKSET_NAME_LEN])
 
 static bool is_there(struct tacho_lkst *l, uint32_t id)
 {
-	struct lkst_maskset_body head;
-	struct lkst_maskset_param p = { (lkst_maskset_id)id, LKST_MASKSET_SIZE(0), &head };
+	struct lkst_maskset_body *b = calloc(1, sizeof(*b));
+	struct lkst_maskset_param p = { (lkst_maskset_id)id, sizeof(*b), b };
+	bool is = b && id != LKST_MASKSET_ID_VOID && !tacho_lkst_maskset_read(l, &p);
 
-	return id != LKST_MASKSET_ID_VOID && !tacho_lkst_maskset_read(l, &p);
+	free(b);
+	return is;
 }
 
 static int write_body(struct tacho_lkst *l, const struct choice *c, struct lkst_maskset_body *b)

@@ -143,25 +143,34 @@ int tacho_lkst_maskset_set(struct tacho_lkst *l, uint32_t id)
 
 /* ---- reading and listing ---- */
 
+static size_t nr_entries(const struct lkst_slot *slot)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < LKST_NR_ETYPES; i++)
+		n += (slot->entry[i] & 0xffff) != LKST_EVHANDLER_ID_VOID;
+	return n;
+}
+
 int tacho_lkst_maskset_read(struct tacho_lkst *l, struct lkst_maskset_param *p)
 {
 	const struct lkst_slot *slot;
-	size_t room, n = 0;
+	size_t n = 0;
 	uint32_t id;
 	int err;
 
-	if (!p || !p->maskset || p->maskset_size < LKST_MASKSET_SIZE(0))
+	if (!p || !p->maskset)
 		return -EINVAL;
 	err = tacho_lkst_lock(l);
 	if (err)
 		return err;
 	id = p->id == LKST_MASKSET_ID_VOID ? current_id(l) : p->id;
 	slot = slot_of(l, id);
+	if (slot && p->maskset_size < LKST_MASKSET_SIZE(nr_entries(slot)))
+		slot = NULL;
 	if (slot) {
-		room = (p->maskset_size - LKST_MASKSET_SIZE(0)) /
-		       sizeof(struct lkst_maskset_entry);
 		memcpy(p->maskset->name, slot->name, sizeof(p->maskset->name));
-		for (uint32_t i = 0; i < LKST_NR_ETYPES && n < room; i++) {
+		for (uint32_t i = 0; i < LKST_NR_ETYPES; i++) {
 			uint32_t handler = slot->entry[i] & 0xffff;
 
 			if (handler != LKST_EVHANDLER_ID_VOID)

@@ -331,9 +331,7 @@ static int add(struct lkst_etype_info *info)
 	struct lkst_type *t = lkst_run.type[index];
 	int err, renamed;
 
-	if (registered(info))
-		return 0;
-	if (is_taken(info, index))
+	if (registered(info) || is_taken(info, index))
 		return -EBUSY;
 	renamed = claim(e, info);
 	if (renamed < 0)
