@@ -10,7 +10,7 @@
 #include "sys/futex.h"
 
 #define AT_ONCE	256	/* records that are converted at a time */
-#define WAITS	100	/* ms: for the kernel's events of a buffer */
+#define WAITS	20	/* ms at least: for the kernel's events of a buffer */
 
 struct queued {
 	int32_t id;
