@@ -156,7 +156,8 @@ static void keep_out_of_core(struct lkst_link *k)
 						  id)->flags) & TACHO_BUFFER_MADE))
 				continue;
 			b = tacho_ring_map(r, lane, id);
-			if (b)
+			/* libtacho maps what is written; a core has the lane's first one, too */
+			if (b && id)
 				(void)madvise(b->base, (size_t)b->mask +
 					      ((size_t)1 << r->sub_shift), MADV_DONTDUMP);
 		}
