@@ -483,8 +483,10 @@ int flight_run(struct job *job)
 		ret = end_recording(&f);
 	if (!ret && !(f.watch && had_enough(&f)))
 		ret = last_dumps(&f);
-	if (!ret)
+	if (!ret) {
 		job_say_unfit(job);
+		record_remarks(job);
+	}
 	if (f.watch)
 		watch_end(&watch);
 	tacho_history_free(f.history);

@@ -341,8 +341,7 @@ static void summary_json(const struct job *job, const char *dir,
 	tacho_buf_release(&b);
 }
 
-/* What programs could not do since we began: what is missing is counted nowhere else. */
-static void remarks(const struct job *job)
+void record_remarks(const struct job *job)
 {
 	const struct tacho_registry *reg = job->dir.reg;
 	uint64_t began = tacho_now_ns(CLOCK_REALTIME) -
@@ -371,7 +370,6 @@ void record_summary(const struct job *job, const char *dir,
 	if (s->damaged)
 		cli_note("%ju bytes in the buffers were no records (a broken "
 			 "program?)", (uintmax_t)s->damaged);
-	remarks(job);
 	if (job->opt->json)
 		summary_json(job, dir, s);
 }
@@ -448,6 +446,7 @@ static int pump(struct job *job)
 	job->unread = err;
 	job->ended = tacho_now_ns(CLOCK_MONOTONIC);
 	job_say_unfit(job);
+	record_remarks(job);
 	if (job->opt->target && !err)
 		return finish_target(job, &s, ret);
 	record_summary(job, job->opt->output, &s);

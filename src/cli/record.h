@@ -24,6 +24,12 @@ int record_ready(const struct job_options *o);
  */
 int record_convert(const struct job_options *o, struct tacho_recorder_stats *s);
 
+/*
+ * What programs could not do since the recording began: what is missing is counted nowhere
+ * else.  Before the run-time directory is closed.
+ */
+void record_remarks(const struct job *job);
+
 /* One line (or JSON) on what was written to dir. */
 void record_summary(const struct job *job, const char *dir,
 		    const struct tacho_recorder_stats *s);
