@@ -105,7 +105,8 @@ void tacho_stream_close(struct tacho_stream *stream);
  * tacho_stream_next - the next record in the order of time.
  *
  * Returns an enum tacho_stream_status.  Damage inside a source is skipped and counted
- * (tacho_stream_info) unless TACHO_STREAM_STRICT.
+ * (tacho_stream_info) unless TACHO_STREAM_STRICT.  Missing memory is not damage: it ends
+ * the stream with TACHO_STREAM_ERROR, at the end at the latest.
  */
 int tacho_stream_next(struct tacho_stream *stream, struct tacho_record *r);
 
@@ -136,7 +137,10 @@ struct tacho_stream_info {
 	const char *format;	/* "tacho", "ctf", ... static */
 };
 
-/* Fills *info; the cost is one read per packet.  Returns 0 or -EIO. */
+/*
+ * Fills *info; the cost is one read per packet.  Returns 0, -EIO, or the error that
+ * something of the source (a type, a table) could not be read for, as -ENOMEM.
+ */
 int tacho_stream_get_info(struct tacho_stream *stream,
 			  struct tacho_stream_info *info);
 

@@ -67,8 +67,10 @@ static struct tacho_arena_block *block_add(struct tacho_arena *a, size_t need)
 	if (size > a->cap - a->used)
 		return NULL;
 	b = calloc(1, sizeof(*b) + size);
-	if (!b)
+	if (!b) {
+		a->no_memory = true;
 		return NULL;
+	}
 	b->size = size;
 	b->next = a->head;
 	a->head = b;

@@ -19,6 +19,11 @@ struct tacho_arena {
 	size_t used;	/* bytes handed out or lost to block ends */
 	size_t cap;
 	bool fixed;	/* the caller's memory: never grows, is not freed */
+	/*
+	 * malloc() failed, for this arena or for something on its way into it; not
+	 * the cap.  Sticks: whoever makes many things asks once.
+	 */
+	bool no_memory;
 };
 
 /* Makes an empty arena that never takes more than cap bytes. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/diag.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -17,7 +18,9 @@ int tacho_diag_set(struct tacho_diag *d, int err, uint64_t offset,
 	d->offset = offset;
 	d->line = line;
 	va_start(ap, fmt);
-	(void)vsnprintf(d->text, sizeof(d->text), fmt, ap);
+	/* whatever was to be done: it is nothing's fault but the memory's */
+	(void)vsnprintf(d->text, sizeof(d->text),
+			err == -ENOMEM ? "out of memory" : fmt, ap);
 	va_end(ap);
 	return err;
 }

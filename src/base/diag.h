@@ -11,6 +11,8 @@
 #ifndef TACHO_BASE_DIAG_H
 #define TACHO_BASE_DIAG_H
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,7 +28,7 @@ struct tacho_diag {
 /*
  * Records an error unless one is already recorded.  err is a negative errno,
  * offset the place in the input (0 where that means nothing), fmt the
- * sentence.  d may be NULL.  Returns the error recorded first, so that a
+ * sentence; for -ENOMEM that is always "out of memory".  d may be NULL.  Returns the error recorded first, so that a
  * caller can write `return tacho_diag(...)`.
  */
 #define tacho_diag(d, err, offset, ...) \
@@ -34,5 +36,14 @@ struct tacho_diag {
 
 int tacho_diag_set(struct tacho_diag *d, int err, uint64_t offset,
 		   unsigned int line, const char *fmt, ...) TACHO_PRINTF(5, 6);
+
+/*
+ * Whether a negative errno says nothing of what was to be opened or read: there was no
+ * memory, or no descriptor, here.  Never to be taken for "it is not there".
+ */
+static inline bool tacho_no_room_here(int err)
+{
+	return err == -ENOMEM || err == -EMFILE || err == -ENFILE;
+}
 
 #endif

@@ -19,10 +19,18 @@ struct writer {
 	const struct tacho_quantiles *q;	/* set while groups are written */
 };
 
+/* The text was used; what it lacks, the whole lacks. */
+static void text_done(struct writer *w)
+{
+	if (tacho_buf_error(&w->text))
+		w->j.out->err = tacho_buf_error(&w->text);
+	tacho_buf_reset(&w->text);
+}
+
 static void put_text(struct writer *w)
 {
 	tacho_json_strn(&w->j, w->text.data ? w->text.data : "", w->text.len);
-	tacho_buf_reset(&w->text);
+	text_done(w);
 }
 
 static void put_number(struct writer *w, uint64_t n, bool is_signed)
@@ -129,7 +137,7 @@ static void put_label(struct writer *w, const struct tacho_hist_column *c,
 	}
 	tacho_hist_expr_print(c->expr, &w->text);
 	tacho_json_key(&w->j, tacho_buf_str(&w->text));
-	tacho_buf_reset(&w->text);
+	text_done(w);
 }
 
 static bool key_taken(const struct tacho_hist *hist, uint32_t i)
@@ -323,7 +331,7 @@ static void put_values(struct writer *w, const struct tacho_quantiles *q,
 	for (uint32_t i = 0; i < q->nr; i++) {
 		tacho_quantile_name(q->q[i], &w->text);
 		tacho_json_key(&w->j, tacho_buf_str(&w->text));
-		tacho_buf_reset(&w->text);
+		text_done(w);
 		put_number(w, g->value[i], hist_quantiles_signed(w->v, q));
 	}
 }

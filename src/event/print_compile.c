@@ -1077,13 +1077,20 @@ const struct tacho_print *tacho_print_compile(struct tacho_arena *arena,
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(bufs); i++)
 		tacho_buf_init(bufs[i], SCRATCH_MAX);
 	compile(&c, &scratch);
-	for (size_t i = 0; i < TACHO_ARRAY_SIZE(bufs); i++)
-		if (tacho_buf_error(bufs[i]))
-			fail(&c, -ENOMEM, "the print format is too large");
-	if (!c.failed) {
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(bufs); i++) {
+		if (tacho_buf_error(bufs[i]) == -ENOMEM)
+			scratch.no_memory = true;
+		else if (tacho_buf_error(bufs[i]))
+			fail(&c, -E2BIG, "the print format is too large");
+	}
+	if (!c.failed && !scratch.no_memory)
 		prog = finish(&c, arena);
-		if (!prog)
-			fail(&c, -ENOMEM, "no memory");
+	/* no fault of the format, whatever was said of it */
+	if (scratch.no_memory || (!c.failed && !prog)) {
+		if (d)
+			d->err = 0;
+		tacho_diag(d, -ENOMEM, 0, "out of memory");
+		prog = NULL;
 	}
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(bufs); i++)
 		tacho_buf_release(bufs[i]);

@@ -69,7 +69,7 @@ bool tacho_parse_string(struct tacho_parse *p, const char **s, uint32_t *len)
 		room += ahead.t.len;
 	to = room < UINT32_MAX ? tacho_arena_alloc(p->arena, room) : NULL;
 	if (!to) {
-		tacho_diag(p->d, -ENOMEM, p->lex.t.offset,
+		tacho_diag(p->d, -E2BIG, p->lex.t.offset,
 			   "the print format is too large");
 		return false;
 	}

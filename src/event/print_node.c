@@ -15,7 +15,7 @@ struct tacho_node *tacho_node_new(struct tacho_parse *p,
 	struct tacho_node *n = tacho_arena_alloc(p->arena, sizeof(*n));
 
 	if (!n) {
-		tacho_diag(p->d, -ENOMEM, p->lex.t.offset,
+		tacho_diag(p->d, -E2BIG, p->lex.t.offset,
 			   "the print format is too large");
 		return NULL;
 	}

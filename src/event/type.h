@@ -92,7 +92,7 @@ struct tacho_type {
  * are refused.
  *
  * Returns the type, or NULL with d filled in (offset is the byte in text):
- * -EINVAL for text that is not a format, -ENOMEM.
+ * -EINVAL for text that is not a format, -ENOMEM (and arena->no_memory is set).
  */
 struct tacho_type *tacho_type_parse(struct tacho_arena *arena,
 				    const char *system, const char *name,

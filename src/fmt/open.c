@@ -87,10 +87,11 @@ static const struct tacho_format formats[] = {
 	{ .name = "image", .probe = image_probe, .open_all = tacho_crash_open },
 };
 
-static void look_at(struct tacho_probe *p, const char *path)
+/* 0, or -errno: nothing can be said of it. */
+static int look_at(struct tacho_probe *p, const char *path)
 {
 	struct stat st;
-	int fd = -1;
+	int fd = -1, err = 0;
 
 	p->path = path;
 	p->type = stat(path, &st) ? 0 : st.st_mode & S_IFMT;
@@ -98,24 +99,33 @@ static void look_at(struct tacho_probe *p, const char *path)
 	if (p->type == S_IFREG)
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return;
+		return p->type == S_IFREG && tacho_no_room_here(-errno) ? -errno : 0;
 	while (p->len < sizeof(p->head)) {
 		ssize_t n = read(fd, p->head + p->len, sizeof(p->head) - p->len);
 
+		if (n < 0)
+			err = -errno;
 		if (n <= 0)
 			break;
 		p->len += (size_t)n;
 	}
 	close(fd);
+	return err;
 }
 
-static const struct tacho_format *find_format(const struct tacho_probe *p,
-					      bool rotates)
+/* *f: NULL: none.  0, or -errno: it could not be found out. */
+static int find_format(const struct tacho_probe *p, bool rotates,
+		       const struct tacho_format **f)
 {
-	for (size_t i = 0; i < TACHO_ARRAY_SIZE(formats); i++)
+	*f = NULL;
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(formats) && !*f; i++) {
+		errno = 0;
 		if ((!rotates || formats[i].rotates) && formats[i].probe(p))
-			return &formats[i];
-	return NULL;
+			*f = &formats[i];
+		else if (tacho_no_room_here(-errno))
+			return -errno;
+	}
+	return 0;
 }
 
 static int add(struct tacho_stream *s, const struct tacho_format *f,
@@ -148,6 +158,8 @@ static int add_chunks(struct tacho_stream *s, const char *dir,
 	int n = scandir(dir, &list, may_be_directory, versionsort), err = 0;
 
 	*found = 0;
+	if (n < 0 && tacho_no_room_here(-errno))
+		return -errno;
 	for (int i = 0; i < n; i++) {
 		const struct tacho_format *f;
 		struct tacho_probe p;
@@ -157,9 +169,10 @@ static int add_chunks(struct tacho_stream *s, const char *dir,
 		free(list[i]);
 		if (err)
 			continue;
-		look_at(&p, path);
-		f = find_format(&p, true);
-		if (!f)
+		err = look_at(&p, path);
+		if (!err)
+			err = find_format(&p, true, &f);
+		if (err || !f)
 			continue;
 		err = ++*found > CHUNKS_MAX ?
 		      tacho_diag(d, -EMFILE, 0, "'%s' holds more than %u traces; read "
@@ -178,8 +191,11 @@ static int open_path(struct tacho_stream *s, const char *path,
 	uint32_t found;
 	int err;
 
-	look_at(&p, path);
-	f = find_format(&p, false);
+	err = look_at(&p, path);
+	if (!err)
+		err = find_format(&p, false, &f);
+	if (err)
+		return err;
 	/* a rotated trace is also a directory with metadata below it */
 	if (f && f->rotates)
 		return add(s, f, path, flags, d);

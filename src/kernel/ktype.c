@@ -271,7 +271,7 @@ static int keep(struct tacho_ktypes *t, const char *system, const char *text,
 
 	copy = tacho_arena_strndup(&t->arena, text, len);
 	if (!copy || grow(&p, &t->room, t->nr + 1, sizeof(*t->list)) < 0)
-		return tacho_diag(d, -ENOMEM, 0, "no memory for event types");
+		return tacho_diag(d, -ENOMEM, 0, "out of memory");
 	t->list = p;
 	type = tacho_type_parse(&t->arena, system, NULL, 0, copy, len, d);
 	if (!type)
@@ -303,7 +303,7 @@ static int add_rest(struct tacho_ktypes *t, const struct tacho_type *type,
 
 	s = new_shape(t, &plan.shape);
 	if (!s)
-		return tacho_diag(d, -ENOMEM, 0, "no memory for event types");
+		return tacho_diag(d, -ENOMEM, 0, "out of memory");
 	tacho_buf_init(&out, FORMAT_MAX);
 	plan.fixed = end_before_last(type);
 	if (type->nr_dynamic > (last->kind == TACHO_FIELD_FLEX) ||
@@ -344,7 +344,7 @@ int tacho_ktypes_add(struct tacho_ktypes *t, const char *system,
 		ret = tacho_diag(d, -EINVAL, 0, "event '%s:%s' is too large",
 				 system, type->name);
 	if (!ret && grow(&p, &t->nr_plans, type->id + 1, sizeof(*t->plans)) < 0)
-		ret = tacho_diag(d, -ENOMEM, 0, "no memory for event types");
+		ret = tacho_diag(d, -ENOMEM, 0, "out of memory");
 	t->plans = p;
 	if (ret < 0 || t->plans[type->id].kind != TACHO_KPLAN_NONE)
 		goto out;
@@ -352,6 +352,8 @@ int tacho_ktypes_add(struct tacho_ktypes *t, const char *system,
 	ret = last ? add_rest(t, type, last, d) :
 		     keep(t, system, text, len, &plan, d);
 out:
+	if (ret == -ENOMEM)
+		t->arena.no_memory = true;
 	tacho_arena_release(&arena);
 	return ret;
 }

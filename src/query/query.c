@@ -270,7 +270,8 @@ static void apply_noted(struct tacho_query *q, const struct query_command *c,
 			struct tacho_engine_event *event, struct outcome *o)
 {
 	struct tacho_cmd_error e = { 0 };
-	int err = event ? apply(q, c, event, &e) : -ENOMEM;
+	int err = event ? apply(q, c, event, &e) :
+			  tacho_cmd_error(&e, -ENOMEM, 0, "Out of memory");
 
 	o->matched++;
 	if (!err)
@@ -324,6 +325,8 @@ static int command(struct tacho_query *q, bool is_filter, const char *event,
 	if (!c || (!is_filter && query_snapshot_prepare(q, text)))
 		return tacho_cmd_error(e, -ENOMEM, 0, "Out of memory");
 	apply_all(q, c, &o);
+	if (tacho_stream_check(q->stream) == -ENOMEM)
+		return tacho_cmd_error(e, -ENOMEM, 0, "Out of memory");
 	if (!o.matched && !is_live(q))
 		return -ENOENT;
 	if (o.matched && !o.done) {

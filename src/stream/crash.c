@@ -637,6 +637,7 @@ static int add_session(struct tacho_stream *stream, struct crash *c,
 	s->session = session;
 	c->users++;
 	tacho_source_init(&s->source, &crash_ops, flags);
+	s->source.arena = &s->arena;
 	tacho_arena_init(&s->arena, TYPES_ARENA);
 	tacho_clock_map_init(&s->source.clock, ctl->clock_freq, ctl->start.ticks,
 			     ctl->start.realtime);

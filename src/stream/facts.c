@@ -77,10 +77,12 @@ int tacho_facts_add_task(struct tacho_facts *f, int32_t pid, int32_t tgid,
 		size_t room = f->room_tasks ? f->room_tasks * 2 : 64;
 
 		if (room > TASKS_MAX)
-			return -ENOMEM;
+			return -EOVERFLOW;
 		t = reallocarray(f->task, room, sizeof(*t));
-		if (!t)
+		if (!t) {
+			f->no_memory = true;
 			return -ENOMEM;
+		}
 		f->task = t;
 		f->room_tasks = room;
 	}

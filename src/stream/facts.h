@@ -36,6 +36,7 @@ struct tacho_facts {
 	struct tacho_fact_task *task;	/* sorted by pid once ready */
 	size_t nr_tasks, room_tasks;
 	bool tasks_ready;
+	bool no_memory;		/* a task is missing for want of it */
 	struct tacho_symbols symbols;		/* the kernel's */
 	struct tacho_fact_string *string;	/* sorted by addr */
 	size_t nr_strings;
@@ -50,11 +51,11 @@ int tacho_facts_set(struct tacho_facts *f, const char *name, size_t name_len,
 		    const char *value, size_t value_len);
 const char *tacho_facts_get(const struct tacho_facts *f, const char *name);
 
-/* One thread's name; comm need not end with NUL.  0 or -ENOMEM. */
+/* One thread's name; comm need not end with NUL.  0, -ENOMEM, or -EOVERFLOW: too many. */
 int tacho_facts_add_task(struct tacho_facts *f, int32_t pid, int32_t tgid,
 			 const char *comm, size_t len);
 
-/* Lines "pid tgid comm"; lines that are not are skipped.  0 or -ENOMEM. */
+/* Lines "pid tgid comm"; lines that are not are skipped.  As tacho_facts_add_task(). */
 int tacho_facts_add_cmdlines(struct tacho_facts *f, const char *text,
 			     size_t len);
 

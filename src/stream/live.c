@@ -149,16 +149,19 @@ static bool lane_ready(struct live *live, struct lane *l)
 	struct tacho_ring *r = &live->session.view.ring;
 	uint32_t id;
 
+	int err;
+
 	if (l->open)
 		return true;
 	if (!find_buffer(live, l, &id))
 		return false;
-	l->open = !tacho_ring_reader_init(&l->rd, r, l->nr, id,
-					  live->source.flags &
-					  TACHO_STREAM_CONSUME,
-					  live->source.flags & TACHO_LIVE_ALL &&
-					  !l->followed ? TACHO_READ_ALL :
-							 TACHO_READ_OLDEST);
+	err = tacho_ring_reader_init(&l->rd, r, l->nr, id,
+				     live->source.flags & TACHO_STREAM_CONSUME,
+				     live->source.flags & TACHO_LIVE_ALL && !l->followed ?
+				     TACHO_READ_ALL : TACHO_READ_OLDEST);
+	l->open = !err;
+	if (tacho_no_room_here(err))
+		tacho_source_failed(&live->source, err, "a buffer");
 	return l->open;
 }
 
@@ -361,6 +364,7 @@ static int open_live(struct tacho_source **out, const char *name, bool frozen,
 		return tacho_diag(d, -ENOMEM, 0, "out of memory");
 	live->frozen = frozen;
 	tacho_source_init(&live->source, &live_ops, flags);
+	live->source.arena = &live->arena;
 	tacho_arena_init(&live->arena, TYPES_MAX);
 	err = tacho_dir_open(&live->dir, false, d);
 	if (!err)

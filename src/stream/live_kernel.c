@@ -359,6 +359,7 @@ int tacho_live_kernel_open(struct tacho_source **source,
 	if (!lk)
 		return tacho_diag(d, -ENOMEM, 0, "out of memory");
 	tacho_source_init(&lk->source, &live_kernel_ops, flags);
+	lk->source.arena = &lk->types.arena;
 	tacho_ktypes_init(&lk->types);
 	err = tacho_ktasks_init(&lk->tasks);
 	err = err ? tacho_diag(d, err, 0, "out of memory")

@@ -53,7 +53,7 @@ int tacho_source_set_type(struct tacho_source *source, uint32_t stream_id,
 		/* pages that are never looked at stay untouched */
 		p = calloc(nr, sizeof(*p));
 		if (!p)
-			return -ENOMEM;
+			return tacho_source_failed(source, -ENOMEM, "");
 		if (t->nr)
 			memcpy(p, t->type, t->nr * sizeof(*p));
 		free(t->type);
@@ -64,9 +64,41 @@ int tacho_source_set_type(struct tacho_source *source, uint32_t stream_id,
 	return 0;
 }
 
+int tacho_source_failed(struct tacho_source *source, int err, const char *what)
+{
+	source->failed = true;
+	if (err == -ENOMEM)
+		return tacho_diag(&source->diag, err, 0, "out of memory");
+	return tacho_diag(&source->diag, err, 0, "cannot read %s of the recording: %s",
+			  what, strerror(-err));
+}
+
+int tacho_source_check(struct tacho_source *source)
+{
+	const struct tacho_facts *f = &source->facts;
+
+	if (f->no_memory || f->arena.no_memory ||
+	    (source->arena && source->arena->no_memory))
+		tacho_source_failed(source, -ENOMEM, "");
+	return source->failed ? source->diag.err : 0;
+}
+
+bool tacho_source_table(struct tacho_source *source, const char *name, struct tacho_buf *text)
+{
+	int err = source->ops->text ? source->ops->text(source, name, text) : -ENOENT;
+
+	if (err == -EIO)
+		(void)tacho_source_damage(source, name, 0, "it cannot be read");
+	else if (err && err != -ENOENT && err != -EOVERFLOW)
+		tacho_source_failed(source, err, name);
+	return !err;
+}
+
 int tacho_source_damage(struct tacho_source *source, const char *name,
 			uint64_t offset, const char *what)
 {
+	if (tacho_source_check(source))
+		return TACHO_STREAM_ERROR;
 	source->damaged++;
 	if (source->told)
 		source->told(source->told_arg, name, offset, what);
@@ -84,9 +116,9 @@ const char *tacho_source_string(struct tacho_source *source, uint64_t addr)
 	if (!source->strings_tried) {
 		source->strings_tried = true;
 		tacho_buf_init(&text, PRINTK_MAX);
-		if (source->ops->text &&
-		    !source->ops->text(source, "printk_formats", &text))
-			(void)tacho_facts_take_printk(&source->facts, &text);
+		if (tacho_source_table(source, "printk_formats", &text) &&
+		    tacho_facts_take_printk(&source->facts, &text) == -ENOMEM)
+			tacho_source_failed(source, -ENOMEM, "");
 		tacho_buf_release(&text);
 	}
 	return tacho_facts_string(&source->facts, addr);

@@ -99,7 +99,8 @@ struct tacho_source_ops {
 
 	/*
 	 * Called for a common_type that is not in the table: the type (and
-	 * sets it in the table), or NULL.  NULL: the table is complete.
+	 * sets it in the table), or NULL; without memory, tacho_source_failed().
+	 * NULL: the table is complete.
 	 */
 	const struct tacho_type *(*type)(struct tacho_source *source,
 					 uint32_t stream_id, uint32_t id);
@@ -147,17 +148,23 @@ struct tacho_source {
 	uint32_t nr_parts;
 	uint32_t flags;			/* enum tacho_stream_flag */
 	struct tacho_type_table table[TACHO_NR_STREAM_IDS];
+	struct tacho_arena *arena;	/* that types are made in: tacho_source_check(); or NULL */
 	struct tacho_facts facts;
 	uint64_t recording;		/* equal in the pieces of a rotated trace; 0: not known */
 	bool symbols_tried;		/* the stream's: kallsyms was asked for */
 	bool strings_tried;		/* printk_formats was asked for */
+	bool failed;			/* tacho_source_failed() was called: seeking does not help */
 	bool counting;			/* ... only how many records there are is asked for */
 	uint64_t damaged;
 	uint64_t truncated;		/* records that had to be cut to be one */
 	/* told of each damage: file, byte, what; NULL: nobody listens */
 	void (*told)(void *arg, const char *name, uint64_t offset, const char *what);
 	void *told_arg;
-	struct tacho_diag diag;		/* why fill() returned ERROR */
+	/*
+	 * Why fill() returned ERROR; or what of the source could not be had and is
+	 * not missed before the stream's end (tacho_source_failed())
+	 */
+	struct tacho_diag diag;
 };
 
 /* Start and end of a source's life; _release frees what it holds, not parts. */
@@ -168,13 +175,34 @@ void tacho_source_release(struct tacho_source *source);
 /* Appends a part.  0 or -ENOMEM. */
 int tacho_source_add_part(struct tacho_source *source, struct tacho_part *part);
 
-/* Enters a type at its id.  id <= 65535.  0 or -ENOMEM. */
+/* Enters a type at its id.  id <= 65535.  0 or -ENOMEM, which tacho_source_check() knows. */
 int tacho_source_set_type(struct tacho_source *source, uint32_t stream_id,
 			  uint32_t id, const struct tacho_type *type);
 
 /*
+ * What (a type, a table) could not be had for want of memory, of a descriptor, or
+ * because its file cannot be read.  This is no damage: the stream, which
+ * would be another one without it, ends with this error, and so do the
+ * totals of tacho_stream_get_info().  Returns err.
+ */
+int tacho_source_failed(struct tacho_source *source, int err, const char *what);
+
+/*
+ * The error that tacho_source_failed() was given first, or -ENOMEM when there was no
+ * memory for a type or a fact; 0: neither.
+ */
+int tacho_source_check(struct tacho_source *source);
+
+/*
+ * Appends one of the source's tables (ops->text) and says whether there is one.  One that
+ * is there and cannot be read is damage; without memory or descriptors, tacho_source_failed().
+ */
+bool tacho_source_table(struct tacho_source *source, const char *name, struct tacho_buf *text);
+
+/*
  * Counts damage.  Returns TACHO_STREAM_RECORD, or TACHO_STREAM_ERROR with
- * diag filled in when the stream was opened STRICT.
+ * diag filled in when the stream was opened STRICT, or after tacho_source_check()
+ * has found an error: who knows whether that is damage.
  */
 int tacho_source_damage(struct tacho_source *source, const char *name,
 			uint64_t offset, const char *what);

@@ -26,6 +26,7 @@ struct slot {
 struct type_list {
 	const struct tacho_type **type;
 	uint32_t nr;
+	bool no_memory;		/* it is too short; sticks */
 };
 
 struct tacho_stream {
@@ -393,15 +394,33 @@ static int next_unordered(struct tacho_stream *s, struct tacho_record *r)
 	return s->nr_slots ? TACHO_STREAM_AGAIN : TACHO_STREAM_END;
 }
 
+int tacho_stream_check(struct tacho_stream *s)
+{
+	for (uint32_t i = 0; i < s->nr_sources && !s->error.err; i++)
+		if (tacho_source_check(s->source[i]))
+			tacho_error_from(&s->error, &s->source[i]->diag);
+	if (s->types->no_memory && !s->error.err) {
+		struct tacho_diag d = { 0 };
+
+		tacho_diag(&d, -ENOMEM, 0, "out of memory");
+		tacho_error_from(&s->error, &d);
+	}
+	return s->error.err;
+}
+
 int tacho_stream_next(struct tacho_stream *s, struct tacho_record *r)
 {
+	int status;
+
 	if (s->error.err)
 		return TACHO_STREAM_ERROR;
 	if (!s->begun)
 		stream_begin(s);
-	if (s->flags & TACHO_STREAM_UNORDERED)
-		return next_unordered(s, r);
-	return next_merged(s, r);
+	status = s->flags & TACHO_STREAM_UNORDERED ? next_unordered(s, r) :
+						     next_merged(s, r);
+	if (tacho_unlikely(status != TACHO_STREAM_RECORD) && tacho_stream_check(s))
+		return TACHO_STREAM_ERROR;
+	return status;
 }
 
 int tacho_stream_seek(struct tacho_stream *s, uint64_t time)
@@ -409,6 +428,9 @@ int tacho_stream_seek(struct tacho_stream *s, uint64_t time)
 	for (uint32_t i = 0; i < s->nr_sources; i++)
 		if (!s->source[i]->ops->seek)
 			return -ESPIPE;
+	for (uint32_t i = 0; i < s->nr_sources; i++)
+		if (tacho_source_check(s->source[i]))
+			return s->source[i]->diag.err;
 	s->error = (struct tacho_error){ 0 };
 	for (uint32_t i = 0; i < s->nr_sources; i++) {
 		struct tacho_source *source = s->source[i];
@@ -546,6 +568,8 @@ static int move_substitute(void *arg, uint32_t stream_id, uint32_t id, const str
 	const struct tacho_type *type = tacho_source_type(c->source, stream_id, id);
 	struct tally *own;
 
+	if (!type && tacho_source_check(c->source))
+		return c->source->diag.err;
 	if (!type) {
 		c->source->damaged += t->events;
 		return 0;
@@ -623,7 +647,7 @@ int tacho_stream_count(struct tacho_stream *s, struct tacho_type_count **list,
 	s->nr_slots = 0;
 	*list = c.list;
 	*nr = c.nr;
-	return err;
+	return err ? err : tacho_stream_check(s);
 }
 
 /* ---- facts --------------------------------------------------------------- */
@@ -652,7 +676,7 @@ int tacho_stream_get_info(struct tacho_stream *s,
 	}
 	(void)tacho_stream_type(s, 0);
 	info->types = s->types->nr;
-	return 0;
+	return tacho_stream_check(s);
 }
 
 const char *tacho_stream_env(const struct tacho_stream *s, const char *name)
@@ -741,8 +765,10 @@ static void type_list_make(const struct tacho_stream *s)
 		if (source->ops->load_types)
 			source->ops->load_types(source);
 		for (int j = 0; j < TACHO_NR_STREAM_IDS; j++)
-			if (type_list_add(s->types, &source->table[j]))
+			if (type_list_add(s->types, &source->table[j])) {
+				s->types->no_memory = true;
 				return;
+			}
 	}
 }
 
@@ -786,9 +812,9 @@ const struct tacho_symbols *tacho_source_symbols(struct tacho_source *source)
 
 		source->symbols_tried = true;
 		tacho_buf_init(&text, KALLSYMS_MAX);
-		if (source->ops->text &&
-		    !source->ops->text(source, "kallsyms", &text))
-			(void)tacho_symbols_take(&source->facts.symbols, &text);
+		if (tacho_source_table(source, "kallsyms", &text) &&
+		    tacho_symbols_take(&source->facts.symbols, &text) == -ENOMEM)
+			tacho_source_failed(source, -ENOMEM, "");
 		tacho_buf_release(&text);
 	}
 	return &source->facts.symbols;

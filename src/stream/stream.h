@@ -97,4 +97,12 @@ uint32_t tacho_stream_cpus(const struct tacho_stream *stream);
 /* Copies a diag into the public error (which may be NULL); returns d->err. */
 int tacho_error_from(struct tacho_error *error, const struct tacho_diag *d);
 
+/*
+ * Whether something could not be had on the way, as a type for want of memory, though
+ * every record was: the first error of all sources, which is the stream's from now on.
+ * 0, or a negative errno that tacho_stream_error() explains.  Asked by whoever
+ * has listed the types and finds one missing.
+ */
+int tacho_stream_check(struct tacho_stream *s);
+
 #endif

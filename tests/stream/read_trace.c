@@ -96,7 +96,8 @@ int main(int argc, char **argv)
 		events = next(s);
 	status = tacho_stream_error(s)->err;
 	getrusage(RUSAGE_SELF, &ru);
-	tacho_stream_get_info(s, &info);
+	if (tacho_stream_get_info(s, &info) && !status)
+		status = tacho_stream_error(s)->err;
 	fprintf(stderr, "%" PRIu64 " events, %" PRIu64 " discarded, %" PRIu64
 		" damaged, %ld KiB\n", events, info.discarded, info.damaged,
 		ru.ru_maxrss);

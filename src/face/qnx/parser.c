@@ -485,6 +485,8 @@ static int read_events(struct traceparser_state *s, void *user, struct tacho_kev
 				handle(s, user, &ev);
 		at += (uint64_t)n;
 	}
+	if (p->no_memory)
+		return fail(s, _TRACEPARSER_NO_MORE_MEMORY, "out of memory");
 	while (tacho_kev_parse_end(p, &ev))
 		handle(s, user, &ev);
 	if (n < 0)
@@ -519,7 +521,7 @@ static int parse_file(struct traceparser_state *s, void *user)
 					     0);
 	p = tacho_kev_parser_new(s->file.swap);
 	if (!p)
-		return fail(s, _TRACEPARSER_NO_MORE_MEMORY, "no memory");
+		return fail(s, _TRACEPARSER_NO_MORE_MEMORY, "out of memory");
 	seed(s, p);
 	err = read_events(s, user, p);
 	tacho_kev_parser_free(p);

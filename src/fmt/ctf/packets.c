@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/diag.h"
 #include "fmt/ctf/layout.h"
 
 #define HEAD	((uint64_t)sizeof(struct tacho_packet))
@@ -366,18 +367,23 @@ int tacho_ctf_fill(struct tacho_source *source, struct tacho_part *part,
 	return TACHO_STREAM_RECORD;
 }
 
-void tacho_ctf_first(struct tacho_ctf_part *p)
+int tacho_ctf_first(struct tacho_ctf_part *p)
 {
 	struct tacho_packet h;
+	int err;
 
-	if (p->file_size < HEAD || part_pread(p, &h, HEAD, 0))
-		return;
+	if (p->file_size < HEAD)
+		return 0;
+	err = part_pread(p, &h, HEAD, 0);
+	if (err)
+		return tacho_no_room_here(err) ? err : 0;
 	if (is_head(p, (const unsigned char *)&h) && !head_fault(&h))
 		p->part.horizon = h.timestamp_begin;
 	if (p->fd >= 0) {
 		close(p->fd);
 		p->fd = -1;
 	}
+	return 0;
 }
 
 /* ---- index --------------------------------------------------------------- */
@@ -479,6 +485,7 @@ int tacho_ctf_seek(struct tacho_source *source, struct tacho_part *part,
 {
 	struct tacho_ctf_part *p = (struct tacho_ctf_part *)part;
 	uint32_t lo = 0, hi;
+	int err;
 
 	(void)source;
 	tacho_ctf_part_idle(p);
@@ -486,13 +493,11 @@ int tacho_ctf_seek(struct tacho_source *source, struct tacho_part *part,
 	p->next = 0;
 	p->discarded = 0;
 	p->from = ticks;
-	tacho_ctf_first(p);
-	if (ticks) {
-		int err = tacho_ctf_scan(p);
-
-		if (err)
-			return err;
-	}
+	err = tacho_ctf_first(p);
+	if (!err && ticks)
+		err = tacho_ctf_scan(p);
+	if (err)
+		return err;
 	/* the last mark before which everything is too early */
 	for (hi = ticks ? p->nr_marks : 0; lo < hi; ) {
 		uint32_t mid = lo + (hi - lo) / 2;

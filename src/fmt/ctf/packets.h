@@ -74,8 +74,11 @@ int tacho_ctf_seek(struct tacho_source *source, struct tacho_part *part,
 /* Reads every packet header once, for totals and marks.  0 or -errno. */
 int tacho_ctf_scan(struct tacho_ctf_part *p);
 
-/* Sets the horizon to the first packet's begin; no damage is counted. */
-void tacho_ctf_first(struct tacho_ctf_part *p);
+/*
+ * Sets the horizon to the first packet's begin; no damage is counted.  0, or -errno when
+ * there was no memory or no descriptor for it.
+ */
+int tacho_ctf_first(struct tacho_ctf_part *p);
 
 /* Frees the window and closes the file; reading may go on afterwards. */
 void tacho_ctf_part_idle(struct tacho_ctf_part *p);

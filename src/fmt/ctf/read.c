@@ -233,8 +233,8 @@ static int read_info(struct ctf_source *s, const char *dir,
 		if (err == -ENOTSUP)
 			tacho_diag(d, err, 0, "'%s' has the other byte order", dir);
 		else if (err)
-			tacho_diag(d, err, 0, "cannot take in '%s/%s/info'", dir,
-				   TACHO_CTF_EXTRAS);
+			tacho_diag(d, err, 0, "cannot read '%s/%s/info': %s", dir,
+				   TACHO_CTF_EXTRAS, strerror(-err));
 		else if (!info.have_uuid)
 			err = tacho_diag(d, -EINVAL, 0, "'%s/%s/info' has no uuid",
 					 dir, TACHO_CTF_EXTRAS);
@@ -323,13 +323,14 @@ static int add_files(struct ctf_source *s)
 }
 
 /* Shares the memory out, and asks each file when it begins. */
-static void prepare_parts(struct ctf_source *s)
+static int prepare_parts(struct ctf_source *s)
 {
 	uint32_t nr = s->source.nr_parts;
 	size_t room;
+	int err = 0;
 
 	if (!nr)
-		return;
+		return 0;
 	qsort(s->source.part, nr, sizeof(s->source.part[0]), part_order);
 	room = WINDOWS_MAX / nr / 4096 * 4096;
 	if (room > WINDOW_MAX)
@@ -339,14 +340,15 @@ static void prepare_parts(struct ctf_source *s)
 #ifdef TACHO_TINY
 	room = 256;
 #endif
-	for (uint32_t i = 0; i < nr; i++) {
+	for (uint32_t i = 0; i < nr && !err; i++) {
 		struct tacho_ctf_part *p =
 			(struct tacho_ctf_part *)s->source.part[i];
 
 		p->win_room = room;
 		p->keep_fd = nr <= KEEP_FDS;
-		tacho_ctf_first(p);
+		err = tacho_ctf_first(p);
 	}
+	return err;
 }
 
 static struct ctf_source *source_new(unsigned int flags)
@@ -357,6 +359,7 @@ static struct ctf_source *source_new(unsigned int flags)
 		return NULL;
 	tacho_source_init(&s->source, &ctf_ops, flags);
 	tacho_arena_init(&s->arena, TYPES_ARENA_MAX);
+	s->source.arena = &s->arena;
 	s->dirfd = s->extras = -1;
 	s->types[0].fd = s->types[1].fd = -1;
 	return s;
@@ -393,15 +396,21 @@ static int load(struct ctf_source *s, const char *dir, struct tacho_diag *d)
 		return tacho_diag(d, err, 0, "cannot read the types of '%s': %s",
 				  dir, strerror(-err));
 	err = add_files(s);
+	if (!err)
+		err = prepare_parts(s);
 	if (err)
 		return tacho_diag(d, err, 0, "cannot read directory '%s': %s",
 				  dir, strerror(-err));
-	prepare_parts(s);
 	tacho_buf_init(&tasks, (size_t)16 << 20);
-	if (!tacho_buf_read_fileat(&tasks, s->extras, "cmdlines"))
-		(void)tacho_facts_add_cmdlines(&s->source.facts, tasks.data,
+	err = tacho_buf_read_fileat(&tasks, s->extras, "cmdlines");
+	if (!err)
+		err = tacho_facts_add_cmdlines(&s->source.facts, tasks.data,
 					       tasks.len);
 	tacho_buf_release(&tasks);
+	/* without the file there are no names; one that is too long has none, too */
+	if (err && err != -ENOENT && err != -EOVERFLOW)
+		return tacho_diag(d, err, 0, "cannot read '%s/%s/cmdlines': %s",
+				  dir, TACHO_CTF_EXTRAS, strerror(-err));
 	return 0;
 }
 
@@ -439,8 +448,7 @@ int tacho_ctf_open_memory(struct tacho_source **source, const void *data,
 	if (p) {
 		p->memory = data;
 		p->keep_fd = true;
-		tacho_ctf_first(p);
-		err = 0;
+		err = tacho_ctf_first(p);
 	}
 	for (uint32_t i = 0; i < TACHO_NR_STREAM_IDS && !err; i++) {
 		int fd = types_fd < 0 ? -1 : fcntl(types_fd, F_DUPFD_CLOEXEC, 0);

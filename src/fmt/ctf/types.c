@@ -130,8 +130,12 @@ int tacho_ctf_types_open(struct tacho_ctf_types *t, int dirfd,
 	(void)snprintf(name, sizeof(name), "types.%s",
 		       tacho_ctf_stream_name(stream_id));
 	fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && errno != ENOENT)
-		return -errno;
+	if (fd < 0 && errno != ENOENT) {
+		int err = -errno;
+
+		(void)tacho_ctf_types_open_take(t, -1, stream_id, arena);
+		return err;
+	}
 	return tacho_ctf_types_open_take(t, fd, stream_id, arena);
 }
 
@@ -144,7 +148,8 @@ void tacho_ctf_types_release(struct tacho_ctf_types *t)
 }
 
 /* Parses the text of an entry. */
-static const struct tacho_type *parse(struct tacho_ctf_types *t, uint32_t id)
+static const struct tacho_type *parse(struct tacho_ctf_types *t,
+				      struct tacho_source *source, uint32_t id)
 {
 	const struct tacho_ctf_type_entry *e = &t->entry[id];
 	const char *full = t->names.data + e->name, *colon = strchr(full, ':');
@@ -152,11 +157,17 @@ static const struct tacho_type *parse(struct tacho_ctf_types *t, uint32_t id)
 	struct tacho_diag d = { 0 };
 	char *text = malloc((size_t)e->len + 1);
 	char system[LINE_MAX_LEN];
+	ssize_t n;
 
+	if (!text)
+		tacho_source_failed(source, -ENOMEM, full);
 	if (!text || !colon)
 		goto out;
 	(void)snprintf(system, sizeof(system), "%.*s", (int)(colon - full), full);
-	if (pread(t->fd, text, e->len, (off_t)e->text) == (ssize_t)e->len)
+	n = pread(t->fd, text, e->len, (off_t)e->text);
+	if (n < 0)
+		tacho_source_failed(source, -errno, "the type of an event");
+	if (n == (ssize_t)e->len)
 		type = tacho_type_parse(t->arena, system, colon + 1, id, text,
 					e->len, &d);
 out:
@@ -176,7 +187,7 @@ const struct tacho_type *tacho_ctf_types_get(struct tacho_ctf_types *t,
 	t->entry[id].tried = true;
 	base = t->entry[id].base;
 	if (base == id) {
-		type = parse(t, id);
+		type = parse(t, source, id);
 	} else {
 		/* a stand-in for a stand-in would be a loop: refused */
 		if (base >= t->nr || t->entry[base].base != base)

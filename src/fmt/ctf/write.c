@@ -595,6 +595,7 @@ int tacho_ctf_writer_type(struct tacho_ctf_writer *w, uint32_t stream_id,
 	const struct tacho_type *type;
 	const struct tacho_canon *canon;
 	size_t text_len, events_len;
+	int err;
 
 	if (stream_id > TACHO_STREAM_KERNEL || id >= IDS ||
 	    len > TACHO_CTF_FORMAT_MAX || strpbrk(system, ": \n") ||
@@ -618,8 +619,9 @@ int tacho_ctf_writer_type(struct tacho_ctf_writer *w, uint32_t stream_id,
 	tacho_buf_put(&k->text, format, len);
 	if (canon->kind != TACHO_CANON_NEVER)
 		tacho_tsdl_event(&w->events, stream_id, id, type, 0);
-	if (texts_check(w, k, text_len, events_len))
-		return tacho_diag(d, -ENOMEM, 0, "too many event types");
+	err = texts_check(w, k, text_len, events_len);
+	if (err)
+		return tacho_diag(d, err, 0, "too many event types");
 	k->canon[id] = canon;
 	w->stale = true;
 	return 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* One JSON object a line. */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -29,8 +30,9 @@ static uint32_t task_text(const struct tacho_line *l, int32_t pid,
 		tacho_json_str(&j, "<idle>");
 	else
 		tacho_json_null(&j);
-	n = (uint32_t)b.len;
-	memcpy(text, b.data, n);
+	n = tacho_buf_error(&b) == -ENOMEM ? 0 : (uint32_t)b.len;
+	if (n)
+		memcpy(text, b.data, n);
 	tacho_buf_release(&b);
 	return n;
 }

@@ -25,7 +25,7 @@ static TACHO_COLD int damage(struct tacho_kev_source *s, uint64_t at,
 
 static TACHO_COLD int no_memory(struct tacho_kev_source *s)
 {
-	(void)tacho_diag(&s->source.diag, -ENOMEM, 0, "out of memory");
+	(void)tacho_source_failed(&s->source, -ENOMEM, "");
 	return TACHO_STREAM_ERROR;
 }
 
@@ -211,7 +211,7 @@ static TACHO_ALWAYS_INLINE int put_slots(struct tacho_kev_source *s,
 		    TACHO_STREAM_ERROR)
 			return TACHO_STREAM_ERROR;
 	}
-	return TACHO_STREAM_RECORD;
+	return s->parser->no_memory ? no_memory(s) : TACHO_STREAM_RECORD;
 }
 
 /* ---- the file -------------------------------------------------------------------- */

@@ -189,7 +189,8 @@ static int read_head(struct tacho_kev_file *f, struct tacho_diag *d)
 			return tacho_diag(d, (int)got, 0, "cannot read '%s': %s",
 					  f->path, strerror((int)-got));
 		if (!got)
-			return tacho_diag(d, -EINVAL, f->head.len,
+			return tacho_diag(d, tacho_buf_error(&f->head) == -ENOMEM ? -ENOMEM :
+					  -EINVAL, f->head.len,
 					  "'%s': its header has no TRACE_HEADER_END in the first %zu bytes",
 					  f->path, f->head.len);
 		tacho_buf_commit(&f->head, (size_t)got);

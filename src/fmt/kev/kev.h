@@ -77,6 +77,7 @@ struct tacho_kev_parser {
 	bool swap;		/* slots are of the other byte order */
 	struct tacho_kev_open *open;	/* of OPEN_MAX */
 	uint32_t nr_open;	/* the first so many are in use, in order of age */
+	bool no_memory;		/* for a combine event: what comes is not all there is; sticks */
 	unsigned char simple[8];
 	unsigned char *out;	/* words of the event that was handed out */
 };

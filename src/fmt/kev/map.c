@@ -99,6 +99,11 @@ static const struct kind *kind_of(struct tacho_kev_map *m,
 	k->code = tacho_kev_type_code(&m->types, r->type, &k->id);
 	if (k->code >= 0)
 		k->form = form_by_id(m, k);
+	/* the types to compare with could not be made */
+	if (m->types.arena.no_memory) {
+		(void)tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return NULL;
+	}
 	if (k->code < 0 && r->source == TACHO_STREAM_KERNEL)
 		k->mapping = tacho_kev_mapping_of(r->type);
 	if (k->mapping && !take_fields(k, r->type))

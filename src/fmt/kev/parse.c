@@ -165,15 +165,18 @@ static void hand_out(struct tacho_kev_parser *p, struct tacho_kev_open *o,
 	memmove(o, o + 1, (p->nr_open - at) * sizeof(*o));
 }
 
-static bool append(struct tacho_kev_open *o, const unsigned char *data)
+static bool append(struct tacho_kev_parser *p, struct tacho_kev_open *o,
+		   const unsigned char *data)
 {
 	if (o->words + 2 > o->room) {
 		uint32_t room = o->room ? 2 * o->room : 16;
-		unsigned char *p = realloc(o->data, (size_t)4 * room);
+		unsigned char *more = realloc(o->data, (size_t)4 * room);
 
-		if (!p)
+		if (!more) {
+			p->no_memory = true;
 			return false;
-		o->data = p;
+		}
+		o->data = more;
 		o->room = room;
 	}
 	memcpy(o->data + (size_t)4 * o->words, data, 8);
@@ -219,8 +222,8 @@ static bool begin(struct tacho_kev_parser *p, uint32_t header, uint32_t stamp,
 	o = &p->open[p->nr_open];
 	*o = (struct tacho_kev_open){ .key = TACHO_KEV_KEY(header), .stamp = stamp,
 				      .time = time, .offset = offset };
-	if (!append(o, data))
-		return out || orphan(p, header, stamp, data, offset, "no memory", ev);
+	if (!append(p, o, data))
+		return out;
 	p->nr_open++;
 	/* what is wrong with the time is told with one event or another */
 	if (out && problem)
@@ -239,8 +242,8 @@ static bool go_on(struct tacho_kev_parser *p, uint32_t header, uint32_t stamp,
 		return orphan(p, header, stamp, data, offset,
 			      end ? "the end of a combine event has no beginning" :
 				    "a part of a combine event has no beginning", ev);
-	if (!append(o, data))
-		return orphan(p, header, stamp, data, offset, "no memory", ev);
+	if (!append(p, o, data))
+		return false;
 	if (end)
 		hand_out(p, o, TACHO_KEV_WHOLE, NULL, ev);
 	else if (o->words >= TACHO_KEV_WORDS_MAX)

@@ -24,7 +24,7 @@ static struct tacho_kev_source *source_of(struct tacho_source *source)
 
 static int no_memory(struct tacho_kev_source *s)
 {
-	(void)tacho_diag(&s->source.diag, -ENOMEM, 0, "out of memory");
+	(void)tacho_source_failed(&s->source, -ENOMEM, "");
 	return TACHO_STREAM_ERROR;
 }
 
@@ -453,6 +453,8 @@ static void look_ahead(struct tacho_kev_source *s)
 	struct tacho_kev_event ev;
 	long n = p && slots ? tacho_kev_file_read(&s->file, s->file.slots, slots, room) : 0;
 
+	if (!p || !slots)
+		(void)no_memory(s);
 	for (long i = 0; i + (long)TACHO_KEV_SLOT <= n; i += (long)TACHO_KEV_SLOT) {
 		uint32_t cpu, code;
 
@@ -470,6 +472,8 @@ static void look_ahead(struct tacho_kev_source *s)
 		if (s->first_timed < 0)
 			s->first_timed = (int)cpu;
 	}
+	if (p && p->no_memory)
+		(void)no_memory(s);
 	free(slots);
 	tacho_kev_parser_free(p);
 }
@@ -514,6 +518,7 @@ static int open_any(struct tacho_source **source, const char *path,
 	if (!s)
 		return tacho_diag(d, -ENOMEM, 0, "out of memory");
 	tacho_source_init(&s->source, &kev_ops, flags);
+	s->source.arena = &s->types.arena;
 	s->file.fd = -1;
 	err = load(s, path, data, len, d);
 	if (err) {

@@ -305,6 +305,9 @@ static const struct tacho_type *finish(struct tacho_kev_types *t, struct writing
 	    !tacho_buf_error(&w->args))
 		type = tacho_type_parse(&t->arena, system, name, id, w->text.data,
 					w->text.len, NULL);
+	/* none of these texts is near its maximum */
+	if (!type)
+		t->arena.no_memory = true;
 	writing_release(w);
 	return type;
 }

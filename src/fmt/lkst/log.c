@@ -52,10 +52,10 @@ static int file_cursors(struct lkst_log *log)
 
 	log->load = file_load;
 	log->damaged = b->damaged;
-	log->nr = b->nr_runs;
-	log->cursor = calloc(log->nr ? log->nr : 1, sizeof(*log->cursor));
+	log->cursor = calloc(b->nr_runs ? b->nr_runs : 1, sizeof(*log->cursor));
 	if (!log->cursor)
 		return -ENOMEM;
+	log->nr = b->nr_runs;
 	for (uint32_t i = 0; i < log->nr; i++) {
 		struct lkst_cursor *c = &log->cursor[i];
 		const struct lkst_block_at *first = &b->block[b->run[i].from];
@@ -191,14 +191,16 @@ int lkst_log_next(struct lkst_log *log, struct lkst_record *r, int32_t *buffer)
 
 /* ---- all ---- */
 
-/* Whether a file begins as a log does; what cannot be read is none. */
-static bool is_log(const char *path)
+/* Whether a file begins as a log does; what cannot be read is none.  -errno: no descriptor. */
+static int is_log(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	unsigned char head[8];
 	bool is = fd >= 0 && pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
 		  lkst_blocks_probe(head, sizeof(head));
 
+	if (fd < 0 && tacho_no_room_here(-errno))
+		return -errno;
 	if (fd >= 0)
 		close(fd);
 	return is;
@@ -228,8 +230,10 @@ int lkst_log_open(struct lkst_log **out, const char *path, struct tacho_diag *d)
 	if (!log)
 		return tacho_diag(d, -ENOMEM, 0, "out of memory");
 	log->blocks.fd = -1;
-	log->is_file = is_log(path);
-	err = open_any(log, path, d);
+	err = is_log(path);
+	log->is_file = err > 0;
+	err = err < 0 ? tacho_diag(d, err, 0, "cannot open '%s': %s", path, strerror(-err)) :
+	      open_any(log, path, d);
 	if (err)
 		lkst_log_free(log);
 	else

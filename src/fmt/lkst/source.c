@@ -90,6 +90,8 @@ static const struct tacho_type *log_type(struct tacho_source *source, uint32_t s
 	type = tacho_buf_error(&text) ? NULL :
 	       tacho_type_parse(&s->arena, LKST_SYSTEM, t->mnemonic, id, text.data, text.len,
 				NULL);
+	if (tacho_buf_error(&text) == -ENOMEM)
+		s->arena.no_memory = true;
 	tacho_buf_release(&text);
 	if (!type || tacho_source_set_type(source, stream_id, id, type))
 		return NULL;
@@ -350,6 +352,7 @@ static int open_any(struct tacho_source **source, const char *path, const void *
 	if (!s)
 		return tacho_diag(d, -ENOMEM, 0, "out of memory");
 	tacho_source_init(&s->source, &log_ops, flags);
+	s->source.arena = &s->arena;
 	lkst_types_init(&s->types);
 	tacho_arena_init(&s->arena, TYPES_MAX);
 	err = path ? lkst_blocks_open(&s->blocks, path, d) :

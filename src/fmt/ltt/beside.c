@@ -43,7 +43,7 @@ static int read_beside(const char *ltt, const char *extension, struct tacho_buf 
 
 int tacho_ltt_beside_text(const char *ltt, const char *name, struct tacho_buf *out)
 {
-	return read_beside(ltt, name, out) ? -ENOENT : 0;
+	return read_beside(ltt, name, out);
 }
 
 /* "PID: 7; PPID: 1; NAME: text": our facts know no parents. */
@@ -100,13 +100,15 @@ static int take_lines(const char *ltt, const char *extension, struct tacho_facts
 		      int (*take)(struct tacho_facts *, char *))
 {
 	struct tacho_buf text;
-	int err = 0;
+	int err;
 
 	tacho_buf_init(&text, TABLE_MAX);
-	if (!read_beside(ltt, extension, &text))
+	err = read_beside(ltt, extension, &text);
+	if (!err)
 		err = each_line(&text, f, take);
 	tacho_buf_release(&text);
-	return err;
+	/* there need not be such a file, or a useful one */
+	return err == -ENOENT || err == -EOVERFLOW ? 0 : err;
 }
 
 int tacho_ltt_read_proc(const char *path, struct tacho_facts *facts)

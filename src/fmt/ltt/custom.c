@@ -61,7 +61,8 @@ struct tacho_ltt_custom *tacho_ltt_custom_add(struct tacho_ltt_customs *c,
 
 	if (e)
 		return e;
-	if (c->nr >= CUSTOMS_MAX || (c->nr * 2 >= c->nr_slots && !grow(c)))
+	c->no_memory = c->nr < CUSTOMS_MAX && c->nr * 2 >= c->nr_slots && !grow(c);
+	if (c->nr >= CUSTOMS_MAX || c->no_memory)
 		return NULL;
 	e = slot_of(c, id);
 	c->nr++;

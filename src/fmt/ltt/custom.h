@@ -61,6 +61,7 @@ struct tacho_ltt_custom {
 struct tacho_ltt_customs {
 	struct tacho_ltt_custom *slot;	/* hash of ids */
 	uint32_t nr, nr_slots;
+	bool no_memory;		/* why the last one could not be added */
 	uint32_t nr_types;	/* DECLARED ones that have a type of their own */
 };
 

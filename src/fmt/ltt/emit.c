@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Records of LTT as ours: all that walk.c does not copy at once. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -170,6 +171,8 @@ static int declare(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	struct tacho_ltt_custom *c;
 
 	c = tacho_ltt_custom_add(&s->customs, u32_of(s, r->body));
+	if (!c && s->customs.no_memory)
+		tacho_source_failed(&s->source, -ENOMEM, "");
 	if (!c)
 		return tacho_ltt_damage(s, p, r->at, "too many custom events");
 	*hide = ours || carried;
@@ -295,6 +298,8 @@ static int take_piece(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		return tacho_ltt_damage(s, p, r->at, "a piece of a type without the "
 					"one before it");
 	tacho_buf_put(&pc->text, data + LTT_CARRY_HEAD, len - LTT_CARRY_HEAD);
+	if (tacho_buf_error(&pc->text) == -ENOMEM)
+		tacho_source_failed(&s->source, -ENOMEM, "");
 	if (pc->text.len < total)
 		return TACHO_STREAM_RECORD;
 	if (carry_type(s, c, &pc->text)) {

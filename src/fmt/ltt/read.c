@@ -408,6 +408,9 @@ static int add_dir(struct tacho_ltt_source *s, const char *dir, struct tacho_dia
 	struct dirent **list = NULL;
 	int n = scandir(dir, &list, is_ltt_name, versionsort), err = 0;
 
+	if (n < 0)
+		return tacho_diag(d, -errno, 0, "cannot read directory '%s': %s", dir,
+				  strerror(errno));
 	for (int i = 0; i < n; i++) {
 		char path[4096];
 
@@ -507,9 +510,12 @@ static int prepare(struct tacho_ltt_source *s, struct tacho_diag *d)
 	for (uint32_t id = 0; id <= TRACE_MAX; id++)
 		tacho_ltt_shape(&s->shape[id], s->layout, s->s390, id);
 	tacho_ltt_plans(s);
-	if (set_facts(s, f) ||
-	    (f->fd >= 0 && tacho_ltt_beside_read(f->path, &s->source.facts)))
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+	err = set_facts(s, f);
+	if (!err && f->fd >= 0)
+		err = tacho_ltt_beside_read(f->path, &s->source.facts);
+	if (err)
+		return tacho_diag(d, err, 0, "cannot read what is beside '%s': %s",
+				  f->path, strerror(-err));
 	return 0;
 }
 
@@ -525,6 +531,7 @@ static int open_any(struct tacho_source **source, const char *path, const void *
 		return tacho_diag(d, -ENOMEM, 0, "out of memory");
 	tacho_source_init(&s->source, &ltt_ops, flags);
 	tacho_arena_init(&s->arena, TYPES_MAX);
+	s->source.arena = &s->arena;
 	s->plain = plain;
 	if (!data && !stat(path, &st) && S_ISDIR(st.st_mode))
 		err = add_dir(s, path, d);

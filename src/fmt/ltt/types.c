@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* LTT's events as types: `format` texts made of the tables in layout.c. */
+#include <errno.h>
 #include <string.h>
 
 #include "fmt/ltt/layout.h"
@@ -145,7 +146,10 @@ static const struct tacho_type *maker_type(struct maker *m,
 	tacho_buf_put(&text, m->fields.data, m->fields.len);
 	tacho_buf_printf(&text, "\nprint fmt: \"%s\"", tacho_buf_str(&m->fmt));
 	tacho_buf_printf(&text, "%s\n", tacho_buf_str(&m->args));
-	if (!tacho_buf_error(&text))
+	if (tacho_buf_error(&text) == -ENOMEM || tacho_buf_error(&m->fields) == -ENOMEM ||
+	    tacho_buf_error(&m->fmt) == -ENOMEM || tacho_buf_error(&m->args) == -ENOMEM)
+		arena->no_memory = true;
+	else if (!tacho_buf_error(&text))
 		type = tacho_type_parse(arena, system, name, id, text.data, text.len,
 					NULL);
 	tacho_buf_release(&text);

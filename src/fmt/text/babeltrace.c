@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The line of babeltrace's text output, fields as LTTng's contexts and payload. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -47,8 +48,9 @@ static uint32_t task_text(const struct tacho_line *l, int32_t pid,
 		if (l->config.colour)
 			tacho_buf_puts(&b, LINE_COLOUR_OFF);
 	}
-	n = (uint32_t)b.len;
-	memcpy(text, b.data, n);
+	n = tacho_buf_error(&b) == -ENOMEM ? 0 : (uint32_t)b.len;
+	if (n)
+		memcpy(text, b.data, n);
 	tacho_buf_release(&b);
 	return n;
 }

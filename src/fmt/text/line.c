@@ -234,7 +234,7 @@ void tacho_line_put(struct tacho_line *l, const struct tacho_record *r,
 		type = find_type(l, r->type, r->source);
 	if (tacho_unlikely(task->pid != r->pid || !task->len || task->unknown))
 		make_task(l, r->pid, task);
-	if (tacho_unlikely(!type)) {
+	if (tacho_unlikely(!type || !task->len)) {
 		out->err = -ENOMEM;
 		return;
 	}

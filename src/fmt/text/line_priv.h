@@ -102,7 +102,7 @@ static inline bool line_number_array(const struct tacho_field *f)
 /* Whether l's fields include this one. */
 bool tacho_line_wants(const struct tacho_line *l, const struct tacho_field *f);
 
-/* The three formats: text of a thread, of a type, of a record. */
+/* The three formats: text of a thread (0: no memory), of a type, of a record. */
 struct line_ops {
 	uint32_t (*task)(const struct tacho_line *l, int32_t pid,
 			 const char *comm, char *text, size_t size);

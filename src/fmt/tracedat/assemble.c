@@ -82,9 +82,22 @@ static void put(struct out *o, const void *p, size_t len)
 /* Overwrites what was put before. */
 static void patch(struct out *o, uint64_t offset, const void *p, size_t len)
 {
+	const char *from = p;
+
 	flush(o);
-	if (!o->err && pwrite(o->fd, p, len, (off_t)offset) != (ssize_t)len)
-		o->err = errno ? -errno : -EIO;
+	while (len && !o->err) {
+		ssize_t n = pwrite(o->fd, from, len, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			o->err = n ? -errno : -EIO;
+			return;
+		}
+		from += n;
+		offset += (uint64_t)n;
+		len -= (size_t)n;
+	}
 }
 
 static void patch_u64(struct out *o, uint64_t offset, uint64_t v)
@@ -347,6 +360,8 @@ static void cpu_option(struct out *o, const struct tacho_dat_lane *l,
 		now / TACHO_NS_PER_S, now % TACHO_NS_PER_S / 1000);
 	tacho_buf_printf(&b, "dropped events: 0\nread events: %" PRIu64 "\n",
 			 l->events);
+	if (tacho_buf_error(&b) && !o->err)
+		o->err = tacho_buf_error(&b);
 	option_text(o, TACHO_DAT_CPUSTAT, tacho_buf_str(&b));
 	tacho_buf_release(&b);
 }
@@ -540,6 +555,8 @@ static void put_section(struct out *o, uint16_t id, const char *description)
 		o->err = tacho_buf_error(&o->block);
 	if (o->packer && !o->err)
 		packed = tacho_dat_pack(o->packer, o->block.data, o->block.len, &len);
+	if (o->packer && !packed && !o->err)
+		o->err = -ENOMEM;
 	if (packed) {
 		sizes[0] = (uint32_t)len;
 		sizes[1] = (uint32_t)o->block.len;
@@ -590,6 +607,8 @@ static void assemble_7(struct out *o)
 	uint64_t where, options;
 
 	o->packer = tacho_dat_packer_new();
+	if (!o->packer && tacho_dat_pack_version()[0])
+		o->err = -ENOMEM;
 	name = o->packer ? tacho_dat_pack_name : "none";
 	version = o->packer ? tacho_dat_pack_version() : "";
 	begin(o);

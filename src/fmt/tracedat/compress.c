@@ -60,7 +60,14 @@ static long zlib_decode(struct tacho_dat_codec *codec, const void *in,
 	unsigned long n = room;
 
 	(void)codec;
-	return uncompress(out, &n, in, len) == Z_OK ? (long)n : -EBADMSG;
+	switch (uncompress(out, &n, in, len)) {
+	case Z_OK:
+		return (long)n;
+	case Z_MEM_ERROR:
+		return -ENOMEM;
+	default:
+		return -EBADMSG;
+	}
 }
 
 static int zlib_init(struct tacho_dat_codec *codec)

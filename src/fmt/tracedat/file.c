@@ -71,6 +71,7 @@ void tacho_dat_in_init(struct tacho_dat_in *in, const struct tacho_dat_file *f,
 	in->pos = at;
 	in->end = f->size;
 	in->why = at > f->size ? "it ends too early" : NULL;
+	in->no_memory = false;
 	in->window_at = 0;
 	in->window_len = 0;
 }
@@ -174,6 +175,7 @@ void tacho_dat_in_text(struct tacho_dat_in *in, struct tacho_buf *out,
 		return;
 	to = tacho_buf_reserve(out, (size_t)n);
 	if (!to) {
+		in->no_memory = tacho_buf_error(out) == -ENOMEM;
 		in_fail(in, "a text in it is too long");
 		return;
 	}
@@ -213,14 +215,16 @@ static int in_decode(struct tacho_dat_in *in, uint64_t at,
 		n = tacho_dat_decode(f->codec, raw.data, raw.len, to, len);
 	tacho_buf_release(&raw);
 	if (in->why)
-		return tacho_diag(d, -EINVAL, at, "'%s' is damaged: the section at byte %llu: %s",
+		return tacho_diag(d, tacho_dat_in_err(in), at, "'%s' is damaged: the section at byte %llu: %s",
 				  f->path, (unsigned long long)at, in->why);
 	if (!to)
-		return tacho_diag(d, -EFBIG, at, "cannot read '%s': the section at byte %llu takes more than %zu MiB",
+		return tacho_diag(d, tacho_buf_error(hold) == -ENOMEM ? -ENOMEM : -EFBIG, at,
+				  "cannot read '%s': the section at byte %llu takes more than %zu MiB",
 				  f->path, (unsigned long long)at,
 				  TACHO_DAT_BLOCK_MAX >> 20);
 	if (n < 0)
-		return tacho_diag(d, -EINVAL, at, "'%s' is damaged: the section at byte %llu cannot be decompressed",
+		return tacho_diag(d, n == -ENOMEM ? -ENOMEM : -EINVAL, at,
+				  "'%s' is damaged: the section at byte %llu cannot be decompressed",
 				  f->path, (unsigned long long)at);
 	tacho_buf_commit(hold, (size_t)n);
 	in->bytes = (const unsigned char *)hold->data;

@@ -9,6 +9,7 @@
 #ifndef TACHO_FMT_TRACEDAT_FILE_H
 #define TACHO_FMT_TRACEDAT_FILE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,10 +65,17 @@ struct tacho_dat_in {
 	const unsigned char *bytes;	/* decompressed bytes [0, end); NULL: the file's */
 	uint64_t pos, end;
 	const char *why;		/* static text; NULL: no error */
+	bool no_memory;			/* ... and that is why */
 	uint64_t window_at;
 	uint32_t window_len;
 	unsigned char window[8192];
 };
+
+/* What an error is worth: damage, unless there was no memory. */
+static inline int tacho_dat_in_err(const struct tacho_dat_in *in)
+{
+	return in->no_memory ? -ENOMEM : -EINVAL;
+}
 
 /* Begins at an offset of the file and goes to its end at most. */
 void tacho_dat_in_init(struct tacho_dat_in *in, const struct tacho_dat_file *f,

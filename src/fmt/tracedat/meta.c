@@ -19,7 +19,7 @@
 static int bad_block(struct tacho_dat_load *l, const struct tacho_dat_in *in,
 		     const char *name)
 {
-	return tacho_diag(l->d, -EINVAL, in->pos, "'%s' is damaged: its %s: %s",
+	return tacho_diag(l->d, tacho_dat_in_err(in), in->pos, "'%s' is damaged: its %s: %s",
 			  l->f->path, name,
 			  in->why ? in->why : "it is not what it should be");
 }
@@ -205,7 +205,7 @@ int tacho_dat_meta_text(const struct tacho_dat_meta *m,
 		tacho_dat_in_init(&in, f, at);
 	if (!err) {
 		tacho_dat_in_text(&in, out, tacho_dat_in_u32(&in));
-		err = in.why ? -EIO : 0;
+		err = in.no_memory ? -ENOMEM : in.why ? -EIO : 0;
 	}
 	tacho_buf_release(&hold);
 	return err;

@@ -282,7 +282,7 @@ int tacho_dat_options(struct tacho_dat_load *l, struct tacho_dat_in *in,
 		tacho_buf_reset(&l->option);
 		tacho_dat_in_text(in, &l->option, len);
 		if (in->why)
-			return tacho_diag(l->d, -EINVAL, in->pos, "'%s' is damaged: its options: %s",
+			return tacho_diag(l->d, tacho_dat_in_err(in), in->pos, "'%s' is damaged: its options: %s",
 					  l->f->path, in->why);
 		err = one_option(l, id);
 	}

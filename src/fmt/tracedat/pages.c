@@ -135,6 +135,8 @@ static int load_chunk(struct tacho_dat_source *s, struct tacho_dat_part *p)
 	p->next += sizeof(head) + packed;
 	p->chunks--;
 	n = tacho_dat_decode(s->file.codec, in, packed, p->window, len);
+	if (n == -ENOMEM)
+		return no_memory(s);
 	if (n < 0)
 		return damage(s, p->window_at, "a chunk of events cannot be decompressed");
 	p->window_len = (size_t)n;

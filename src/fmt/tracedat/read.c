@@ -276,6 +276,7 @@ static int open_any(struct tacho_source **source, const char *path,
 	if (!s)
 		return tacho_diag(d, -ENOMEM, 0, "out of memory");
 	tacho_source_init(&s->source, &dat_ops, flags);
+	s->source.arena = &s->types.arena;
 	tacho_ktypes_init(&s->types);
 	tacho_arena_init(&s->swaps, SWAPS_MAX);
 	tacho_buf_init(&s->packed, (size_t)8 << 20);

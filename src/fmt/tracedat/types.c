@@ -48,6 +48,8 @@ static void plan_swap(struct tacho_dat_source *s,
 				       NULL);
 	if (type)
 		s->swap[f->id] = tacho_dat_swap_plan(&s->swaps, type);
+	if (arena.no_memory || s->swaps.no_memory)
+		s->types.arena.no_memory = true;
 	tacho_arena_release(&arena);
 }
 
@@ -87,6 +89,8 @@ static void make_type(struct tacho_dat_source *s,
 		/* a format that is none leaves its events unknown: damage */
 		(void)tacho_ktypes_add(&s->types, f->system, text, len, NULL);
 	}
+	if (tacho_buf_error(&shorter) == -ENOMEM || tacho_buf_error(&renamed) == -ENOMEM)
+		s->types.arena.no_memory = true;
 	tacho_buf_release(&shorter);
 	tacho_buf_release(&renamed);
 }
