@@ -336,11 +336,16 @@ static int step_lane(struct tacho_recorder *rec, uint32_t nr, struct tacho_diag 
 {
 	struct lane *l = &rec->lane[nr];
 	struct tacho_chunk chunk;
-	int any = 0;
+	int any = 0, opened;
 
 	if (rec->failed)
 		return rec->failed;
-	if (open_lane(rec, nr))
+	opened = open_lane(rec, nr);
+	/* one that cannot be read for want of memory is not one without records */
+	if (tacho_no_room_here(opened))
+		return rec->failed = tacho_diag(d, opened, 0, "cannot read the buffer of lane "
+						"%u: %s", nr, strerror(-opened));
+	if (opened)
 		return 0;
 	/* bounded, so that one busy lane does not starve the others */
 	for (int i = 0; i < 64; i++) {
@@ -630,6 +635,8 @@ int tacho_recorder_new(struct tacho_recorder **out,
 	}
 	if (tacho_ktasks_init(&rec->own_tasks) || (cfg->session && !rec->lane))
 		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
+	if (!rec->lane)
+		rec->nr_lanes = 0;
 	if (!err)
 		err = begin_writer(rec, d);
 	for (uint32_t i = 0; cfg->resume_lost && i < cfg->nr_resume &&

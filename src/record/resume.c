@@ -71,6 +71,10 @@ static int read_info(const char *dir, struct tacho_buf *b, struct tacho_diag *d)
 	(void)snprintf(path, sizeof(path), "%s/%s/info", dir, TACHO_CTF_EXTRAS);
 	tacho_buf_init(b, TACHO_CTF_INFO_MAX);
 	err = tacho_buf_read_file(b, path);
+	if (err && err != -ENOENT && err != -ENOTDIR) {
+		tacho_buf_release(b);
+		return tacho_diag(d, err, 0, "cannot read '%s': %s", path, strerror(-err));
+	}
 	if (err || strncmp(tacho_buf_str(b), TACHO_CTF_MAGIC_LINE,
 			   strlen(TACHO_CTF_MAGIC_LINE))) {
 		tacho_buf_release(b);
@@ -198,9 +202,16 @@ static int write_file(const char *path, const struct tacho_buf *b)
 
 	if (fd < 0)
 		return -errno;
-	if (write(fd, b->data, b->len) != (ssize_t)b->len)
-		err = errno ? -errno : -EIO;
-	close(fd);
+	for (size_t done = 0; done < b->len && !err; ) {
+		ssize_t n = write(fd, b->data + done, b->len - done);
+
+		if (n > 0)
+			done += (size_t)n;
+		else if (!n || errno != EINTR)
+			err = n ? -errno : -EIO;
+	}
+	if (close(fd) && !err)
+		err = -errno;
 	return err;
 }
 
@@ -229,22 +240,23 @@ int tacho_resume_close(const char *dir, struct tacho_diag *d)
 	return 0;
 }
 
-/* The number behind the last chunk below dir. */
+/* The number behind the last chunk below dir; 0, and errno: it cannot be found out. */
 static uint32_t next_chunk(const char *dir)
 {
 	DIR *list = opendir(dir);
 	const struct dirent *e;
 	uint32_t next = 1;
 
-	while (list && (e = readdir(list))) {
+	if (!list)
+		return 0;
+	while ((e = readdir(list))) {
 		char *end;
 		unsigned long nr = strtoul(e->d_name, &end, 10);
 
 		if (end != e->d_name && !*end && nr >= next && nr < UINT32_MAX)
 			next = (uint32_t)nr + 1;
 	}
-	if (list)
-		closedir(list);
+	closedir(list);
 	return next;
 }
 
@@ -252,6 +264,7 @@ int tacho_resume_rotate(const char *dir, char *next, size_t size,
 			struct tacho_diag *d)
 {
 	char temp[4200], first[4300], metadata[4200];
+	uint32_t nr;
 
 	(void)snprintf(metadata, sizeof(metadata), "%s/metadata", dir);
 	(void)snprintf(temp, sizeof(temp), "%s.recover", dir);
@@ -266,6 +279,9 @@ int tacho_resume_rotate(const char *dir, char *next, size_t size,
 	if (access(dir, F_OK) && rename(temp, dir) < 0)
 		return tacho_diag(d, -errno, 0, "cannot move '%s' to '%s': %s", temp,
 				  dir, strerror(errno));
-	(void)snprintf(next, size, "%s/%04u", dir, next_chunk(dir));
+	nr = next_chunk(dir);
+	if (!nr)
+		return tacho_diag(d, -errno, 0, "cannot read '%s': %s", dir, strerror(errno));
+	(void)snprintf(next, size, "%s/%04u", dir, nr);
 	return 0;
 }

@@ -13,6 +13,8 @@ int tacho_ring_reader_init(struct tacho_ring_reader *rd, struct tacho_ring *r,
 			   uint32_t lane, uint32_t id, bool consume,
 			   uint64_t start_event)
 {
+	int err;
+
 	if (lane >= tacho_ring_nr_lanes(r))
 		return -ENOENT;
 	*rd = (struct tacho_ring_reader){
@@ -23,8 +25,8 @@ int tacho_ring_reader_init(struct tacho_ring_reader *rd, struct tacho_ring *r,
 	/* where it was moved meanwhile */
 	if (tacho_load_acquire(&tacho_ring_lane(r, lane)->moves))
 		rd->id = tacho_ring_home(r, lane) | (id & 1);
-	if (!tacho_ring_map(r, lane, rd->id))
-		return -ENOENT;
+	if (!tacho_ring_map_why(r, lane, rd->id, &err))
+		return err;
 	rd->copy = malloc((size_t)1 << r->sub_shift);
 	return rd->copy ? 0 : -ENOMEM;
 }

@@ -203,8 +203,8 @@ int tacho_ring_add_buffer(struct tacho_ring *r, uint32_t lane, uint32_t id,
 	return 0;
 }
 
-struct tacho_ring_buf *tacho_ring_map(struct tacho_ring *r, uint32_t lane,
-				      uint32_t id)
+struct tacho_ring_buf *tacho_ring_map_why(struct tacho_ring *r, uint32_t lane,
+					  uint32_t id, int *why)
 {
 	struct tacho_ring_buf *entry;
 	struct tacho_buffer *b;
@@ -215,6 +215,7 @@ struct tacho_ring_buf *tacho_ring_map(struct tacho_ring *r, uint32_t lane,
 	int dirfd, fd, err;
 	void *map;
 
+	*why = -ENOENT;
 	if (lane >= tacho_ring_nr_lanes(r) || id >= TACHO_BUFFERS_MAX)
 		return NULL;
 	entry = &r->buf[lane << 6 | id];
@@ -236,6 +237,7 @@ struct tacho_ring_buf *tacho_ring_map(struct tacho_ring *r, uint32_t lane,
 		return NULL;
 	dirfd = open_dir(r);
 	if (dirfd < 0) {
+		*why = dirfd;
 		errno = saved;
 		return NULL;
 	}
@@ -243,28 +245,39 @@ struct tacho_ring_buf *tacho_ring_map(struct tacho_ring *r, uint32_t lane,
 	fd = tacho_shm_open(dirfd, name);
 	close(dirfd);
 	if (fd < 0) {
+		*why = fd;
 		errno = saved;
 		return NULL;
 	}
 	err = tacho_shm_map(fd, buffer_bytes(r, nr_subs), true, true, &map);
 	close(fd);
 	errno = saved;
-	if (err)
+	if (err) {
+		*why = err;
 		return NULL;
+	}
 	if (!tacho_cas_acq_rel(&entry->base, &none, (unsigned char *)map))
 		tacho_shm_unmap(map, buffer_bytes(r, nr_subs));
 	tacho_store_release(&entry->words, r->sub_words);	/* [W3] */
 	return entry;
 }
 
+struct tacho_ring_buf *tacho_ring_map(struct tacho_ring *r, uint32_t lane, uint32_t id)
+{
+	int why;
+
+	return tacho_ring_map_why(r, lane, id, &why);
+}
+
 int tacho_ring_start_at(struct tacho_ring *r, uint32_t lane, uint32_t id, uint64_t ticks)
 {
-	struct tacho_ring_buf *b = tacho_ring_map(r, lane, id);
+	int why;
+	struct tacho_ring_buf *b = tacho_ring_map_why(r, lane, id, &why);
 	struct tacho_lane *l;
 	struct tacho_packet *sub;
 
 	if (!b)
-		return -ENOENT;
+		return why;
 	l = tacho_ring_lane(r, lane);
 	if (tacho_load_relaxed(&l->cursor))
 		return 0;

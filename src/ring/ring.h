@@ -417,7 +417,12 @@ void tacho_ring_retire(struct tacho_ring *r);
 int tacho_ring_add_buffer(struct tacho_ring *r, uint32_t lane, uint32_t id,
 			  uint32_t nr_subs, uint32_t flags);
 
-/* Maps a buffer here if it exists; its table entry, or NULL.  Any context. */
+/*
+ * Maps a buffer here if it exists; its table entry, or NULL.  Any context.  *why is
+ * -ENOENT when there is none, or none that can be believed, else what open or mmap said.
+ */
+struct tacho_ring_buf *tacho_ring_map_why(struct tacho_ring *r, uint32_t lane,
+					  uint32_t id, int *why);
 struct tacho_ring_buf *tacho_ring_map(struct tacho_ring *r, uint32_t lane,
 				      uint32_t id);
 

@@ -60,8 +60,11 @@ int tacho_order_begin(struct tacho_order *o, struct tacho_session *s,
 		return tacho_cmd_error(e, err, 0, "Cannot lock '%s': %s",
 				       s->dir->path, strerror(-err));
 	o->locked = true;
-	if (tacho_known_load(&o->known, s))
-		return tacho_cmd_error(e, -ENOMEM, 0, "No memory");
+	err = tacho_known_load(&o->known, s);
+	if (err)
+		return tacho_cmd_error(e, err, 0, err == -ENOMEM ? "No memory" :
+				       "Cannot read what events there are: %s",
+				       strerror(-err));
 	if (event && !full_glob(&o->known, event, o->glob))
 		return tacho_cmd_error(e, -EINVAL, 0, "An event's name has 1 to %d "
 				       "bytes", TACHO_RULE_MAX - 3);

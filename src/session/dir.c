@@ -108,8 +108,10 @@ static int open_registry(struct tacho_dir *dir, bool create,
 	int err;
 
 	if (create) {
-		(void)mkdirat(dir->fd, "proc", 0700);
-		(void)mkdirat(dir->fd, "sessions", 0700);
+		if ((mkdirat(dir->fd, "proc", 0700) < 0 && errno != EEXIST) ||
+		    (mkdirat(dir->fd, "sessions", 0700) < 0 && errno != EEXIST))
+			return tacho_diag(d, -errno, 0, "cannot make a directory in '%s': %s",
+					  dir->path, strerror(errno));
 		while (flock(dir->fd, LOCK_EX) < 0 && errno == EINTR)
 			;
 		dir->lock_fd = make_registry(dir);
@@ -130,6 +132,9 @@ static int open_registry(struct tacho_dir *dir, bool create,
 		err = -EPROTO;
 	}
 	close(dir->lock_fd);
+	if (err != -EPROTO)
+		return tacho_diag(d, err, 0, "cannot map '%s/registry': %s", dir->path,
+				  strerror(-err));
 	return tacho_diag(d, err, 0, "'%s' was made by another version of tacho; "
 			  "remove it when nothing traced is running", dir->path);
 }

@@ -119,8 +119,13 @@ static int add_table(struct tacho_known *k, const struct tacho_view *v)
 
 int tacho_known_load(struct tacho_known *k, struct tacho_session *s)
 {
+	int err;
+
 	begin(k);
-	(void)tacho_procs_each(s->dir, add_process, k);
+	err = tacho_procs_each(s->dir, add_process, k);
+	/* programs that could not be looked at are not programs without events */
+	if (!k->err && tacho_no_room_here(err))
+		k->err = err;
 	return add_table(k, &s->view);
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/atomic.h"
 #include "base/buf.h"
+#include "base/diag.h"
 #include "sys/mapping.h"
 
 uint64_t tacho_pidns(void)
@@ -220,6 +221,9 @@ int tacho_procs_each(struct tacho_dir *dir,
 		}
 		if (gone)
 			(void)unlinkat(fd, e->d_name, 0);
+		/* a file that cannot be opened now is not one that is not there */
+		if (!ret && tacho_no_room_here(err))
+			ret = err;
 	}
 	closedir(list);
 	return ret;

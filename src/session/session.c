@@ -881,6 +881,11 @@ void tacho_session_count(struct tacho_session *s,
 		c->lost_big += tacho_load_relaxed(&l->lost_big);
 		c->lost_busy += tacho_load_relaxed(&l->lost_busy);
 		for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++) {
+			int why = 0;
+
+			if (!tacho_ring_map_why(r, lane, id, &why) &&
+			    tacho_no_room_here(why) && !c->err)
+				c->err = why;
 			c->written += tacho_ring_written(r, lane, id);
 			c->overwritten += tacho_ring_overwritten(r, lane, id);
 		}

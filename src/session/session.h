@@ -185,6 +185,7 @@ struct tacho_session_counts {
 	uint64_t lost_full;
 	uint64_t lost_big;
 	uint64_t lost_busy;
+	int err;		/* not 0: a buffer could not be mapped, and written is too low */
 };
 void tacho_session_count(struct tacho_session *s,
 			 struct tacho_session_counts *c);
