@@ -538,7 +538,7 @@ static int ask(struct run *r)
 		ret = finish_snapshot(r);
 	if (ret == CLI_OK) {
 		stack_remark(r);
-		cli_trace_remarks(&r->trace);
+		ret = cli_trace_remarks(&r->trace);
 	}
 	tacho_query_free(r->query);
 	cli_trace_close(&r->trace);

@@ -108,6 +108,16 @@ void check_remark(struct check_trace *t, const char *file, uint64_t byte,
 	va_end(ap);
 }
 
+bool check_failed(struct check_trace *t, const char *file, int err)
+{
+	if (!tacho_no_room_here(err))
+		return false;
+	if (!t->failed)
+		cli_fail("cannot read '%s/%s': %s", t->dir, file, strerror(-err));
+	t->failed = true;
+	return true;
+}
+
 /* ---- metadata and info --------------------------------------------------------- */
 
 static void check_metadata(struct check_trace *t)
@@ -117,6 +127,8 @@ static void check_metadata(struct check_trace *t)
 	int fd = openat(t->dirfd, "metadata", O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
+	if (fd < 0 && check_failed(t, "metadata", -errno))
+		return;
 	if (fd < 0) {
 		check_problem(t, "metadata", CHECK_NO_BYTE, "cannot be read: %s; no other CTF reader opens the trace without it",
 			      strerror(errno));
@@ -201,11 +213,14 @@ static void check_info(struct check_trace *t)
 
 	tacho_buf_init(&b, TACHO_CTF_INFO_MAX);
 	err = tacho_buf_read_fileat(&b, t->dirfd, file);
+	text = tacho_buf_str(&b);
+	if (!err && b.len && !*text)
+		err = -ENOMEM;
 	if (err) {
-		check_problem(t, file, CHECK_NO_BYTE, "cannot be read: %s",
-			      strerror(-err));
+		if (!check_failed(t, file, err))
+			check_problem(t, file, CHECK_NO_BYTE, "cannot be read: %s",
+				      strerror(-err));
 	} else {
-		text = tacho_buf_str(&b);
 		if (strncmp(text, TACHO_CTF_MAGIC_LINE,
 			    strlen(TACHO_CTF_MAGIC_LINE)))
 			check_problem(t, file, 0, "does not begin with 'tacho-trace: 1'");
@@ -225,6 +240,8 @@ static void check_type_text(struct check_trace *t, const char *file,
 	const struct tacho_type *type = NULL;
 	struct tacho_diag d = { 0 };
 
+	if (!text)
+		(void)check_failed(t, file, -ENOMEM);
 	if (!text || !colon) {
 		free(text);
 		return;
@@ -235,12 +252,15 @@ static void check_type_text(struct check_trace *t, const char *file,
 	} else {
 		type = tacho_type_parse(&t->arena, system, colon + 1, id, text,
 					e->len, &d);
-		if (!type)
+		if (!type && !check_failed(t, file, d.err))
 			check_problem(t, file, e->text + d.offset, "the format of '%s' is damaged: %s",
 				      full, d.text);
 	}
-	if (type)
+	if (type) {
 		t->canon[types->stream_id][id] = tacho_canon_new(&t->arena, type);
+		if (!t->canon[types->stream_id][id])
+			(void)check_failed(t, file, -ENOMEM);
+	}
 	free(text);
 }
 
@@ -385,6 +405,8 @@ static int check_inside(struct check_trace *t)
 	check_info(t);
 	extras = openat(t->dirfd, TACHO_CTF_EXTRAS,
 			O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (extras < 0 && check_failed(t, TACHO_CTF_EXTRAS, -errno))
+		return CLI_FAILED;
 	if (extras < 0) {
 		check_problem(t, TACHO_CTF_EXTRAS, CHECK_NO_BYTE, "cannot be read: %s",
 			      strerror(errno));
@@ -393,7 +415,9 @@ static int check_inside(struct check_trace *t)
 	for (uint32_t i = 0; i < 2 && ret == CLI_OK; i++)
 		ret = check_types(t, extras, i);
 	close(extras);
-	return ret == CLI_OK ? check_files(t) : ret;
+	if (ret == CLI_OK && !t->failed)
+		ret = check_files(t);
+	return t->failed ? CLI_FAILED : ret;
 }
 
 struct totals {
@@ -427,6 +451,9 @@ static int check_chunks(struct check_log *log, const char *dir,
 	struct dirent **list = NULL;
 	int n = scandir(dir, &list, not_hidden, versionsort), ret = CLI_OK;
 
+	/* what is no directory of chunks may be a file */
+	if (n < 0 && tacho_no_room_here(-errno))
+		return cli_fail("cannot read directory '%s': %s", dir, strerror(errno));
 	for (int i = 0; i < n; i++) {
 		char path[4096];
 
@@ -478,6 +505,7 @@ static int check_by_reading(struct check_log *log, const char *path,
 	struct tacho_record r;
 	uint64_t last = 0;
 	int ret = cli_trace_open(&trace, path, 0), status = TACHO_STREAM_END;
+	int err;
 
 	if (ret != CLI_OK)
 		return ret;
@@ -491,10 +519,16 @@ static int check_by_reading(struct check_log *log, const char *path,
 		sum->lost += r.lost;
 		sum->events++;
 	}
-	if (status == TACHO_STREAM_ERROR)
+	if (status == TACHO_STREAM_ERROR &&
+	    !check_failed(&t, "", tacho_stream_error(trace.stream)->err))
 		check_problem(&t, "", tacho_stream_error(trace.stream)->offset,
 			      "%s", tacho_stream_error(trace.stream)->text);
-	if (!tacho_stream_get_info(trace.stream, &info)) {
+	if (status == TACHO_STREAM_ERROR && t.failed)
+		ret = CLI_FAILED;
+	err = tacho_stream_get_info(trace.stream, &info);
+	if (err && check_failed(&t, "", err))
+		ret = CLI_FAILED;
+	if (!err) {
 		sum->packets += info.packets;
 		sum->files += info.parts;
 		if (info.truncated)
@@ -509,7 +543,7 @@ static int check_by_reading(struct check_log *log, const char *path,
 			     sum->lost);
 	sum->traces++;
 	cli_trace_close(&trace);
-	return CLI_OK;
+	return ret;
 }
 
 static int check_path(struct check_log *log, const char *path,

@@ -47,6 +47,7 @@ struct check_trace {
 	bool *known[2];
 	uint64_t packets, events, lost;
 	uint32_t files;
+	bool failed;	/* check_failed() has said why */
 };
 
 #define CHECK_NO_BYTE	UINT64_MAX
@@ -59,6 +60,13 @@ void check_problem(struct check_trace *t, const char *file, uint64_t byte,
 		   const char *fmt, ...) TACHO_PRINTF(4, 5);
 void check_remark(struct check_trace *t, const char *file, uint64_t byte,
 		  const char *fmt, ...) TACHO_PRINTF(4, 5);
+
+/*
+ * For a file that could not be read: true when that is for want of memory or
+ * descriptors here, and then says so; the check has failed then, and nothing is known
+ * of the file.  False: it is the file's problem.  err is a negative errno.
+ */
+bool check_failed(struct check_trace *t, const char *file, int err);
 
 /*
  * Walks the packets of one file of records.  stream_id and instance are what its

@@ -135,10 +135,10 @@ static int run(struct convert_run *r, const char *path)
 	ret = cli_filter_open(&r->c.filter, r->c.trace.stream);
 	if (ret == CLI_OK)
 		ret = cli_convert_write(&r->c);
-	if (ret == CLI_OK) {
-		cli_trace_remarks(&r->c.trace);
+	if (ret == CLI_OK)
+		ret = cli_trace_remarks(&r->c.trace);
+	if (ret == CLI_OK)
 		ret = say_what(r);
-	}
 	cli_trace_close(&r->c.trace);
 	return ret;
 }

@@ -85,7 +85,7 @@ static int text_hash(struct ctf_out *o, const struct tacho_type *type, uint64_t 
 	tacho_buf_reset(&o->format);
 	tacho_type_write(type, false, &o->format);
 	if (tacho_buf_error(&o->format))
-		return tacho_diag(&o->d, -ENOMEM, 0, "the format of '%s:%s' is too long",
+		return tacho_diag(&o->d, tacho_buf_error(&o->format), 0, "the format of '%s:%s' is too long",
 				  type->system, type->name);
 	*hash = tacho_hash(type->system, strlen(type->system) + 1, 0);
 	*hash = tacho_hash(type->name, strlen(type->name) + 1, *hash);
@@ -314,10 +314,12 @@ static int copy_objects(struct ctf_out *o)
 		size_t before = text.len;
 
 		if (s->ops->text && s->ops->text(s, TACHO_OBJECTS, &text))
-			text.len = before;
+			text.len = before;	/* not there, or not known */
 		tacho_buf_putc(&text, '\n');
 	}
-	if (!tacho_buf_error(&text) && memmem(text.data, text.len, "\nprocess ", 9))
+	if (tacho_buf_error(&text) == -ENOMEM)
+		err = tacho_diag(&o->d, -ENOMEM, 0, "out of memory");
+	else if (!tacho_buf_error(&text) && memmem(text.data, text.len, "\nprocess ", 9))
 		err = tacho_ctf_writer_text(o->w, TACHO_OBJECTS, text.data, text.len,
 					    &o->d);
 	tacho_buf_release(&text);

@@ -153,7 +153,9 @@ static int new_writer(struct dat_out *o, int version)
 	tacho_buf_init(&uname, 4096);
 	uname_text(s, &uname);
 	config.uname = uname.len ? tacho_buf_str(&uname) : NULL;
-	err = tacho_dat_writer_new(&o->w, o->c->out, &config, &o->d);
+	err = tacho_buf_error(&uname) == -ENOMEM ?
+	      tacho_diag(&o->d, -ENOMEM, 0, "out of memory") :
+	      tacho_dat_writer_new(&o->w, o->c->out, &config, &o->d);
 	tacho_buf_release(&uname);
 	return err;
 }

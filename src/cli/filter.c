@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/ask.h"
 #include "cli/near.h"
+#include "cli/trace.h"
 #include "event/type.h"
 #include "query/query.h"
 
@@ -232,8 +233,13 @@ static int check_events(const struct cli_filter *f)
 		const char *glob = f->events.list[i].text;
 		char near[256];
 
+		int err;
+
 		if (glob_matches_any(f->stream, glob))
 			continue;
+		err = tacho_stream_check(f->stream);
+		if (err)
+			return cli_stream_failed(f->stream, err);
 		if (cli_near_events(f->stream, glob, near, sizeof(near)))
 			return cli_fail("no event of the trace matches '%s'; near it are: %s",
 					glob, near);
@@ -275,14 +281,20 @@ static int open_time(struct cli_filter *f)
 {
 	const struct tacho_source *source = tacho_stream_source(f->stream, 0);
 	struct tacho_record r;
+	int err, status;
 
 	if (!source || source->ops->live || !source->ops->seek)
 		return CLI_OK;
-	if (tacho_stream_next(f->stream, &r) != TACHO_STREAM_RECORD)
+	status = tacho_stream_next(f->stream, &r);
+	/* damage is met again by whoever reads on; what was no damage may not be */
+	if (status == TACHO_STREAM_ERROR && tacho_stream_error(f->stream)->err != -EINVAL)
+		return cli_stream_failed(f->stream, 0);
+	if (status != TACHO_STREAM_RECORD)
 		r.time = 0;
 	place(f, r.time);
-	if (tacho_stream_seek(f->stream, f->from))
-		return cli_fail("cannot go to a time in this trace");
+	err = tacho_stream_seek(f->stream, f->from);
+	if (err)
+		return cli_stream_failed(f->stream, err);
 	return CLI_OK;
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "cli/lines.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/trace.h"
 #include "event/type.h"
 
 static int add_fields(struct cli_lines *l, const char *arg)
@@ -80,14 +82,15 @@ static bool some_type_has(const struct tacho_stream *s, const char *field)
 	return false;
 }
 
-int cli_lines_check(struct cli_lines *l, const struct tacho_stream *s,
+int cli_lines_check(struct cli_lines *l, struct tacho_stream *s,
 		    bool growing)
 {
 	l->config.field = (const char *const *)l->field;
 	l->config.nr_fields = l->nr_fields;
 	for (size_t i = 0; i < l->nr_fields && !growing; i++)
 		if (!some_type_has(s, l->field[i]))
-			return cli_fail("no event of the trace has a field '%s'",
+			return tacho_stream_check(s) ? cli_stream_failed(s, -ENOMEM) :
+			       cli_fail("no event of the trace has a field '%s'",
 					l->field[i]);
 	return CLI_OK;
 }

@@ -152,13 +152,16 @@ static int list_programs(struct list *l)
 {
 	struct tacho_dir dir;
 	struct tacho_diag d = { 0 };
+	int err;
 
 	if (tacho_dir_open(&dir, true, &d))
 		return cli_fail_diag(&d);
-	(void)tacho_procs_each(&dir, one_process, l);
+	err = tacho_procs_each(&dir, one_process, l);
 	tacho_dir_close(&dir);
 	if (l->no_memory)
 		return cli_fail("out of memory");
+	if (err < 0 && err != -ENOENT)
+		return cli_fail("cannot read the list of programs: %s", strerror(-err));
 	if (l->nr)
 		qsort(l->event, l->nr, sizeof(*l->event), by_text);
 	for (size_t i = 0; i < l->nr; i++)

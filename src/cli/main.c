@@ -73,6 +73,9 @@ int cli_write(const struct tacho_buf *b)
 	const char *p = b->data;
 	size_t left = b->len;
 
+	if (tacho_buf_error(b))
+		return cli_fail("%s", tacho_buf_error(b) == -ENOMEM ? "out of memory" :
+				"the output is too long");
 	if (fflush(stdout))
 		return cli_fail("cannot write to stdout: %s", strerror(errno));
 	while (left) {

@@ -11,13 +11,15 @@
 
 #include "cli/cli.h"
 
-/* Whether the directory is there and holds anything. */
-static bool occupied(const char *path)
+/* Whether the directory is there and holds anything; -errno: it cannot be looked at. */
+static int occupied(const char *path)
 {
 	DIR *list = opendir(path);
 	const struct dirent *e;
 	bool any = false;
 
+	if (!list && tacho_no_room_here(-errno))
+		return -errno;
 	if (!list)
 		return errno != ENOENT;
 	while (!any && (e = readdir(list)))
@@ -49,12 +51,20 @@ static int remove_one(const char *path, const struct stat *st, int type,
 	return remove(path);
 }
 
+static int cannot_look(const char *path, int err)
+{
+	return cli_fail("cannot open '%s': %s", path, strerror(-err));
+}
+
 int cli_output_ready(const char *path, bool given)
 {
 	char old[4200];
+	int is = occupied(path);
 
-	if (!occupied(path))
+	if (!is)
 		return CLI_OK;
+	if (is < 0)
+		return cannot_look(path, is);
 	if (given || !is_trace(path))
 		return cli_fail("'%s' exists and is not empty; name another directory",
 				path);
@@ -81,8 +91,12 @@ int cli_output_ready_file(const char *path)
 
 int cli_output_ready_native(const char *path, const char *native)
 {
-	if (!occupied(native))
+	int is = occupied(native);
+
+	if (!is)
 		return CLI_OK;
+	if (is < 0)
+		return cannot_look(native, is);
 	return cli_fail("'%s' is what a recording of '%s' left that was killed; "
 			"finish it ('tacho recover %s', 'tacho convert %s -o %s') "
 			"or remove it", native, path, native, native, path);

@@ -154,6 +154,8 @@ static int by_name(struct recover *r)
 		return cli_fail_diag(&d);
 	if (tacho_session_open(&s, &dir, r->what, &d)) {
 		tacho_dir_close(&dir);
+		if (d.err != -ENOENT)
+			return cli_fail_diag(&d);
 		return cli_fail("'%s' is neither a directory nor a session",
 				r->what);
 	}

@@ -221,7 +221,7 @@ static int run(struct report *r, const char *path)
 		cli_pager_end();
 	}
 	if (ret == CLI_OK)
-		cli_trace_remarks(&r->trace);
+		ret = cli_trace_remarks(&r->trace);
 	cli_trace_close(&r->trace);
 	return ret;
 }

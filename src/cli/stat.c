@@ -125,10 +125,10 @@ static int collect(struct stat_run *s)
 	struct tacho_stream *stream = s->trace.stream;
 	int err = tacho_stream_count(stream, &s->list, &s->nr);
 
-	if (err && tacho_stream_error(stream)->err)
-		return cli_fail("%s", tacho_stream_error(stream)->text);
 	if (!err)
 		err = tacho_stream_get_info(stream, &s->info);
+	if (err && tacho_stream_error(stream)->err)
+		return cli_stream_failed(stream, err);
 	if (err)
 		return cli_fail("cannot read '%s': %s", s->trace.path,
 				strerror(-err));

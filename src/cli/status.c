@@ -22,7 +22,16 @@ struct status {
 	uint32_t sessions;
 	uint32_t processes;
 	const char *kept;	/* one_kept()'s */
+	int err;		/* the first: something is not listed */
+	bool failed;		/* a message says what is not */
 };
+
+/* What is gone, or never was, is no error. */
+static void note(struct status *st, int err)
+{
+	if (err < 0 && err != -ENOENT && !st->err)
+		st->err = err;
+}
 
 static const char *state_name(uint32_t state)
 {
@@ -56,16 +65,21 @@ static uint64_t session_bytes(const struct tacho_session *s)
 }
 
 /* The session's instance in the kernel, or "". */
-static void kernel_instance(const struct status *st, const struct tacho_session *s,
+static void kernel_instance(struct status *st, const struct tacho_session *s,
 			    char name[TACHO_KERNEL_INSTANCE_MAX])
 {
 	const struct tacho_control *c = s->view.ctl;
 
 	(void)snprintf(name, TACHO_KERNEL_INSTANCE_MAX, "%.*s",
 		       (int)sizeof(c->kernel_instance) - 1, c->kernel_instance);
-	if (!*name && st->tracefs.dirfd >= 0 &&
-	    tacho_kernel_find(&st->tracefs, s->name, name))
-		*name = '\0';
+	if (!*name && st->tracefs.dirfd >= 0) {
+		int err = tacho_kernel_find(&st->tracefs, s->name, name);
+
+		if (err)
+			*name = '\0';
+		if (err != -EEXIST)
+			note(st, err);
+	}
 }
 
 static void put_pids(struct tacho_buf *b, const char *what,
@@ -135,7 +149,7 @@ static void session_text(struct status *st, struct tacho_session *s,
 		tacho_buf_printf(b, "  rule      %s %.*s\n",
 				 c->rule[i].enable ? "enable " : "disable",
 				 TACHO_RULE_MAX, c->rule[i].glob);
-	(void)tacho_commands_unfit(s, unfit_text, st);
+	note(st, tacho_commands_unfit(s, unfit_text, st));
 	put_pids(b, "  processes", &c->pids, c->flags);
 	put_pids(b, "  but not  ", &c->not_pids, c->flags);
 	kernel_instance(st, s, kernel);
@@ -191,7 +205,7 @@ static void session_json(struct status *st, struct tacho_session *s,
 	tacho_json_close(j, ']');
 	tacho_json_key(j, "unfit");
 	tacho_json_open(j, '[');
-	(void)tacho_commands_unfit(s, unfit_json, st);
+	note(st, tacho_commands_unfit(s, unfit_json, st));
 	tacho_json_close(j, ']');
 	pids_json(j, "pids", &c->pids);
 	pids_json(j, "not_pids", &c->not_pids);
@@ -214,9 +228,11 @@ static int one_session(const char *name, const char *path, void *arg)
 	(void)path;
 	if (tacho_session_open(&s, &st->dir, name, &d)) {
 		(void)cli_fail_diag(&d);
+		st->failed |= tacho_no_room_here(d.err);
 		return 0;
 	}
 	tacho_session_count(&s, &n);
+	note(st, n.err);
 	if (st->json)
 		session_json(st, &s, &n);
 	else
@@ -312,10 +328,13 @@ static void remarks(struct status *st)
 static int is_called(const char *name, const char *path, void *arg)
 {
 	char instance[TACHO_KERNEL_INSTANCE_MAX];
-	const struct status *st = arg;
+	struct status *st = arg;
+	int err = tacho_kernel_find(&st->tracefs, name, instance);
 
 	(void)path;
-	return !tacho_kernel_find(&st->tracefs, name, instance) &&
+	if (err != -EEXIST)
+		note(st, err);
+	return !err &&
 	       !strcmp(instance + strlen("tacho."), st->kept);
 }
 
@@ -342,7 +361,7 @@ static void kept(struct status *st)
 		tacho_json_open(&st->j, '[');
 	}
 	if (st->tracefs.dirfd >= 0)
-		(void)tacho_kernel_kept_each(&st->tracefs, one_kept, st);
+		note(st, tacho_kernel_kept_each(&st->tracefs, one_kept, st));
 	if (st->json)
 		tacho_json_close(&st->j, ']');
 }
@@ -355,13 +374,13 @@ static void all(struct status *st)
 		tacho_json_key(&st->j, "sessions");
 		tacho_json_open(&st->j, '[');
 	}
-	(void)tacho_sessions_each(&st->dir, one_session, st);
+	note(st, tacho_sessions_each(&st->dir, one_session, st));
 	if (st->json) {
 		tacho_json_close(&st->j, ']');
 		tacho_json_key(&st->j, "processes");
 		tacho_json_open(&st->j, '[');
 	}
-	(void)tacho_procs_each(&st->dir, one_process, st);
+	note(st, tacho_procs_each(&st->dir, one_process, st));
 	if (st->json)
 		tacho_json_close(&st->j, ']');
 	remarks(st);
@@ -393,8 +412,11 @@ static int status_run(int argc, char **argv)
 		return cli_usage("name one session, or none for all");
 	if (tacho_dir_open(&st.dir, optind == argc, &d))
 		return cli_fail_diag(&d);
-	if (tacho_tracefs_open(&st.tracefs, 0, NULL))
+	ret = tacho_tracefs_open(&st.tracefs, 0, NULL);
+	if (ret)
 		st.tracefs.dirfd = -1;
+	if (tacho_no_room_here(ret))
+		note(&st, ret);
 	tacho_buf_init(&st.out, 64u << 20);
 	tacho_json_init(&st.j, &st.out);
 	if (optind == argc) {
@@ -414,7 +436,10 @@ static int status_run(int argc, char **argv)
 	tacho_dir_close(&st.dir);
 	ret = st.json ? cli_write_json(&st.out) : cli_write(&st.out);
 	tacho_buf_release(&st.out);
-	return ret;
+	if (ret == CLI_OK && st.err)
+		ret = cli_fail("some sessions or programs are missing here: %s",
+			       strerror(-st.err));
+	return st.failed ? CLI_FAILED : ret;
 }
 
 const struct cli_verb cli_status = {

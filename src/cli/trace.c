@@ -2,6 +2,7 @@
 #include "cli/trace.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -94,12 +95,21 @@ void cli_trace_close(struct cli_trace *t)
 	t->resolver = NULL;
 }
 
-void cli_trace_remarks(struct cli_trace *t)
+int cli_stream_failed(const struct tacho_stream *s, int err)
+{
+	const struct tacho_error *error = tacho_stream_error(s);
+
+	return cli_fail("%s", error->err ? error->text : err == -ENOMEM ?
+			"out of memory" : strerror(-err));
+}
+
+int cli_trace_remarks(struct cli_trace *t)
 {
 	struct tacho_stream_info info;
+	int err = tacho_stream_get_info(t->stream, &info);
 
-	if (tacho_stream_get_info(t->stream, &info))
-		return;
+	if (err)
+		return cli_stream_failed(t->stream, err);
 	if (info.discarded)
 		cli_note("%" PRIu64 " events were lost while recording",
 			 info.discarded);
@@ -109,4 +119,5 @@ void cli_trace_remarks(struct cli_trace *t)
 	if (info.damaged)
 		cli_note("%" PRIu64 " damaged places were passed over; 'tacho check %s' says where",
 			 info.damaged, t->path);
+	return CLI_OK;
 }

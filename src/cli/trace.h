@@ -37,8 +37,13 @@ void cli_trace_close(struct cli_trace *t);
 
 /*
  * "N events were lost ...": what stderr says after reading.  Nothing when
- * there is nothing to say.
+ * there is nothing to say.  CLI_FAILED, with a message, when something of the
+ * trace could not be read although all records could, as its types for want
+ * of memory: what was written until now lacks it.
  */
-void cli_trace_remarks(struct cli_trace *t);
+int cli_trace_remarks(struct cli_trace *t);
+
+/* Says why a call on the stream failed with err; returns CLI_FAILED. */
+int cli_stream_failed(const struct tacho_stream *s, int err);
 
 #endif

@@ -321,6 +321,8 @@ static void put_details(const struct ltt_account *a, struct tacho_facts *facts,
 	bool has_idle = false;
 	struct calls *all = calloc(1, sizeof(*all));
 
+	if (!all)
+		out->err = -ENOMEM;
 	tacho_buf_puts(out, "Analysis details: \n");
 	for (uint32_t i = 0; i < a->nr; i++) {
 		const struct process *p = a->process[i];

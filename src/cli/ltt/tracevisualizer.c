@@ -179,6 +179,10 @@ static void flush(struct visual *v)
 {
 	size_t done = 0;
 
+	if (tacho_buf_error(&v->out)) {
+		errno = -tacho_buf_error(&v->out);
+		v->failed = true;
+	}
 	while (done < v->out.len && !v->failed) {
 		ssize_t n = write(v->fd, v->out.data + done, v->out.len - done);
 
@@ -315,17 +319,20 @@ static const char *syscall_name(void *arg, uint32_t nr)
 	}
 }
 
-static void load_calls(struct visual *v)
+static int load_calls(struct visual *v)
 {
 	struct tacho_buf text;
+	int err;
 
 	tacho_arena_init(&v->arena, (size_t)1 << 20);
 	tacho_buf_init(&text, (size_t)1 << 20);
-	if (!tacho_stream_text(v->stream, "syscalls", &text))
-		(void)tacho_syscalls_parse(&v->calls, &v->arena, text.data, text.len);
+	err = tacho_stream_text(v->stream, "syscalls", &text);
+	if (!err)
+		err = tacho_syscalls_parse(&v->calls, &v->arena, text.data, text.len);
 	tacho_buf_release(&text);
 	v->words.syscall = syscall_name;
 	v->words.arg = v;
+	return err == -ENOMEM ? fail("out of memory", NULL) : 0;
 }
 
 static int open_all(struct visual *v)
@@ -346,7 +353,8 @@ static int open_all(struct visual *v)
 	err = v->proc ? tacho_ltt_read_proc(v->proc, &v->source->facts) : 0;
 	if (err)
 		return fail(v->proc, strerror(-err));
-	load_calls(v);
+	if (load_calls(v))
+		return 1;
 	if (v->output)
 		v->fd = open(v->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	return v->fd < 0 ? fail(v->output, strerror(errno)) : 0;
@@ -375,7 +383,9 @@ static int run(struct visual *v)
 	flush(v);
 	if (v->failed && errno != EPIPE)
 		return fail(v->output ? v->output : "stdout", strerror(errno));
-	if (!ret && !tacho_stream_get_info(v->stream, &info) && info.damaged)
+	if (!ret && tacho_stream_get_info(v->stream, &info))
+		return fail(tacho_stream_error(v->stream)->text, NULL);
+	if (!ret && info.damaged)
 		fprintf(stderr, "tracevisualizer: damaged places were passed over; 'tacho "
 			"check %s' says where\n", v->trace);
 	return ret || v->failed;

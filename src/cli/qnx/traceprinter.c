@@ -746,9 +746,13 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	p.state = traceparser_init(NULL);
-	ret = p.state ? print(&p, input, verbose) : complain("no memory");
+	ret = p.state ? print(&p, input, verbose) : complain("out of memory");
 	traceparser_destroy(&p.state);
-	if (fflush(p.out) || ferror(p.out))
-		ret = complain("cannot write all of it: the disk may be full");
+	errno = 0;
+	if (fflush(p.out) || ferror(p.out)) {
+		(void)fprintf(stderr, "traceprinter: cannot write all of it: %s\n",
+			      errno ? strerror(errno) : "the disk may be full");
+		ret = 1;
+	}
 	return ret;
 }
