@@ -107,7 +107,7 @@ def merge(name):
         path = os.path.join(found, f)
         if os.path.getsize(path) <= KEPT_MAX:
             shutil.copy(path, os.path.join(small, f))
-    subprocess.run([program(name), '-merge=1', '-timeout=10', '-use_value_profile=0', fresh,
+    subprocess.run([program(name), '-merge=1', '-timeout=10', '-use_counters=0', fresh,
                     committed, small], env=ENV, check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
     before = len(os.listdir(committed))
