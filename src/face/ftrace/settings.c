@@ -44,9 +44,9 @@ static void path_of(const struct tree_inst *inst, const char *end, char *path, s
 /* ":unlimited" and ":count=3", as `trigger` shows them, are not what it takes. */
 static void put_command(const char *line, size_t len, struct tacho_buf *out)
 {
-	const char *end = memmem(line, len, " if ", 4);
+	const char *end = len ? memmem(line, len, " if ", 4) : NULL;
 	size_t head = end ? (size_t)(end - line) : len, keep = head;
-	const char *count = memmem(line, head, ":count=", 7);
+	const char *count = head ? memmem(line, head, ":count=", 7) : NULL;
 
 	if (head > 10 && !memcmp(line + head - 10, ":unlimited", 10))
 		keep = head - 10;
