@@ -98,8 +98,10 @@ static int ctf_info(struct tacho_source *source,
 static int ctf_text(struct tacho_source *source, const char *name,
 		    struct tacho_buf *out)
 {
-	return tacho_buf_read_fileat(out, ((struct ctf_source *)source)->extras,
-				     name);
+	int dirfd = ((struct ctf_source *)source)->extras;
+
+	/* a trace without the folder of extras has no such text */
+	return dirfd < 0 ? -ENOENT : tacho_buf_read_fileat(out, dirfd, name);
 }
 
 static const struct tacho_source_ops ctf_ops = {
