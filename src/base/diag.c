@@ -4,6 +4,23 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+/*
+ * A sentence that gives the reason stays, and one that says what could not be done gets it.
+ * Any other ("is damaged", "is no trace") was drawn from what memory was missing for.
+ */
+static void say_memory(struct tacho_diag *d)
+{
+	size_t len = strlen(d->text);
+
+	if (strstr(d->text, "memory"))
+		return;
+	if (!strncmp(d->text, "cannot ", strlen("cannot ")))
+		(void)snprintf(d->text + len, sizeof(d->text) - len, ": out of memory");
+	else
+		(void)snprintf(d->text, sizeof(d->text), "out of memory");
+}
 
 int tacho_diag_set(struct tacho_diag *d, int err, uint64_t offset,
 		   unsigned int line, const char *fmt, ...)
@@ -18,9 +35,9 @@ int tacho_diag_set(struct tacho_diag *d, int err, uint64_t offset,
 	d->offset = offset;
 	d->line = line;
 	va_start(ap, fmt);
-	/* whatever was to be done: it is nothing's fault but the memory's */
-	(void)vsnprintf(d->text, sizeof(d->text),
-			err == -ENOMEM ? "out of memory" : fmt, ap);
+	(void)vsnprintf(d->text, sizeof(d->text), fmt, ap);
 	va_end(ap);
+	if (err == -ENOMEM)
+		say_memory(d);
 	return err;
 }

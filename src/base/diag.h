@@ -28,8 +28,9 @@ struct tacho_diag {
 /*
  * Records an error unless one is already recorded.  err is a negative errno,
  * offset the place in the input (0 where that means nothing), fmt the
- * sentence; for -ENOMEM that is always "out of memory".  d may be NULL.  Returns the error recorded first, so that a
- * caller can write `return tacho_diag(...)`.
+ * sentence.  For -ENOMEM one that does not speak of memory says so in the end if it begins
+ * with "cannot", else becomes "out of memory".  d may be NULL.  Returns the error recorded
+ * first, so that a caller can write `return tacho_diag(...)`.
  */
 #define tacho_diag(d, err, offset, ...) \
 	tacho_diag_set((d), (err), (offset), __LINE__, __VA_ARGS__)

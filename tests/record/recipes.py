@@ -209,8 +209,11 @@ def test_show():
             argv = shlex.split(shown.replace("\\\n", ""), comments=True)
             assert argv[:2] == ["tacho", "hist"], argv
             assert "sys_enter_*)" not in shown, shown
-            shown = tacho("hist", "--json", path, *argv[2:])
-            assert json.loads(shown.out) == recipe(r["name"], path), r["name"]
+            shown = tacho("hist", "--json", path, *argv[2:], ok=None)
+            ran = tacho("recipe", "run", "--json", r["name"], path, ok=shown.status)
+            assert shown.out == ran.out, r["name"]
+            # where files are in memory, no disk has anything to do
+            assert not shown.status or "block" in r["name"], shown
     shown = tacho("recipe", "show", "syscall-latency").out
     assert "raw_syscalls:sys_enter" in shown, shown
 

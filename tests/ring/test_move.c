@@ -8,6 +8,8 @@
 #include "ring/ledger.h"
 #include "unit/test.h"
 
+#define SUB_SHIFT	12	/* also where the smallest are smaller: what is counted here fits */
+
 #define OVER	TACHO_BUFFER_OVERWRITE
 
 static uint64_t numbers;	/* records of this test so far */
@@ -99,7 +101,7 @@ static void test_many(void)
 	uint32_t lane;
 
 	numbers = 0;
-	fixture_make(&f, TACHO_SUB_SHIFT_MIN + 2, 64, TACHO_SESSION_OVERWRITE);
+	fixture_make(&f, SUB_SHIFT + 2, 64, TACHO_SESSION_OVERWRITE);
 	lane = fixture_lane(&f, 0);
 	CHECK_EQ(tacho_ring_reader_init(&rd, &f.ring, lane, 0, false, 0), 0);
 	for (uint32_t i = 1; i <= 10000; i++) {
@@ -133,7 +135,7 @@ static void test_all_sizes(void)
 	uint32_t lane;
 
 	numbers = 0;
-	fixture_make_cpus(&f, TACHO_SUB_SHIFT_MIN, 2, 0, 1);
+	fixture_make_cpus(&f, SUB_SHIFT, 2, 0, 1);
 	lane = fixture_lane(&f, 0);
 	for (int turn = 0; turn < 2; turn++)
 		for (uint32_t subs = 2; subs <= 4096; subs *= 2)
@@ -160,10 +162,10 @@ static void test_shrink(uint32_t from, uint32_t to)
 	uint32_t lane;
 
 	numbers = 0;
-	fixture_make(&f, TACHO_SUB_SHIFT_MIN, 32, from ? TACHO_SESSION_OVERWRITE : 0);
+	fixture_make(&f, SUB_SHIFT, 32, from ? TACHO_SESSION_OVERWRITE : 0);
 	lane = fixture_lane(&f, 0);
 	CHECK_EQ(tacho_ring_reader_init(&rd, &f.ring, lane, 0, false, 0), 0);
-	put(&f, from ? 5000 : 900 / (4096 >> TACHO_SUB_SHIFT_MIN));
+	put(&f, from ? 5000 : 900 / (4096 >> SUB_SHIFT));
 	had = look(&f, lane, 0).books.read;
 	CHECK_EQ(tacho_ring_move(&f.ring, lane, 8, to), 0);
 	now = look(&f, lane, current(&f, lane));
@@ -195,7 +197,7 @@ static void test_full(void)
 	uint32_t lane;
 
 	numbers = 0;
-	fixture_make(&f, TACHO_SUB_SHIFT_MIN, 8, 0);
+	fixture_make(&f, SUB_SHIFT, 8, 0);
 	lane = fixture_lane(&f, 0);
 	for (ledger_make(raw, 8, 1, numbers); !tacho_ring_write(&f.ring, raw, 8);
 	     ledger_make(raw, 8, 1, numbers))
@@ -225,7 +227,7 @@ static void test_snapshot(void)
 	uint32_t lane, id;
 
 	numbers = 0;
-	fixture_make(&f, TACHO_SUB_SHIFT_MIN, 16, TACHO_SESSION_OVERWRITE);
+	fixture_make(&f, SUB_SHIFT, 16, TACHO_SESSION_OVERWRITE);
 	lane = fixture_lane(&f, 0);
 	l = tacho_ring_lane(&f.ring, lane);
 	put(&f, 300);
@@ -261,7 +263,7 @@ static void test_late_writer(void)
 	uint64_t c;
 
 	numbers = 0;
-	fixture_make(&f, TACHO_SUB_SHIFT_MIN, 8, TACHO_SESSION_OVERWRITE);
+	fixture_make(&f, SUB_SHIFT, 8, TACHO_SESSION_OVERWRITE);
 	lane = fixture_lane(&f, 0);
 	put(&f, 500);
 	c = tacho_ring_lane(&f.ring, lane)->cursor;

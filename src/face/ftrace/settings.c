@@ -44,10 +44,14 @@ static void path_of(const struct tree_inst *inst, const char *end, char *path, s
 /* ":unlimited" and ":count=3", as `trigger` shows them, are not what it takes. */
 static void put_command(const char *line, size_t len, struct tacho_buf *out)
 {
-	const char *end = len ? memmem(line, len, " if ", 4) : NULL;
-	size_t head = end ? (size_t)(end - line) : len, keep = head;
-	const char *count = head ? memmem(line, head, ":count=", 7) : NULL;
+	const char *end, *count;
+	size_t head, keep;
 
+	if (!line)
+		return;
+	end = memmem(line, len, " if ", 4);
+	head = keep = end ? (size_t)(end - line) : len;
+	count = memmem(line, head, ":count=", 7);
 	if (head > 10 && !memcmp(line + head - 10, ":unlimited", 10))
 		keep = head - 10;
 	if (count) {
