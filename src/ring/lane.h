@@ -27,4 +27,18 @@ int tacho_lane_visit(struct tacho_ring *r, uint32_t nr,
 		     int (*step)(const struct tacho_lane_ref *ref, void *arg),
 		     void *arg, bool keep_lock);
 
+/*
+ * For ThreadSanitizer, which does not know that a reader throws away (R3' of ring.h, section 9)
+ * what it read of memory that a tool then used again: what was read comes before it.
+ */
+#ifdef __SANITIZE_THREAD__
+void __tsan_acquire(void *at);
+void __tsan_release(void *at);
+#define lane_was_read(lane)	__tsan_release(&(lane)->moves)
+#define lane_is_moved(lane)	__tsan_acquire(&(lane)->moves)
+#else
+#define lane_was_read(lane)	((void)0)
+#define lane_is_moved(lane)	((void)0)
+#endif
+
 #endif

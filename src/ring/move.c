@@ -206,6 +206,7 @@ static void retire_buffer(struct tacho_ring *r, uint32_t nr, uint32_t id)
 	(void)tacho_and_seq_cst(&tacho_lane_buffer(lane, id)->flags,
 				~(uint32_t)(TACHO_BUFFER_MADE | TACHO_BUFFER_FROZEN));
 	(void)tacho_add_seq_cst(&lane->moves, 1);
+	lane_is_moved(lane);
 	tacho_ring_file(name, sizeof(name), nr, id);
 	(void)snprintf(path, sizeof(path), "%s/%s", r->path, name);
 	fd = open(path, O_RDWR | O_CLOEXEC);
@@ -291,6 +292,7 @@ int tacho_ring_move(struct tacho_ring *r, uint32_t nr, uint32_t nr_subs, uint32_
 	if (pair >= TACHO_BUFFERS_MAX)
 		return -ENOSPC;
 	(void)tacho_add_seq_cst(&lane->moves, 1);			/* M3 */
+	lane_is_moved(lane);
 	err = move_partner(r, nr, id ^ 1, pair | (odd ^ 1), nr_subs, mode);
 	if (!err)
 		err = prepare(&m, r, nr, id, pair | odd, nr_subs, mode);

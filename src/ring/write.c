@@ -334,34 +334,33 @@ static void plain_unlock(struct tacho_lane *l)
 	tacho_store_release(&l->lock, 0);			/* [W5] */
 }
 
-/* Makes a plain lane ready at its first use. */
+/*
+ * Makes a plain lane ready at its first use, and maps it at its first use here: which a process
+ * that gave up its rights cannot do any more.
+ */
 static int plain_prepare(const struct tacho_lane_ref *ref)
 {
 	uint32_t nr_subs = tacho_load_relaxed(&ref->r->ctl->nr_subs);
 	uint32_t flags = tacho_load_relaxed(&ref->r->ctl->flags);
-	int err;
+	uint64_t c = tacho_load_relaxed(&ref->lane->cursor);
+	int err = 0;
 
-	if (tacho_likely(tacho_load_relaxed(&ref->lane->cursor)))
-		return 0;
+	if (tacho_likely(c))
+		return tacho_ring_map_why(ref->r, ref->nr, tacho_cursor_id(c), &err) ? 0 : err;
 	err = tacho_ring_add_buffer(ref->r, ref->nr, 0, nr_subs,
 				    flags & TACHO_SESSION_OVERWRITE ?
 				    TACHO_BUFFER_OVERWRITE : 0);
 	return err ? err : tacho_ring_start(ref->r, ref->nr, 0);
 }
 
-static int plain_locked_write(struct tacho_ring *r, uint32_t nr,
+static int plain_locked_write(const struct tacho_lane_ref *ref,
 			      const uint64_t *raw, uint64_t words)
 {
-	struct tacho_lane_ref ref = { r, tacho_ring_lane(r, nr), NULL, nr, 0 };
-	int err = plain_prepare(&ref);
+	int err = -EAGAIN;
 
-	for (int i = 0; !err && i < TRIES; i++) {
-		err = write_once(&ref, raw, words);
-		if (err != -EAGAIN)
-			break;
-		err = 0;
-	}
-	return account(ref.lane, err);
+	for (int i = 0; err == -EAGAIN && i < TRIES; i++)
+		err = write_once(ref, raw, words);
+	return account(ref->lane, err);
 }
 
 /*
@@ -373,8 +372,9 @@ static int plain_write(struct tacho_ring *r, const uint64_t *raw,
 		       uint64_t words)
 {
 	uint64_t me = my_lock_word();
-	uint32_t first = (uint32_t)me;
+	uint32_t first = (uint32_t)me, unusable = 0;
 	bool nested = false;
+	int err = 0;
 
 	if (!r->nr_plain)
 		return -EBUSY;
@@ -382,7 +382,7 @@ static int plain_write(struct tacho_ring *r, const uint64_t *raw,
 		for (uint32_t i = 0; i < r->nr_plain; i++) {
 			uint32_t nr = r->nr_cpus + (first + i) % r->nr_plain;
 			struct tacho_lane *l = tacho_ring_lane(r, nr);
-			int err;
+			const struct tacho_lane_ref ref = { r, l, NULL, nr, 0 };
 
 			/* whoever closes the lanes keeps their locks */
 			if (tacho_load_relaxed(&l->cursor) == TACHO_CURSOR_DEAD)
@@ -392,9 +392,16 @@ static int plain_write(struct tacho_ring *r, const uint64_t *raw,
 				continue;
 			}
 			TACHO_INJECT(ring_plain_locked);
-			err = plain_locked_write(r, nr, raw, words);
+			err = plain_prepare(&ref);
+			if (!err)
+				err = plain_locked_write(&ref, raw, words);
+			else if (++unusable < r->nr_plain)
+				err = -EAGAIN;	/* another one may be mapped already */
+			else
+				(void)account(l, err);
 			plain_unlock(l);
-			return err;
+			if (err != -EAGAIN)
+				return err;
 		}
 		if (tacho_load_relaxed(&r->ctl->state) != TACHO_STATE_RECORDING)
 			return -ESHUTDOWN;
