@@ -8,6 +8,7 @@ import contextlib
 import errno
 import grp
 import os
+import re
 import select
 import shutil
 import signal
@@ -366,6 +367,47 @@ def test_server_killed_settings():
     for name in NAME, "a":
         refused("destroy", name, says=name)
         assert not os.path.exists(os.path.join(INSTANCES, "tacho." + name))
+
+
+def test_pids_and_enable():
+    """whose events are recorded does not change what enable says"""
+    with mounted() as m, shop(m) as p:
+        put(m("events/shop/enable"), "1", os.O_TRUNC)
+        for pids in "", "22", str(p.pid):
+            put(m("set_event_pid"), pids + "\n", os.O_TRUNC)
+            assert get(m("events/shop/enable")) == "1\n", pids
+            assert get(m("events/shop/order_done/enable")) == "1\n", pids
+
+
+def test_read_is_no_overrun():
+    """stats: what was read before newer records replaced it is not lost"""
+    def stats():
+        sums = {}
+        for d in os.listdir(m("per_cpu")):
+            for line in get(m("per_cpu", d, "stats")).splitlines():
+                k, v = line.split(": ")
+                sums[k] = sums.get(k, 0) + float(v)
+        return sums
+    with mounted("-b", "64K") as m, shop(m):
+        put(m("events/shop/enable"), "1", os.O_TRUNC)
+        fd = os.open(m("trace_pipe"), os.O_RDONLY | os.O_NONBLOCK)
+        text = b""
+
+        def read():
+            nonlocal text
+            try:
+                text += os.read(fd, 1 << 20)
+            except BlockingIOError:
+                pass
+            return stats()
+        # many times what the buffers hold
+        until("many events", lambda: read()["read events"] > 12000)
+        put(m("tracing_on"), "0", os.O_TRUNC)
+        until("the rest", lambda: read()["entries"] == 0)
+        os.close(fd)
+        s = stats()
+        lost = sum(map(int, re.findall(rb"LOST (\d+) EVENTS", text)))
+        assert s["overrun"] == lost, (s, lost)
 
 
 def test_two_mounts():

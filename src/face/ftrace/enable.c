@@ -87,8 +87,12 @@ static void add_program_states(const struct tacho_tree_file *f, struct states *s
 		    (*f->system && strcmp(e[i].system, f->system)))
 			continue;
 		(void)snprintf(name, sizeof(name), "%s:%s", e[i].system, e[i].name);
-		/* here the kernel counts what is on for its triggers only */
-		add_state(s, tacho_view_decide(v, name, 0).wanted);
+		/*
+		 * here the kernel counts what is on for its triggers only; whose events
+		 * are recorded (set_event_pid) is another matter
+		 */
+		add_state(s, tacho_view_rules_want(v, name) ||
+			     tacho_view_decide(v, name, 0).wanted);
 	}
 }
 

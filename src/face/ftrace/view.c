@@ -471,12 +471,14 @@ static uint64_t written_now(struct tree_inst *inst, int32_t cpu, uint64_t *dropp
 	return sum;
 }
 
-/*
- * present: the records of programs that are still in the buffers which are written, since they
- * were emptied, if all that is read is in these.
- */
+/* Records of programs that are still in the buffers which are written, since they were emptied. */
+struct present {
+	uint64_t all;		/* if all that is read is in these */
+	uint64_t consumed;	/* of the side that is read */
+};
+
 static void count_records(struct tree_reader *r, struct tree_counts *c,
-			  uint64_t *present)
+			  struct present *present)
 {
 	struct tacho_record rec;
 	int status;
@@ -486,9 +488,14 @@ static void count_records(struct tree_reader *r, struct tree_counts *c,
 		uint32_t i = slot(r->inst, rec.source, rec.cpu);
 		const struct tree_mark *m = mark_now(r, i);
 
-		if (rec.source == TACHO_STREAM_PROGRAM && rec.ticks > m->cleared)
-			++*present;
-		if (!is_side(r, &rec) || is_consumed(&r->at[i], m, rec.ticks))
+		bool side = is_side(r, &rec);
+		bool consumed = side && is_consumed(&r->at[i], m, rec.ticks);
+
+		if (rec.source == TACHO_STREAM_PROGRAM && rec.ticks > m->cleared) {
+			present->all++;
+			present->consumed += consumed;
+		}
+		if (!side || consumed)
 			continue;
 		c->entries++;
 		c->bytes += rec.len + 4;
@@ -538,7 +545,8 @@ static uint64_t store_overrun(struct tree_inst *inst, int32_t cpu)
 
 int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c)
 {
-	uint64_t present = 0, written, cleared = 0;
+	uint64_t written, cleared = 0, read = 0, gone;
+	struct present present = { 0, 0 };
 	struct tree_reader r;
 	int err = tree_reader_open(&r, inst, TREE_VIEW_NOW, cpu, false);
 
@@ -548,7 +556,7 @@ int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c)
 	written = written_now(inst, cpu, &c->dropped);
 	count_records(&r, c, &present);
 	if (r.swaps.nr)
-		present = count_present(&r);
+		present.all = count_present(&r);
 	for (uint32_t i = 0; i < 2 * inst->nr_lanes; i++) {
 		const struct tree_mark *m = mark_now(&r, i);
 
@@ -556,10 +564,14 @@ int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c)
 			continue;
 		c->read += m->read;
 		cleared += m->written;
+		if (i / inst->nr_lanes == TACHO_STREAM_PROGRAM)
+			read += m->read;
 	}
 	tree_reader_close(&r);
-	if (written > cleared + present)
-		c->overrun = written - cleared - present;
+	/* what newer records replaced after it had been read is no loss */
+	gone = read > present.consumed ? read - present.consumed : 0;
+	if (written > cleared + present.all + gone)
+		c->overrun = written - cleared - present.all - gone;
 	c->overrun += store_overrun(inst, cpu);
 	return 0;
 }
