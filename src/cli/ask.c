@@ -150,6 +150,22 @@ static int no_event(struct run *r, const char *event)
 			event);
 }
 
+/* A live source: an event that none of its types matches by now is nobody's. */
+static int check_events(struct run *r)
+{
+	for (uint32_t i = 0; r->live && i < r->ask->nr_commands; i++) {
+		const char *event = r->ask->command[i].event;
+		const struct tacho_type *type;
+		bool found = is_synthetic(event);
+
+		for (uint32_t k = 0; !found && (type = tacho_stream_type(r->trace.stream, k)); k++)
+			found = tacho_event_glob(event, type->system, type->name);
+		if (!found)
+			return no_event(r, event);
+	}
+	return CLI_OK;
+}
+
 static int set_commands(struct run *r)
 {
 	for (uint32_t i = 0; i < r->ask->nr_synths; i++) {
@@ -534,6 +550,8 @@ static int ask(struct run *r)
 	cli_screen_end();
 	if (ret == CLI_OK)
 		ret = print(r, true);
+	if (ret == CLI_OK)
+		ret = check_events(r);
 	if (ret == CLI_OK)
 		ret = finish_snapshot(r);
 	if (ret == CLI_OK) {

@@ -118,27 +118,7 @@ bool check_failed(struct check_trace *t, const char *file, int err)
 	return true;
 }
 
-/* ---- metadata and info --------------------------------------------------------- */
-
-static void check_metadata(struct check_trace *t)
-{
-	static const char magic[] = "/* CTF 1.8";
-	char head[sizeof(magic) - 1];
-	int fd = openat(t->dirfd, "metadata", O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0 && check_failed(t, "metadata", -errno))
-		return;
-	if (fd < 0) {
-		check_problem(t, "metadata", CHECK_NO_BYTE, "cannot be read: %s; no other CTF reader opens the trace without it",
-			      strerror(errno));
-		return;
-	}
-	n = read(fd, head, sizeof(head));
-	close(fd);
-	if (n != (ssize_t)sizeof(head) || memcmp(head, magic, sizeof(head)))
-		check_problem(t, "metadata", 0, "does not begin with '%s'", magic);
-}
+/* ---- info --------------------------------------------------------- */
 
 /* The value of a line "key: value", or NULL; *at is its offset. */
 static const char *info_value(const char *text, const char *key, size_t *len,
@@ -382,7 +362,8 @@ static bool tables_alloc(struct check_trace *t)
 		t->canon[i] = calloc(CHECK_IDS, sizeof(struct tacho_canon *));
 		t->standin[i] = calloc(CHECK_IDS, sizeof(bool));
 		t->known[i] = calloc(CHECK_IDS, sizeof(bool));
-		good = good && t->canon[i] && t->standin[i] && t->known[i];
+		t->described[i] = calloc(CHECK_IDS, sizeof(bool));
+		good = good && t->canon[i] && t->standin[i] && t->known[i] && t->described[i];
 	}
 	return good;
 }
@@ -393,6 +374,7 @@ static void tables_release(struct check_trace *t)
 		free(t->canon[i]);
 		free(t->standin[i]);
 		free(t->known[i]);
+		free(t->described[i]);
 	}
 	tacho_arena_release(&t->arena);
 }
@@ -415,6 +397,7 @@ static int check_inside(struct check_trace *t)
 	for (uint32_t i = 0; i < 2 && ret == CLI_OK; i++)
 		ret = check_types(t, extras, i);
 	close(extras);
+	check_described(t);
 	if (ret == CLI_OK && !t->failed)
 		ret = check_files(t);
 	return t->failed ? CLI_FAILED : ret;
@@ -464,6 +447,16 @@ static int check_chunks(struct check_log *log, const char *dir,
 	}
 	free(list);
 	return ret;
+}
+
+/* A trace of ours whose info is gone: to other readers it is a CTF trace like any other. */
+static bool lacks_info(const char *dir)
+{
+	char path[4096];
+	struct stat st;
+	int n = snprintf(path, sizeof(path), "%s/" TACHO_CTF_EXTRAS, dir);
+
+	return n > 0 && (size_t)n < sizeof(path) && !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
 /* A reader passes over something; arg is the trace. */
@@ -551,7 +544,7 @@ static int check_path(struct check_log *log, const char *path,
 {
 	int ret;
 
-	if (tacho_ctf_is_trace(path))
+	if (tacho_ctf_is_trace(path) || lacks_info(path))
 		return check_dir(log, path, sum);
 	ret = check_chunks(log, path, sum);
 	if (ret != CLI_OK || sum->traces)

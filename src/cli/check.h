@@ -45,6 +45,8 @@ struct check_trace {
 	const struct tacho_canon **canon[2];
 	bool *standin[2];
 	bool *known[2];
+	bool *described[2];	/* in metadata, if that could be scanned */
+	bool scanned;
 	uint64_t packets, events, lost;
 	uint32_t files;
 	bool failed;	/* check_failed() has said why */
@@ -67,6 +69,12 @@ void check_remark(struct check_trace *t, const char *file, uint64_t byte,
  * of the file.  False: it is the file's problem.  err is a negative errno.
  */
 bool check_failed(struct check_trace *t, const char *file, int err);
+
+/* check_meta.c: metadata, as far as other readers cannot do without it. */
+void check_metadata(struct check_trace *t);
+
+/* After the types: each of them is described in metadata. */
+void check_described(struct check_trace *t);
 
 /*
  * Walks the packets of one file of records.  stream_id and instance are what its

@@ -105,12 +105,20 @@ int cli_write_json(struct tacho_buf *b)
 	return ret;
 }
 
+/* Whether what was printed is where it was to go. */
+static int flushed(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return CLI_OK;
+	return cli_fail("cannot write to stdout: %s", strerror(errno));
+}
+
 int cli_common(int opt, bool *json)
 {
 	switch (opt) {
 	case 'h':
 		fputs(cli_verb->usage, stdout);
-		return CLI_OK;
+		return flushed();
 	case 'q':
 		cli_quiet = true;
 		return -1;
@@ -137,7 +145,7 @@ static void overview(FILE *to)
 
 int main(int argc, char **argv)
 {
-	static char help[] = "--help";
+	static char help[] = "--help", name[64];
 
 	/* a reader that has seen enough is no reason to die without cleaning up */
 	(void)signal(SIGPIPE, SIG_IGN);
@@ -147,12 +155,12 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		puts("tacho " TACHO_VERSION);
-		return CLI_OK;
+		return flushed();
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 	    (!strcmp(argv[1], "help") && argc == 2)) {
 		overview(stdout);
-		return CLI_OK;
+		return flushed();
 	}
 	if (!strcmp(argv[1], "help")) {
 		argv[1] = argv[2];
@@ -162,6 +170,9 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], verbs[i]->name))
 			continue;
 		cli_verb = verbs[i];
+		/* getopt names itself by it */
+		(void)snprintf(name, sizeof(name), "tacho %s", verbs[i]->name);
+		argv[1] = name;
 		return verbs[i]->run(argc - 1, argv + 1);
 	}
 	cli_fail("there is no verb '%s'", argv[1]);

@@ -86,6 +86,16 @@ fresh; rm t/metadata
 says "no metadata" 1 't/metadata: cannot be read' "$TACHO" check t
 fresh; poke t/metadata 0 'XXXXX'
 says "metadata" 1 't/metadata: byte 0: does not begin with' "$TACHO" check t
+fresh; truncate -s -20 t/metadata
+says "metadata cut" 1 'ends in the middle of a declaration' "$TACHO" check t
+fresh; head -n -30 t/metadata > m; mv m t/metadata
+says "metadata without its last events" 1 't/metadata: lacks event type' "$TACHO" check t
+fresh; poke t/metadata 2000 '\001\002'
+says "metadata with other bytes" 1 't/metadata: byte 2000: byte 0x01 is no text' "$TACHO" check t
+fresh; rm t/tacho/info
+says "no info" 1 't/tacho/info: cannot be read' "$TACHO" check t
+says "help on a full disk" 1 'cannot write to stdout' sh -c '"$1" --help > /dev/full' - "$TACHO"
+says "a verb's help on a full disk" 1 'cannot write to stdout' sh -c '"$1" check --help > /dev/full' - "$TACHO"
 fresh; sed -i 's/^uuid: 01/uuid: zz/' t/tacho/info
 says "uuid of info" 1 't/tacho/info: byte [0-9]+: the uuid is not' "$TACHO" check t
 fresh; sed -i '/^freq:/d' t/tacho/info
