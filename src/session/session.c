@@ -466,6 +466,22 @@ static int make_session(struct tacho_session *s,
 	return err;
 }
 
+/* Only of room it helps to say how much was wanted. */
+static int no_session(struct tacho_diag *d, int err, const struct tacho_session *s,
+		      const struct tacho_session_config *cfg, const struct tacho_control *sizes)
+{
+	uint64_t lane = (uint64_t)sizes->nr_subs << sizes->sub_shift;
+	char hint[96] = "";
+
+	if (err == -ENOSPC || err == -ENOMEM)
+		(void)snprintf(hint, sizeof(hint), " (%u CPUs take %ju KiB each; see --buffer)",
+			       sizes->nr_cpus, (uintmax_t)(lane >> 10));
+	else if (err == -EFBIG)
+		(void)snprintf(hint, sizeof(hint), " (a limit of this process, 'ulimit -f')");
+	return tacho_diag(d, err, 0, "cannot make session '%s' in '%s': %s%s", cfg->name, s->path,
+			  strerror(-err), hint);
+}
+
 static int create_locked(struct tacho_session *s,
 			 const struct tacho_session_config *cfg,
 			 struct tacho_diag *d)
@@ -502,11 +518,7 @@ static int create_locked(struct tacho_session *s,
 		tacho_session_close(s);
 		remove_files(s->path);
 		tacho_store_release(&slot->state, TACHO_SLOT_FREE);
-		return tacho_diag(d, err, 0, "cannot make session '%s' in '%s': %s "
-				  "(%u CPUs take %ju MiB each; see --buffer)",
-				  cfg->name, s->path, strerror(-err), sizes.nr_cpus,
-				  (uintmax_t)(((uint64_t)sizes.nr_subs <<
-					       sizes.sub_shift) >> 20));
+		return no_session(d, err, s, cfg, &sizes);
 	}
 	tacho_store_release(&slot->state, TACHO_SLOT_LIVE);
 	return 0;
