@@ -132,6 +132,9 @@ static int open_registry(struct tacho_dir *dir, bool create,
 		err = -EPROTO;
 	}
 	close(dir->lock_fd);
+	/* that of another version may be smaller */
+	if (err == -EINVAL)
+		err = -EPROTO;
 	if (err != -EPROTO)
 		return tacho_diag(d, err, 0, "cannot map '%s/registry': %s", dir->path,
 				  strerror(-err));

@@ -190,6 +190,17 @@ def test_persist():
     assert numbers("t", w.pid) == list(range(50))
 
 
+def test_other_version():
+    """a run-time directory of another version is refused, whatever its size"""
+    tacho("create", *SMALL, "s")
+    tacho("destroy", "s")
+    registry = os.path.join(run_dir, "registry")
+    os.truncate(registry, os.path.getsize(registry) - 4096)
+    for verb in ("status",), ("create", "s"), ("record", "-o", "t", "--", "true"):
+        tacho(*verb, ok=1, says="made by another version of tacho; remove it")
+    finish(start(TRACED, "hit 3"))
+
+
 def test_overwritten():
     """a flight recorder: written = read + overwritten, before and after a snapshot"""
     tacho("create", "--flight", *SMALL, "-e", "rec:*", "s")
