@@ -75,7 +75,7 @@ static void event_free(struct engine_event *event)
 		engine_trigger_free(t);
 	}
 	tacho_arena_release(&event->filter_arena);
-	if (event->pub.synth)
+	if (event->pub.made)
 		tacho_arena_release(&arena);
 }
 
@@ -104,7 +104,7 @@ struct engine_event *engine_find(const struct tacho_engine *engine,
 }
 
 /* Room for one more in the table; the old table is the arena's until the end. */
-static bool reserve_event(struct tacho_engine *engine)
+bool engine_reserve_event(struct tacho_engine *engine)
 {
 	uint32_t room = engine->room ? engine->room * 2 : 64;
 	struct engine_event **table;
@@ -128,7 +128,7 @@ struct tacho_engine_event *tacho_engine_add(struct tacho_engine *engine,
 
 	if (event)
 		return &event->pub;
-	if (!reserve_event(engine))
+	if (!engine_reserve_event(engine))
 		return NULL;
 	event = tacho_arena_alloc(&engine->arena, sizeof(*event));
 	if (!event)
@@ -180,7 +180,7 @@ uint64_t tacho_engine_too_deep(const struct tacho_engine *engine)
 
 /* ---- who wants an event ---- */
 
-static bool is_wanted(const struct engine_event *event)
+bool engine_is_wanted(const struct engine_event *event)
 {
 	return event->pub.enabled || event->pub.soft;
 }
@@ -188,9 +188,11 @@ static bool is_wanted(const struct engine_event *event)
 static void tell_wanted(struct tacho_engine *engine, struct engine_event *event,
 			bool was)
 {
-	bool is = is_wanted(event);
+	bool is = engine_is_wanted(event);
 
 	event->pub.soft_disabled = event->pub.soft && !event->pub.enabled;
+	if (is != was && event->base)
+		engine_eprobe_switch(engine, event, is);
 	if (is != was && engine->host.wanted)
 		engine->host.wanted(engine->host.arg, &event->pub, is);
 }
@@ -199,22 +201,22 @@ void tacho_engine_enable(struct tacho_engine *engine,
 			 struct tacho_engine_event *event, bool on)
 {
 	struct engine_event *ev = engine_event_of(event);
-	bool was = is_wanted(ev);
+	bool was = engine_is_wanted(ev);
 
 	ev->pub.enabled = on;
 	tell_wanted(engine, ev, was);
 }
 
-static void soft_get(struct tacho_engine *engine, struct engine_event *event)
+void engine_soft_get(struct tacho_engine *engine, struct engine_event *event)
 {
-	bool was = is_wanted(event);
+	bool was = engine_is_wanted(event);
 
 	event->pub.soft++;
 	tell_wanted(engine, event, was);
 }
 
 /* What disable_event switched off stays off, and what enable_event switched on, on. */
-static void soft_put(struct tacho_engine *engine, struct engine_event *event)
+void engine_soft_put(struct tacho_engine *engine, struct engine_event *event)
 {
 	event->pub.soft--;
 	tell_wanted(engine, event, true);
@@ -443,9 +445,9 @@ void engine_trigger_free(struct engine_trigger *t)
 	tacho_arena_release(&arena);
 }
 
-static void update_needs(struct engine_event *event)
+void engine_update_needs(struct engine_event *event)
 {
-	event->needs_record = false;
+	event->needs_record = event->eprobes != NULL;
 	for (struct engine_trigger *t = event->triggers; t; t = t->next)
 		if (t->filter || t->hist ||
 		    t->spec.cmd == TACHO_TRIGGER_STACKTRACE ||
@@ -463,10 +465,10 @@ void engine_trigger_attach(struct tacho_engine *engine,
 	t->next = *at;
 	*at = t;
 	t->left = t->spec.count;
-	update_needs(t->event);
-	soft_get(engine, t->event);
+	engine_update_needs(t->event);
+	engine_soft_get(engine, t->event);
 	if (t->target)
-		soft_get(engine, t->target);
+		engine_soft_get(engine, t->target);
 }
 
 void engine_trigger_detach(struct tacho_engine *engine,
@@ -477,10 +479,10 @@ void engine_trigger_detach(struct tacho_engine *engine,
 	while (*at != t)
 		at = &(*at)->next;
 	*at = t->next;
-	update_needs(t->event);
-	soft_put(engine, t->event);
+	engine_update_needs(t->event);
+	engine_soft_put(engine, t->event);
 	if (t->target)
-		soft_put(engine, t->target);
+		engine_soft_put(engine, t->target);
 	engine_trigger_free(t);
 }
 
@@ -603,20 +605,26 @@ int tacho_engine_trigger(struct tacho_engine *engine,
 
 /* ---- synthetic events ---- */
 
-static void synth_forget(struct tacho_engine *engine,
-			 const struct engine_event *event)
+void engine_made_remove(struct tacho_engine *engine, struct engine_event *event)
 {
-	struct engine_event **at = &engine->synths;
 	uint32_t i = 0;
 
-	while (*at != event)
-		at = &(*at)->next_synth;
-	*at = event->next_synth;
 	while (engine->event[i] != event)
 		i++;
 	engine->nr_events--;
 	for (; i < engine->nr_events; i++)
 		engine->event[i] = engine->event[i + 1];
+	event_free(event);
+}
+
+static void synth_forget(struct tacho_engine *engine,
+			 const struct engine_event *event)
+{
+	struct engine_event **at = &engine->synths;
+
+	while (*at != event)
+		at = &(*at)->next_synth;
+	*at = event->next_synth;
 }
 
 static int synth_remove(struct tacho_engine *engine, const char *name,
@@ -626,10 +634,11 @@ static int synth_remove(struct tacho_engine *engine, const char *name,
 
 	if (!event || !event->pub.synth)
 		return tacho_cmd_error(e, -ENOENT, 0, "No such event");
-	if (is_wanted(event) || engine_hist_makes(engine, event->pub.synth))
+	if (engine_is_wanted(event) || engine_hist_makes(engine, event->pub.synth) ||
+	    engine_eprobe_uses(engine, event))
 		return tacho_cmd_error(e, -EBUSY, 0, "Event is in use");
 	synth_forget(engine, event);
-	event_free(event);
+	engine_made_remove(engine, event);
 	return 0;
 }
 
@@ -644,7 +653,7 @@ static int synth_define(struct tacho_engine *engine, const char *text,
 	synth = tacho_synth_parse(&a, text, e);
 	if (synth) {
 		event = tacho_arena_alloc(&a, sizeof(*event));
-		if (!event || !reserve_event(engine))
+		if (!event || !engine_reserve_event(engine))
 			synth = NULL;
 	}
 	if (!synth) {
@@ -653,6 +662,7 @@ static int synth_define(struct tacho_engine *engine, const char *text,
 	}
 	event->pub.type = synth->type;
 	event->pub.synth = synth;
+	event->pub.made = true;
 	event->arena = a;
 	engine->event[engine->nr_events++] = event;
 	while (*at)

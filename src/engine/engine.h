@@ -29,7 +29,8 @@
  *
  * Synthetic events are events of system "synthetic": they pass through the same
  * steps in the hit that made them, at most TACHO_ENGINE_DEPTH deep; what would
- * go deeper is dropped and counted.
+ * go deeper is dropped and counted.  So do event probes (eprobe.h): one that is
+ * wanted is on its base event as a trigger is, and is made behind E3.
  *
  * An instance is used by one thread at a time.
  */
@@ -50,6 +51,8 @@ struct tacho_engine;
 struct tacho_engine_event {
 	const struct tacho_type *type;
 	const struct tacho_synth *synth;	/* NULL: not a synthetic event */
+	const struct tacho_eprobe *eprobe;	/* NULL: not an event probe */
+	bool made;		/* one of the two: the host has no records of it */
 	bool enabled;		/* to be recorded; triggers change it, too */
 	bool soft_disabled;	/* not enabled, but wanted: soft is not 0 */
 	uint32_t soft;		/* triggers on it, or that target it */
@@ -136,6 +139,18 @@ int tacho_engine_trigger(struct tacho_engine *engine,
  */
 int tacho_engine_synth(struct tacho_engine *engine, const char *text,
 		       struct tacho_cmd_error *e);
+
+/*
+ * Defines an event probe, text as in eprobe.h.  -EEXIST: there is an event of that name.
+ * base was added before, and is no event probe.
+ */
+int tacho_engine_eprobe(struct tacho_engine *engine, const char *group,
+			const char *name, const char *text,
+			struct tacho_engine_event *base, struct tacho_cmd_error *e);
+
+/* 0, -ENOENT, or -EBUSY: it is enabled, or has triggers. */
+int tacho_engine_eprobe_remove(struct tacho_engine *engine, const char *group,
+			       const char *name);
 
 /* Switches recording of an event on or off. */
 void tacho_engine_enable(struct tacho_engine *engine,

@@ -158,7 +158,7 @@ bool engine_hist_makes(const struct tacho_engine *engine,
 	return false;
 }
 
-/* A synthetic event has its maker's stack, and so on as deep as they are made. */
+/* A synthetic event, or event probe, has its maker's stack, and so on as deep as they go. */
 static bool needs_stack(const struct tacho_engine *engine,
 			const struct engine_event *event, uint32_t depth)
 {
@@ -174,6 +174,10 @@ static bool needs_stack(const struct tacho_engine *engine,
 			    needs_stack(engine, synth, depth + 1))
 				return true;
 	}
+	for (const struct engine_event *e = event->eprobes; e && depth < TACHO_ENGINE_DEPTH;
+	     e = e->next_eprobe)
+		if (needs_stack(engine, e, depth + 1))
+			return true;
 	return false;
 }
 

@@ -138,6 +138,9 @@ static bool decide(struct tacho_engine *engine, struct engine_event *event,
 	       (!event->filter || tacho_filter_run(event->filter, rec));
 }
 
+static void eprobe_hit(struct tacho_engine *engine, struct engine_event *event,
+		       const struct tacho_rec *rec);
+
 /* E3 and E4 */
 static void finish(struct tacho_engine *engine, struct engine_event *event,
 		   const struct tacho_rec *rec, uint32_t due)
@@ -148,6 +151,9 @@ static void finish(struct tacho_engine *engine, struct engine_event *event,
 		if (t->hist && !t->paused &&
 		    (!t->filter || tacho_filter_run(t->filter, rec)))
 			tacho_hist_hit(t->hist, rec);
+	for (struct engine_event *e = event->eprobes; e; e = e->next_eprobe)
+		if (!e->eprobe_filter || tacho_filter_run(e->eprobe_filter, rec))
+			eprobe_hit(engine, e, rec);
 	for (t = event->triggers; t && due; t = t->next)
 		if (due & DUE(t->spec.cmd))
 			fire(engine, t, rec);
@@ -166,23 +172,35 @@ bool tacho_engine_hit(struct tacho_engine *engine,
 	return record;
 }
 
-/* The record is the maker's in all but its bytes. */
-static void synth_hit(struct tacho_engine *engine, struct engine_event *event,
-		      const struct tacho_synth_value *value,
-		      const struct tacho_rec *cause)
+/* An event that is made here: len bytes in engine->raw, the record else its cause's. */
+static void made_hit(struct tacho_engine *engine, struct engine_event *event,
+		     uint32_t len, const struct tacho_rec *cause)
 {
-	unsigned char *raw = engine->raw[engine->depth];
 	struct tacho_rec rec = *cause;
 	uint32_t due;
 
-	rec.raw = raw;
-	rec.len = tacho_synth_raw(event->pub.synth, cause->pid, value, raw,
-				  sizeof(engine->raw[0]));
+	rec.raw = engine->raw[engine->depth];
+	rec.len = len;
 	engine->depth++;
 	if (decide(engine, event, &rec, &due) && engine->host.emit)
 		engine->host.emit(engine->host.arg, &event->pub, &rec);
 	finish(engine, event, &rec, due);
 	engine->depth--;
+}
+
+static bool is_too_deep(struct tacho_engine *engine)
+{
+	engine->too_deep += engine->depth == TACHO_ENGINE_DEPTH;
+	return engine->depth == TACHO_ENGINE_DEPTH;
+}
+
+static void eprobe_hit(struct tacho_engine *engine, struct engine_event *event,
+		       const struct tacho_rec *rec)
+{
+	if (!is_too_deep(engine))
+		made_hit(engine, event,
+			 tacho_eprobe_raw(event->pub.eprobe, rec, engine->raw[engine->depth],
+					  TACHO_EPROBE_RAW_MAX), rec);
 }
 
 void engine_synth_hit(void *arg, const struct tacho_synth *synth,
@@ -197,10 +215,10 @@ void engine_synth_hit(void *arg, const struct tacho_synth *synth,
 		event = event->next_synth;
 	if (!event || (!event->pub.enabled && !event->pub.soft))
 		return;
-	if (engine->depth == TACHO_ENGINE_DEPTH)
-		engine->too_deep++;
-	else
-		synth_hit(engine, event, value, cause);
+	if (!is_too_deep(engine))
+		made_hit(engine, event,
+			 tacho_synth_raw(synth, cause->pid, value, engine->raw[engine->depth],
+					 sizeof(engine->raw[0])), cause);
 }
 
 void tacho_engine_make(struct tacho_engine *engine, const char *name,

@@ -3,6 +3,7 @@
  * engine_priv.h - what an instance is made of, for src/engine/engine*.c only.
  *
  *	engine.c	events, filters, triggers, synthetic events: commands
+ *	engine_eprobe.c	event probes
  *	engine_hit.c	one hit
  *	engine_hist.c	triggers that are histograms, and the host of hist.h
  *	engine_print.c	the files
@@ -10,13 +11,14 @@
  *
  * Memory: an instance, its events and the table of them are its arena's.  What can be
  * removed has an arena of its own and lies in it: a trigger, the map of a histogram (which
- * named ones share), a filter, a synthetic event.
+ * named ones share), a filter, a synthetic event, an event probe.
  */
 #ifndef TACHO_ENGINE_ENGINE_PRIV_H
 #define TACHO_ENGINE_ENGINE_PRIV_H
 
 #include "base/arena.h"
 #include "engine/engine.h"
+#include "engine/eprobe.h"
 #include "engine/synth.h"
 
 #define ENGINE_MAX	((size_t)1 << 32)	/* bytes of one arena */
@@ -53,8 +55,13 @@ struct engine_event {
 	struct tacho_arena filter_arena;
 	struct tacho_filter *filter;
 	const char *filter_text;	/* as set, or what was wrong; NULL: none */
-	struct tacho_arena arena;	/* of a synthetic event, which lies in it */
+	struct tacho_arena arena;	/* of one that is made here, which lies in it */
 	struct engine_event *next_synth;
+	/* of an event probe */
+	struct engine_event *base, *next_eprobe;
+	struct tacho_filter *eprobe_filter;	/* of base's records; or NULL */
+	/* on this event, the first that was wanted first */
+	struct engine_event *eprobes;
 };
 
 struct tacho_engine {
@@ -112,6 +119,29 @@ int engine_trigger_filter(struct tacho_engine *engine, struct engine_trigger *t,
 int engine_log_event(struct tacho_engine *engine, const char *kind,
 		     const struct engine_event *event, const char *command,
 		     const struct tacho_cmd_error *e);
+
+/* One more or one less that wants the event, beside whether it is enabled. */
+void engine_soft_get(struct tacho_engine *engine, struct engine_event *event);
+void engine_soft_put(struct tacho_engine *engine, struct engine_event *event);
+
+/* After a change of what is on an event. */
+void engine_update_needs(struct engine_event *event);
+
+/* Room for one more in the table. */
+bool engine_reserve_event(struct tacho_engine *engine);
+
+/* Takes one that is made here out of the table and frees it. */
+void engine_made_remove(struct tacho_engine *engine, struct engine_event *event);
+
+bool engine_is_wanted(const struct engine_event *event);
+
+/* ---- engine_eprobe.c ---- */
+
+/* An event probe begins to be wanted, or stops. */
+void engine_eprobe_switch(struct tacho_engine *engine, struct engine_event *event, bool on);
+
+/* Whether there is one on an event. */
+bool engine_eprobe_uses(const struct tacho_engine *engine, const struct engine_event *base);
 
 /* ---- engine_hit.c ---- */
 

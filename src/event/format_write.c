@@ -21,6 +21,8 @@ void tacho_type_write(const struct tacho_type *type, bool with_head,
 			tacho_buf_putc(out, '\n');
 		field_write(&type->fields[i], out);
 	}
+	if (type->nr_common == type->nr_fields)
+		tacho_buf_putc(out, '\n');
 	tacho_buf_puts(out, "\nprint fmt: ");
 	tacho_buf_puts(out, type->print_fmt);
 	tacho_buf_putc(out, '\n');

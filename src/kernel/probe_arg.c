@@ -189,12 +189,13 @@ static int variable(struct fetch *f, const char *s, size_t len)
 {
 	uint64_t n;
 
+	/* an event may have a field of that name */
+	if (f->spec->kind == 'e')
+		return event_variable(f, s, len);
 	if (is(s, len, "comm") || is(s, len, "COMM")) {
 		f->text_itself = true;
 		return 0;
 	}
-	if (f->spec->kind == 'e')
-		return event_variable(f, s, len);
 	if (is(s, len, "retval") ||
 	    (!in_program(f) && begins(s, len, "retval") &&
 	     (s[6] == '-' || s[6] == '.'))) {

@@ -252,7 +252,7 @@ static int apply(struct tacho_query *q, const struct query_command *c,
 	memset(q->slot, 0, sizeof(q->slot));
 	q->program = is_program(q, event->type);
 	/* what the stream has was recorded: its events are on */
-	if (!event->synth)
+	if (!event->made)
 		tacho_engine_enable(q->engine, event, true);
 	if (c->is_filter)
 		return tacho_engine_filter(q->engine, event, c->text, e);
@@ -293,7 +293,7 @@ static void apply_all(struct tacho_query *q, const struct query_command *c,
 		if (tacho_event_glob(c->event, type->system, type->name))
 			apply_noted(q, c, tacho_engine_add(q->engine, type), o);
 	for (uint32_t i = 0; (event = tacho_engine_at(q->engine, i)); i++)
-		if (event->synth && tacho_event_glob(c->event, event->type->system,
+		if (event->made && tacho_event_glob(c->event, event->type->system,
 						     event->type->name))
 			apply_noted(q, c, event, o);
 }
