@@ -189,6 +189,7 @@ static int set(struct change *c, const char *event, const char *text)
 		err = tacho_command_trigger(&c->session, event, text, &matched, &e);
 		break;
 	case TACHO_COMMAND_SYNTH:
+	case TACHO_COMMAND_EPROBE:
 	default:
 		err = tacho_command_synth(&c->session, text, &e);
 		break;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
+#include "engine/eprobe.h"
 #include "probe/program.h"
 #include "session/proc.h"
 #include "sys/mapping.h"
@@ -201,21 +202,98 @@ static bool make_trigger(struct tacho_compile *c, struct probe_program *p,
 	return true;
 }
 
+static struct probe_program *make_program(struct tacho_compile *c, const char *name,
+					  const struct tacho_type *type);
+
+/* What a program of a made event needs, who makes it needs as well. */
+static void note_made(struct probe_program *p, const struct probe_program *of)
+{
+	p->needs_time |= of->needs_time;
+	p->needs_stack |= of->needs_stack;
+	p->tells |= of->tells;
+	p->partial |= of->partial;
+}
+
+/* An event probe on events of this type; false when nobody wants it, or it cannot be. */
+static bool make_eprobe(struct tacho_compile *c, struct probe_program *p,
+			struct probe_trigger *t, const struct tacho_command *cmd,
+			const struct tacho_type *type)
+{
+	const char *text = tacho_compile_text(c, cmd->text, sizeof(cmd->text));
+	char *group = (char *)(uintptr_t)tacho_compile_text(c, cmd->event, sizeof(cmd->event));
+	const char *full = tacho_compile_text(c, cmd->event, sizeof(cmd->event));
+	char *colon = group ? strchr(group, ':') : NULL;
+	struct probe_eprobe *made = tacho_compile_alloc(c, sizeof(*made));
+	struct tacho_filter *filter = NULL;
+	struct tacho_cmd_error e = { 0 };
+	struct probe_program *program;
+
+	if (!text || !full || !colon || !made || c->depth == TACHO_COMPILE_DEPTH)
+		return false;
+	*colon = '\0';
+	made->eprobe = tacho_eprobe_parse(c->arena, group, colon + 1, text, type, &e);
+	if (!made->eprobe) {
+		(void)failed(c, e.err);
+		return false;
+	}
+	if (made->eprobe->filter &&
+	    failed(c, tacho_filter_compile(&filter, c->arena, type, made->eprobe->filter, 0,
+					   &tacho_probe_names, NULL)))
+		return false;
+	c->depth++;
+	program = make_program(c, full, made->eprobe->type);
+	c->depth--;
+	if (!program || (!program->enabled && !program->soft && !program->nr_triggers))
+		return false;
+	program->id = (uint16_t)tacho_load_relaxed(&cmd->series);
+	made->program = program;
+	*t = (struct probe_trigger){
+		.cmd = TACHO_TRIGGER_HIST, .filter = filter, .eprobe = made,
+		.serial = tacho_load_relaxed(&cmd->serial),
+	};
+	note_made(p, program);
+	p->looks = true;
+	return true;
+}
+
+static void make_eprobes(struct tacho_compile *c, struct probe_program *p, const char *name,
+			 const struct tacho_type *type, uint32_t room)
+{
+	uint32_t n = tacho_view_nr_commands(c->view);
+
+	for (uint32_t i = 0; i < n && p->nr_triggers < room; i++)
+		if (tacho_view_eprobe_is_on(c->view, i, name))
+			p->nr_triggers += make_eprobe(c, p, &p->trigger[p->nr_triggers],
+						      &c->view->commands->command[i], type);
+}
+
+static uint32_t count_eprobes(const struct tacho_view *v, const char *name)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < tacho_view_nr_commands(v); i++)
+		n += tacho_view_eprobe_is_on(v, i, name);
+	return n;
+}
+
 static void make_triggers(struct tacho_compile *c, struct probe_program *p,
 			  const char *name, const struct tacho_type *type)
 {
 	const struct tacho_view *v = c->view;
 	struct tacho_command *cmd;
-	uint32_t at = 0, n = 0;
+	uint32_t at = 0, n = 0, eprobes = count_eprobes(v, name);
 
 	while (tacho_compile_next(v, TACHO_COMMAND_TRIGGER, name, false, &at))
 		n++;
-	p->trigger = n ? tacho_compile_alloc(c, n * sizeof(*p->trigger)) : NULL;
+	p->trigger = n + eprobes ?
+		     tacho_compile_alloc(c, (n + eprobes) * sizeof(*p->trigger)) : NULL;
 	at = 0;
 	while (p->trigger && p->nr_triggers < n &&
 	       (cmd = tacho_compile_next(v, TACHO_COMMAND_TRIGGER, name, false, &at)))
 		p->nr_triggers += make_trigger(c, p, &p->trigger[p->nr_triggers],
 					       cmd, type);
+	if (p->trigger && eprobes)
+		make_eprobes(c, p, name, type, p->nr_triggers + eprobes);
 }
 
 /* The newest filter that is one for this type. */
@@ -266,12 +344,8 @@ static struct probe_program *make_program(struct tacho_compile *c,
 	p->count = find_count(p);
 	/* a synthetic event's histograms see the time and place of its cause */
 	for (const struct tacho_made_synth *s = c->synths; s; s = s->next) {
-		const struct probe_program *of = s->program;
-
-		p->needs_time |= of && of->needs_time;
-		p->needs_stack |= of && of->needs_stack;
-		p->tells |= of && of->tells;
-		p->partial |= of && of->partial;
+		if (s->program)
+			note_made(p, s->program);
 	}
 	return p;
 }

@@ -8,6 +8,7 @@
 #include "base/atomic.h"
 #include "base/inject.h"
 #include "engine/engine.h"
+#include "engine/eprobe.h"
 #include "ring/write.h"
 #include "session/proc.h"
 #include "sys/clock.h"
@@ -185,8 +186,14 @@ static TACHO_NOINLINE void write_stack(struct probe_session *s,
 		(void)tacho_add_relaxed(&tacho_probe.proc->lost_stack, 1);
 }
 
+static void run_eprobe(const struct hit *h, const struct probe_eprobe *made);
+
 static void run_trigger(const struct hit *h, const struct probe_trigger *t)
 {
+	if (t->eprobe) {
+		run_eprobe(h, t->eprobe);
+		return;
+	}
 	switch (t->cmd) {
 	case TACHO_TRIGGER_TRACEON:
 	case TACHO_TRIGGER_TRACEOFF:
@@ -223,7 +230,7 @@ static enum phase phase_of(const struct probe_program *p, const struct probe_tri
 	if (t->cmd == TACHO_TRIGGER_STACKTRACE || t->cmd == TACHO_TRIGGER_TRACEOFF ||
 	    (t->cmd == TACHO_TRIGGER_SNAPSHOT && p->looks))
 		return E4;
-	return t->hist ? E3 : E1;
+	return t->hist || t->eprobe ? E3 : E1;
 }
 
 static void run_phase(const struct hit *h, const struct probe_trigger *t,
@@ -370,6 +377,29 @@ static void hit_synth(struct probe_session *s, const struct probe_program *p,
 	(void)run_hit(&h, raw);
 	tacho_self.depth--;
 }
+
+/* ---- event probes ---- */
+
+static void run_eprobe(const struct hit *h, const struct probe_eprobe *made)
+{
+	const struct probe_program *p = made->program;
+	uint64_t small[SYNTH_STACK / 8];
+	bool is_small = made->eprobe->most <= sizeof(small);
+	uint64_t *raw = is_small ? small : tacho_scratch_take();
+	uint32_t len = 0;
+
+	if (raw && (p->nr_triggers || tacho_program_enabled(p)))
+		len = tacho_eprobe_raw(made->eprobe, &h->rec, (unsigned char *)raw,
+				       made->eprobe->most);
+	if (len)
+		hit_synth(h->s, p, raw, len, &h->rec);
+	else if (!raw)
+		tacho_ring_lose(&h->s->view.ring, TACHO_LOSS_BUSY);
+	if (raw && !is_small)
+		tacho_scratch_put(raw);
+}
+
+/* ---- synthetic events ---- */
 
 static const struct probe_program *synth_program(const struct tacho_compile *c,
 						 const struct tacho_synth *synth)

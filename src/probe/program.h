@@ -47,7 +47,7 @@
  *
  *	E1  triggers whose filter passes, the newest first, but for those of E3 and E4
  *	E2  recorded: enabled or its soft switch on, and its filter passes
- *	E3  histograms whose filter passes, the oldest first
+ *	E3  histograms whose filter passes, the oldest first; then event probes
  *	E4  stacktrace, traceoff
  *
  *	Most programs are one histogram of numbers that the event has, and nothing
@@ -76,6 +76,14 @@ struct probe_target {
 	struct tacho_hist *hist;
 };
 
+struct tacho_eprobe;
+
+/* An event probe on an event: what is made of its records, and what happens to that. */
+struct probe_eprobe {
+	const struct tacho_eprobe *eprobe;
+	const struct probe_program *program;
+};
+
 struct probe_trigger {
 	enum tacho_trigger_cmd cmd;
 	uint32_t serial;
@@ -84,6 +92,7 @@ struct probe_trigger {
 	uint32_t *soft;				/* shared: its target; or NULL */
 	struct tacho_hist *hist;
 	struct probe_target *targets;
+	const struct probe_eprobe *eprobe;	/* it is one: done in E3; cmd says nothing */
 };
 
 struct probe_program {

@@ -76,6 +76,18 @@ int tacho_command_trigger(struct tacho_session *s, const char *event,
 int tacho_command_synth(struct tacho_session *s, const char *text,
 			struct tacho_cmd_error *e);
 
+/*
+ * Defines an event probe, "group:name", on an event of programs, of the kernel or a synthetic
+ * one; text as in engine/eprobe.h, which the caller has parsed for that event: type is what
+ * came of it.  As a synthetic event it is recorded when a rule says so.
+ */
+int tacho_command_eprobe(struct tacho_session *s, const char *event, const char *text,
+			 const struct tacho_type *type, struct tacho_cmd_error *e);
+
+/* Takes one away, and its filter.  -EBUSY: a rule records it, or it has triggers. */
+int tacho_command_eprobe_remove(struct tacho_session *s, const char *event,
+				struct tacho_cmd_error *e);
+
 /* One command, copied. */
 struct tacho_command_info {
 	uint32_t serial;

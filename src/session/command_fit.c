@@ -38,7 +38,7 @@ static int fit_one(const struct tacho_command_info *c, void *arg)
 	struct tacho_cmd_error why = { 0 };
 	int err;
 
-	if (c->hidden || c->kind == TACHO_COMMAND_SYNTH ||
+	if (c->hidden || c->kind == TACHO_COMMAND_SYNTH || c->kind == TACHO_COMMAND_EPROBE ||
 	    (c->kind == TACHO_COMMAND_FILTER && tacho_command_is_zero(c->text)))
 		return 0;
 	f->o.text = c->text;

@@ -5,6 +5,7 @@
  *	command.c		the table, checks, filters
  *	command_trigger.c	triggers and their targets
  *	command_synth.c		synthetic events
+ *	command_eprobe.c	event probes
  *	command_read.c		lists and histograms
  *	command_fit.c		which commands fit no event
  */

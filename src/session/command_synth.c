@@ -19,7 +19,7 @@ static struct tacho_command *find_synth(const struct tacho_order *o)
 	return NULL;
 }
 
-/* Whether a histogram makes it, or it has a filter or trigger of its own. */
+/* Whether a histogram makes it, or it has a filter, a trigger or an event probe of its own. */
 static bool is_used(struct tacho_order *o, const char *name)
 {
 	uint32_t n = tacho_view_nr_commands(&o->s->view);
@@ -31,6 +31,8 @@ static bool is_used(struct tacho_order *o, const char *name)
 
 		if (tacho_order_at(o, i, TACHO_COMMAND_FILTER) &&
 		    !strcmp(o->s->view.commands->command[i].event, o->glob))
+			return true;
+		if (tacho_view_eprobe_is_on(&o->s->view, i, o->glob))
 			return true;
 		if (!c)
 			continue;

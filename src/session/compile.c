@@ -334,18 +334,37 @@ static const struct tacho_synth *find_synth(void *arg, const char *name)
 							   : NULL;
 }
 
+/* The type of the event probe called name; NULL: there is none. */
+static const struct tacho_type *eprobe_type(struct tacho_compile *c, const char *name)
+{
+	uint32_t at = 0, len, id;
+	struct tacho_command *cmd = tacho_compile_next(c->view, TACHO_COMMAND_EPROBE, name,
+						       false, &at);
+	const char *text;
+
+	id = cmd ? tacho_load_relaxed(&cmd->series) : 0;
+	text = id ? tacho_types_text(c->view, id, &len) : NULL;
+	return text ? tacho_compile_type(c, text, len, id) : NULL;
+}
+
 static const struct tacho_type *find_type(void *arg, const char *system,
 					  const char *event)
 {
 	struct tacho_compile *c = arg;
 	const struct tacho_synth *synth;
+	const struct tacho_type *type;
 	char name[TACHO_RULE_MAX];
 
+	if (!tacho_compile_name(system, event, name))
+		return NULL;
+	type = eprobe_type(c, name);
+	if (type)
+		return type;
 	if (!strcmp(system, "synthetic")) {
 		synth = find_synth(c, event);
 		return synth ? synth->type : NULL;
 	}
-	return tacho_compile_name(system, event, name) ? c->type(c, name) : NULL;
+	return c->type(c, name);
 }
 
 void tacho_compile_init(struct tacho_compile *c)

@@ -81,20 +81,30 @@ static int add_process(struct tacho_procfile *p, void *arg)
 	return k->err;
 }
 
-/* Whether a type is that of a synthetic event that is no longer there. */
+/* Whether the text is that of a type which a command makes: a synthetic event's, a probe's. */
+static bool is_made(const char *text, uint32_t len)
+{
+	static const char system[] = "synthetic:";
+	const char *nl = memchr(text, '\n', len);
+
+	return (len >= sizeof(system) && !memcmp(text, system, sizeof(system) - 1)) ||
+	       (nl && nl + 1 < text + len && nl[1] == '\n');
+}
+
+/* Whether a type is that of a synthetic event or event probe that is no longer there. */
 static bool is_stale(const struct tacho_view *v, const char *text, uint32_t len,
 		     uint32_t id)
 {
-	static const char system[] = "synthetic:";
 	uint32_t n = tacho_view_nr_commands(v);
 
-	if (len < sizeof(system) || memcmp(text, system, sizeof(system) - 1))
+	if (!is_made(text, len))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct tacho_command *c = &v->commands->command[i];
 
 		if (tacho_load_acquire(&c->state) == TACHO_COMMAND_LIVE &&
-		    c->kind == TACHO_COMMAND_SYNTH && c->series == id)
+		    (c->kind == TACHO_COMMAND_SYNTH || c->kind == TACHO_COMMAND_EPROBE) &&
+		    c->series == id)
 			return false;
 	}
 	return true;

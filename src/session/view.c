@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "session/view.h"
 
+#include "engine/eprobe.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -295,7 +297,41 @@ static void note_match(const struct tacho_view *v, const char *name)
 	}
 }
 
-/* Filters and triggers on events called name. */
+bool tacho_view_eprobe_is_on(const struct tacho_view *v, uint32_t i, const char *name)
+{
+	const struct tacho_command *c = &v->commands->command[i];
+	const char *colon = strchr(name, ':'), *event;
+	char text[2 * TACHO_RULE_MAX];
+	size_t ns, ne;
+
+	if (tacho_load_acquire(&c->state) != TACHO_COMMAND_LIVE ||
+	    tacho_load_relaxed(&c->kind) != TACHO_COMMAND_EPROBE || !colon)
+		return false;
+	memcpy(text, c->text, sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	return tacho_eprobe_base(text, &event, &ns, &ne) && ns == (size_t)(colon - name) &&
+	       !memcmp(text, name, ns) && ne == strlen(colon + 1) &&
+	       !memcmp(event, colon + 1, ne);
+}
+
+static void commands_want(const struct tacho_view *v, const char *name,
+			  struct tacho_decision *d);
+
+/* Whether an event probe is wanted; its own base is no event probe, so this ends. */
+static bool eprobe_wanted(const struct tacho_view *v, const struct tacho_command *c)
+{
+	struct tacho_decision d = { 0 };
+	char name[TACHO_RULE_MAX];
+
+	memcpy(name, c->event, sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	if (tacho_view_rules_want(v, name) || tacho_view_soft(v, name))
+		return true;
+	commands_want(v, name, &d);
+	return d.wanted;
+}
+
+/* Filters, triggers and event probes on events called name. */
 static void commands_want(const struct tacho_view *v, const char *name,
 			  struct tacho_decision *d)
 {
@@ -306,6 +342,8 @@ static void commands_want(const struct tacho_view *v, const char *name,
 		const struct tacho_command *c = &v->commands->command[i];
 		uint32_t kind = tacho_load_relaxed(&c->kind);
 
+		if (tacho_view_eprobe_is_on(v, i, name) && eprobe_wanted(v, c))
+			d->program = d->wanted = true;
 		if (tacho_load_acquire(&c->state) != TACHO_COMMAND_LIVE ||
 		    (kind != TACHO_COMMAND_FILTER && kind != TACHO_COMMAND_TRIGGER))
 			continue;

@@ -39,8 +39,9 @@ void tacho_view_retire(struct tacho_view *v);
 /* What a session wants of one event of one process. */
 struct tacho_decision {
 	bool enabled;	/* by its rules: the last that matches; no rule: not */
-	bool wanted;	/* enabled, or a trigger is on it, or targets it */
-	bool program;	/* it has a filter or a trigger, or is a target */
+	bool wanted;	/* enabled, or a trigger is on it, or targets it, or an event
+			 * probe on it is wanted */
+	bool program;	/* it has a filter, a trigger or such a probe, or is a target */
 };
 
 /*
@@ -67,6 +68,9 @@ bool tacho_view_rules_want(const struct tacho_view *v, const char *name);
  * as their target; NULL: none has.  Shared memory, as long as the view is mapped.
  */
 struct tacho_soft *tacho_view_soft(const struct tacho_view *v, const char *name);
+
+/* Whether command i is that of an event probe on events called name. */
+bool tacho_view_eprobe_is_on(const struct tacho_view *v, uint32_t i, const char *name);
 
 /* Sets or clears a session's bit in both words, in the order of abi/shm.h. */
 void tacho_state_set(struct tacho_proc_state *state, uint64_t mask,

@@ -258,7 +258,7 @@ struct tacho_types {
 /* ---- the commands of a session ------------------------------------------- */
 
 /*
- * Filters, triggers and definitions of synthetic events, as text.  Each traced process
+ * Filters, triggers and definitions of synthetic events and event probes, as text.  Each traced process
  * compiles them for itself (src/probe/program.h), so nothing here is ever run.
  *
  *	Tools edit under the registry's lock: seq odd, edit, seq even.  A command's
@@ -276,6 +276,11 @@ enum tacho_command_kind {
 	TACHO_COMMAND_FILTER = 1,	/* text "0": no filter, whatever others say */
 	TACHO_COMMAND_TRIGGER = 2,
 	TACHO_COMMAND_SYNTH = 3,	/* event: "synthetic:<name>" */
+	/*
+	 * An event probe; event: "<group>:<name>", text: "SYSTEM.EVENT ARG... [if FILTER]".
+	 * `series` is the id of its type, whose text has an empty line behind its name.
+	 */
+	TACHO_COMMAND_EPROBE = 4,
 };
 
 enum tacho_command_flag {

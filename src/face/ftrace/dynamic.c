@@ -234,6 +234,8 @@ static int put_dynamic(const struct tacho_command_info *c, void *arg)
 {
 	if (c->kind == TACHO_COMMAND_SYNTH)
 		tacho_buf_puts(arg, "s:" SYNTH_GROUP);
+	if (c->kind == TACHO_COMMAND_EPROBE)
+		tree_eprobe_print(c, arg);
 	return put_synth(c, arg);
 }
 
@@ -308,15 +310,20 @@ static int dynamic_one(struct tacho_tree_file *f, const char *line)
 	bool gone = *line == '-' || *line == '!';
 	char text[TACHO_RULE_MAX];
 	ssize_t n;
+	int err;
 
 	if (!*line)
 		return 0;
 	if (!strncmp(line, "s:", 2))
 		return define(f->inst, line);
+	err = *line == 'e' ? tree_eprobe_define(f->inst, line) :
+	      gone ? tree_eprobe_remove(f->inst, line) : 1;
+	if (err <= 0 && !(gone && err == -ENOENT))
+		return err;
 	if (gone && removal(line, text, sizeof(text)) && is_synth(f->inst, text + 1))
 		return synth_one(f->inst, text);
 	if (!kernel_has(f->inst, f->node->name))
-		return -EINVAL;
+		return gone && strchr(line, ':') ? -ENOENT : -EINVAL;
 	n = top_write(f, line, strlen(line), O_APPEND);
 	return n < 0 ? (int)n : 0;
 }
@@ -340,8 +347,13 @@ static ssize_t dynamic_store(struct tacho_tree_file *f, const char *text, size_t
 
 static int dynamic_trunc(struct tacho_tree_file *f)
 {
-	int err = kernel_has(f->inst, f->node->name) ? top_trunc(f) : 0;
+	int err;
 
+	if (tree_eprobe_any_busy(f->inst))
+		return -EBUSY;
+	err = kernel_has(f->inst, f->node->name) ? top_trunc(f) : 0;
+	if (!err)
+		err = tree_eprobe_remove_all(f->inst);
 	return err ? err : synth_trunc(f);
 }
 

@@ -78,7 +78,7 @@ static void add_program_states(const struct tacho_tree_file *f, struct states *s
 		soft = tacho_view_soft(v, name);
 		add_state(s, soft ? !tacho_load_relaxed(&soft->disabled) :
 				    tacho_view_rules_want(v, name));
-		s->soft |= t.is || soft;
+		s->soft |= t.is || soft || tree_eprobe_wants(f->inst, name);
 		return;
 	}
 	e = tree_events(f->inst, false, &nr);
@@ -129,7 +129,7 @@ static bool enable_engine(const struct tacho_tree_file *f, bool on)
 		if (tree_is_own(e->type->system))
 			continue;
 		tree_engine_enable(f->inst, e, on);
-		all |= *f->event && !e->synth;
+		all |= *f->event && !e->made;
 	}
 	return all;
 }
@@ -323,6 +323,8 @@ static int set_one(struct tree_inst *inst, const char *word)
 		tree_store_events_changed(inst);
 		if (!on)
 			tree_engine_enable_wanted(inst);
+	} else if (s.program) {
+		set_engine(inst, glob, on);
 	}
 	if (!err && (s.program || later || strchr(glob, '*')))
 		err = tacho_session_rule(&inst->session, on, glob, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "engine/eprobe.h"
 #include "face/ftrace/nodes.h"
 #include "face/ftrace/store_priv.h"
 #include "session/command.h"
@@ -35,6 +36,9 @@ static int add_synth(const struct tacho_command_info *c, void *query)
 	return 0;
 }
 
+static int add_eprobe(const struct tacho_command_info *c, void *inst);
+static int take_filter(const struct tacho_command_info *c, void *inst);
+
 /* The engine, made when it is first needed. */
 static struct tacho_query *engine(struct tree_store *s)
 {
@@ -49,6 +53,8 @@ static struct tacho_query *engine(struct tree_store *s)
 	    !tacho_stream_add_take(s->stream, source) &&
 	    !tacho_query_new(&s->query, s->stream)) {
 		(void)tacho_commands_each(&s->inst->session, add_synth, s->query);
+		(void)tacho_commands_each(&s->inst->session, add_eprobe, s->inst);
+		(void)tacho_commands_each(&s->inst->session, take_filter, s->inst);
 		return s->query;
 	}
 	/* nobody would take what comes into the front */
@@ -313,13 +319,39 @@ static void changed(struct tree_inst *inst, const struct tacho_engine_event *eve
 	struct tree_store *s = inst->store;
 	bool wanted = event->enabled || event->soft;
 
-	if (!event->synth && wanted != was_wanted)
+	if (!event->made && wanted != was_wanted)
 		kernel_enable(inst, event->type, wanted);
 	if (!strcmp(event->type->system, TREE_OWN))
 		s->marker = event->soft ? event : NULL;
 	s->commands = count_commands(tacho_query_engine(s->query));
 	inst->unsaved = true;
 	tacho_query_changed(s->query);
+}
+
+/* An event, and the one that it is a probe on, before a change. */
+struct before {
+	struct tacho_engine_event *event, *base;	/* or NULL */
+	bool wanted, base_wanted;
+};
+
+static struct before before_of(struct tree_inst *inst, struct tacho_engine_event *event)
+{
+	struct before b = { .event = event };
+	const struct tacho_type *base = event && event->eprobe ? event->eprobe->base : NULL;
+
+	b.wanted = event && (event->enabled || event->soft);
+	if (base)
+		b.base = tree_engine_event(inst, base->system, base->name);
+	b.base_wanted = b.base && (b.base->enabled || b.base->soft);
+	return b;
+}
+
+static void changed_since(struct tree_inst *inst, const struct before *b)
+{
+	if (b->event)
+		changed(inst, b->event, b->wanted);
+	if (b->base)
+		changed(inst, b->base, b->base_wanted);
 }
 
 /* Makes events known to the engine that a command names: "onmatch(SYSTEM.EVENT)". */
@@ -360,8 +392,8 @@ static struct tacho_engine_event *target_of(struct tree_inst *inst, const char *
 int tree_engine_trigger(struct tree_inst *inst, const char *system,
 			const char *name, const char *text, struct tacho_cmd_error *e)
 {
-	struct tacho_engine_event *event, *target;
-	bool wanted, target_wanted;
+	struct tacho_engine_event *event;
+	struct before before, target;
 	int err;
 
 	if (!tree_kernel(inst))
@@ -375,28 +407,27 @@ int tree_engine_trigger(struct tree_inst *inst, const char *system,
 		return -ENOENT;
 	know_named(inst, text, "onmatch(", '.', ")");
 	know_named(inst, text, "able_hist:", ':', ": \t");
-	target = target_of(inst, text);
-	target_wanted = target && (target->enabled || target->soft);
-	wanted = event->enabled || event->soft;
+	target = before_of(inst, target_of(inst, text));
+	before = before_of(inst, event);
 	err = tacho_engine_trigger(tacho_query_engine(inst->store->query), event,
 				   text, e);
 	/* of what cannot be removed the kernel says nothing */
 	if (err == -ENOENT && *text == '!')
 		err = 0;
-	if (!err)
-		changed(inst, event, wanted);
-	if (!err && target)
-		changed(inst, target, target_wanted);
+	if (!err) {
+		changed_since(inst, &before);
+		changed_since(inst, &target);
+	}
 	return err;
 }
 
 void tree_engine_enable(struct tree_inst *inst, struct tacho_engine_event *event,
 			bool on)
 {
-	bool wanted = event->enabled || event->soft;
+	struct before before = before_of(inst, event);
 
 	tacho_engine_enable(tree_engine(inst), event, on);
-	changed(inst, event, wanted);
+	changed_since(inst, &before);
 }
 
 int tree_engine_synth(struct tree_inst *inst, const char *text,
@@ -421,6 +452,142 @@ void tree_engine_enable_wanted(struct tree_inst *inst)
 	const struct tacho_engine_event *e;
 
 	for (uint32_t i = 0; engine && (e = tacho_engine_at(engine, i)); i++)
-		if (!e->synth && !tree_is_own(e->type->system) && (e->enabled || e->soft))
+		if (!e->made && !tree_is_own(e->type->system) && (e->enabled || e->soft))
 			kernel_enable(inst, e->type, true);
+}
+
+/* ---- event probes ---- */
+
+/* "group:name" in two; false: it is none. */
+static bool split(const char *full, char group[TACHO_RULE_MAX], const char **name)
+{
+	const char *colon = strchr(full, ':');
+
+	if (!colon || colon - full >= TACHO_RULE_MAX)
+		return false;
+	memcpy(group, full, (size_t)(colon - full));
+	group[colon - full] = '\0';
+	*name = colon + 1;
+	return true;
+}
+
+/* The event of the kernel, or synthetic, that the text begins with; NULL: programs have it. */
+static struct tacho_engine_event *base_of(struct tree_inst *inst, const char *text)
+{
+	char system[TACHO_RULE_MAX], name[TACHO_RULE_MAX];
+	const char *event;
+	size_t ns, ne;
+
+	if (!tacho_eprobe_base(text, &event, &ns, &ne) || ns >= sizeof(system) ||
+	    ne >= sizeof(name))
+		return NULL;
+	(void)snprintf(system, sizeof(system), "%.*s", (int)ns, text);
+	(void)snprintf(name, sizeof(name), "%.*s", (int)ne, event);
+	return engine_event(inst, system, name);
+}
+
+static int put_eprobe(struct tree_inst *inst, const char *full, const char *text,
+		      struct tacho_cmd_error *e)
+{
+	struct tacho_engine_event *base = base_of(inst, text);
+	char group[TACHO_RULE_MAX];
+	const char *name;
+
+	if (!base || !split(full, group, &name))
+		return -ENODEV;
+	return tacho_engine_eprobe(tree_engine(inst), group, name, text, base, e);
+}
+
+static int take_filter(const struct tacho_command_info *c, void *inst)
+{
+	char system[TACHO_RULE_MAX];
+	const char *name;
+
+	if (c->kind == TACHO_COMMAND_FILTER && split(c->event, system, &name))
+		tree_engine_filter(inst, system, name, c->text);
+	return 0;
+}
+
+/* Those of before there was an engine; they are on if they were. */
+static int add_eprobe(const struct tacho_command_info *c, void *arg)
+{
+	struct tacho_engine_event *event;
+	struct tree_inst *inst = arg;
+	char group[TACHO_RULE_MAX];
+	const char *name;
+
+	if (c->kind != TACHO_COMMAND_EPROBE || put_eprobe(inst, c->event, c->text, NULL) ||
+	    !split(c->event, group, &name))
+		return 0;
+	event = tree_engine_event(inst, group, name);
+	if (event && tacho_view_rules_want(&inst->session.view, c->event))
+		tree_engine_enable(inst, event, true);
+	return 0;
+}
+
+const struct tacho_type *tree_engine_type_of(struct tree_inst *inst, const char *system,
+					     const char *name)
+{
+	return tree_kernel(inst) ? tree_store_type(inst->store, system, name) : NULL;
+}
+
+int tree_engine_eprobe(struct tree_inst *inst, const char *full, const char *text,
+		       struct tacho_cmd_error *e)
+{
+	int err;
+
+	if (!tree_kernel(inst))
+		return 0;	/* programs have it alone */
+	if (!engine(inst->store))
+		return -ENOMEM;
+	err = put_eprobe(inst, full, text, e);
+	/* it was one of the session's by then */
+	return err == -EEXIST ? 0 : err;
+}
+
+void tree_engine_eprobe_remove(struct tree_inst *inst, const char *full)
+{
+	char group[TACHO_RULE_MAX];
+	const char *name;
+
+	if (!tree_engine(inst) || !split(full, group, &name))
+		return;
+	(void)tree_store_settle(inst);
+	(void)tacho_engine_eprobe_remove(tree_engine(inst), group, name);
+	tacho_query_changed(inst->store->query);
+}
+
+static int is_of_kernel(const struct tacho_command_info *c, void *arg)
+{
+	struct tree_inst *inst = arg;
+	char system[TACHO_RULE_MAX], name[TACHO_RULE_MAX];
+	const struct tree_event *e;
+	const char *event;
+	size_t ns, ne;
+
+	if (c->kind != TACHO_COMMAND_EPROBE || !tacho_eprobe_base(c->text, &event, &ns, &ne) ||
+	    ns >= sizeof(system) || ne >= sizeof(name))
+		return 0;
+	(void)snprintf(system, sizeof(system), "%.*s", (int)ns, c->text);
+	(void)snprintf(name, sizeof(name), "%.*s", (int)ne, event);
+	e = strcmp(system, "synthetic") ? tree_event(inst, system, name) : NULL;
+	return !strcmp(system, "synthetic") || (e && e->kernel);
+}
+
+void tree_engine_eprobes_restore(struct tree_inst *inst)
+{
+	if (tree_has_kernel(inst->tree) &&
+	    tacho_commands_each(&inst->session, is_of_kernel, inst) == 1 && tree_kernel(inst))
+		(void)engine(inst->store);
+}
+
+void tree_engine_filter(struct tree_inst *inst, const char *system, const char *name,
+			const char *text)
+{
+	struct tacho_engine_event *e = tree_engine_event(inst, system, name);
+
+	if (!e || !e->made)
+		return;
+	(void)tree_store_settle(inst);
+	(void)tacho_engine_filter(tree_engine(inst), e, text, NULL);
 }

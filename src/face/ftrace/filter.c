@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "face/ftrace/events.h"
+#include "face/ftrace/store.h"
 
 /* ---- filters that were refused ---- */
 
@@ -156,14 +157,17 @@ static int filter_program(struct tacho_tree_file *f, char *text)
 	if (err == -ENOENT && none)
 		err = 0;
 	if (err != -EINVAL) {
-		if (!err && *f->event)
+		if (!err && *f->event) {
 			set_broken(f->inst, name, text, NULL);
-		else if (!err)
+			tree_engine_filter(f->inst, f->system, f->event, text);
+		} else if (!err) {
 			set_all_broken(f, text, NULL);
+		}
 		return err;
 	}
 	(void)tacho_command_filter(&f->inst->session, name, "0", NULL, NULL);
 	if (*f->event) {
+		tree_engine_filter(f->inst, f->system, f->event, "0");
 		set_broken(f->inst, name, text, &e);
 		err = filter_errno(&e);
 	} else {

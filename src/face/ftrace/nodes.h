@@ -101,6 +101,27 @@ int tree_set_overwrite(struct tree_inst *inst, bool on);
 /* A synthetic event or probe came or went. */
 void tree_events_changed(struct tree_inst *inst);
 
+/*
+ * eprobe.c: "e:..." as written to dynamic_events.  0, -errno (what is wrong is in error_log),
+ * or 1: it is on an event of the kernel, which takes it.
+ */
+int tree_eprobe_define(struct tree_inst *inst, const char *line);
+/* "-:..." or "!e:...": -ENOENT if it is about none of ours. */
+int tree_eprobe_remove(struct tree_inst *inst, const char *line);
+/* Whether any is enabled or has triggers; without such, all go. */
+bool tree_eprobe_any_busy(struct tree_inst *inst);
+int tree_eprobe_remove_all(struct tree_inst *inst);
+/* A line of dynamic_events. */
+struct tacho_command_info;
+void tree_eprobe_print(const struct tacho_command_info *c, struct tacho_buf *out);
+/* "system.event" that a type of ours is a probe on; false: it is none. */
+bool tree_eprobe_base(struct tree_inst *inst, const struct tacho_type *type,
+		      char *base, size_t size);
+/* Whether one that is enabled, or has triggers, is on the event "system:event". */
+bool tree_eprobe_wants(struct tree_inst *inst, const char *name);
+/* readme.c: whether the kernel under the tree takes event probes. */
+bool tree_has_eprobes(struct tacho_tree *tree);
+
 /* Says in error_log what is wrong with a trigger; event is "system:event". */
 void tree_log_trigger(struct tree_inst *inst, const char *event, const char *text,
 		      const struct tacho_cmd_error *e);

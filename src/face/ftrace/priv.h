@@ -20,6 +20,7 @@
  * The files (nodes.h)
  *	control.c	the small ones at the top of an instance
  *	dynamic.c	uprobe_events, kprobe_events, dynamic_events, synthetic_events
+ *	eprobe.c	the event probes among those that are not the kernel's
  *	readme.c	README
  *	trace.c		trace, trace_pipe and their brothers below per_cpu
  *	raw.c		trace_pipe_raw, snapshot_raw: pages
@@ -79,6 +80,7 @@ struct tacho_tree {
 	struct tacho_tracefs tracefs;	/* dirfd -1: no kernel events */
 	struct tacho_diag without;	/* why */
 	bool has_hist;		/* the kernel has hist triggers */
+	uint32_t eprobes;	/* atomic; the kernel takes event probes: 0 not known, 1 no, 2 yes */
 	uint32_t nr_cpus;
 	struct tree_types *types;	/* of programs' events, of all instances */
 	pthread_mutex_t symbols_lock;	/* nothing is taken under it */

@@ -47,6 +47,11 @@ static const char text_behind[] =
 "\t     in dynamic_events: s:[synthetic/]<event> <field> [<field>]\n"
 "\t                        -:[synthetic/]<event>\n"
 "\n"
+"  dynamic_events	- also event probes, on events of programs and of the kernel\n"
+"\t     e[:[<group>/][<event>]] <attached-group>.<attached-event> [<args>] [if <filter>]\n"
+"\t     -:[<group>/][<event>]\n"
+"\t      args: <name>=$<field>[:type]\n"
+"\n"
 "  instances/		- other sessions: mkdir makes one, rmdir destroys it\n"
 "\n"
 "  events/		- all events, by system\n"
@@ -114,41 +119,30 @@ static bool is_of_probes(const char *line)
 	       !strncmp(line, "  uprobe_events", 15);
 }
 
-/*
- * Whether the kernel under us takes event probes: it tells of them whether it was built with
- * them or not.  What nobody can find out counts as there.
- */
-static bool has_eprobes(struct tacho_tree *tree)
+static bool kernel_has_eprobes(struct tacho_tree *tree)
 {
-	struct tree_symbols *symbols = tree_symbols_get(tree);
+	struct tree_symbols *symbols = tree_has_kernel(tree) ? tree_symbols_get(tree) : NULL;
 	uint64_t start;
-	bool has = true;
+	bool has = symbols && tree_symbol_find(symbols, "eprobe_dyn_event_create", &start);
 
-	if (symbols && tree_symbol_find(symbols, "traceprobe_parse_event_name", &start))
-		has = tree_symbol_find(symbols, "eprobe_dyn_event_create", &start);
 	if (symbols)
 		tree_symbols_put(tree, symbols);
 	return has;
 }
 
-/* A line (with its newline) of the kernel's without what is about event probes. */
-static void put_without_eprobes(const char *line, size_t len, struct tacho_buf *out)
+/*
+ * A README tells of them whether the kernel was built with them or not, so its symbols are
+ * asked.
+ */
+bool tree_has_eprobes(struct tacho_tree *tree)
 {
-	static const char either[] = "(%<register>|$<efield>)", one[] = "%<register>";
-	const char *word = line + strspn(line, " \t");
-	const char *at = memmem(line, len, either, sizeof(either) - 1);
+	uint32_t known = tacho_load_relaxed(&tree->eprobes);
 
-	if (!strncmp(word, "e[:[", 4) || !strncmp(word, "efield:", 7) ||
-	    !strncmp(word, "of the <attached-group>/", 24))
-		return;
-	if (at) {
-		tacho_buf_put(out, line, (size_t)(at - line));
-		tacho_buf_puts(out, one);
-		at += sizeof(either) - 1;
-		len -= (size_t)(at - line);
-		line = at;
+	if (!known) {
+		known = kernel_has_eprobes(tree) ? 2 : 1;
+		tacho_store_relaxed(&tree->eprobes, known);
 	}
-	tacho_buf_put(out, line, len);
+	return known == 2;
 }
 
 /*
@@ -157,7 +151,7 @@ static void put_without_eprobes(const char *line, size_t len, struct tacho_buf *
  */
 static void put_probes(const struct tree_inst *inst, struct tacho_buf *out)
 {
-	bool wanted = false, eprobes = has_eprobes(inst->tree);
+	bool wanted = false;
 	struct tacho_buf b;
 
 	tacho_buf_init(&b, README_MAX);
@@ -167,10 +161,8 @@ static void put_probes(const struct tree_inst *inst, struct tacho_buf *out)
 			next += *next == '\n';
 			if (begins_part(at))
 				wanted = is_of_probes(at);
-			if (wanted && eprobes)
+			if (wanted)
 				tacho_buf_put(out, at, (size_t)(next - at));
-			else if (wanted)
-				put_without_eprobes(at, (size_t)(next - at), out);
 		}
 	tacho_buf_release(&b);
 }

@@ -3,14 +3,15 @@
  * What was set in an instance and is nobody else's: a file in the session's directory, so that
  * the mount that follows a killed server has it.
  *
- * Rules, filters and programs' triggers are the session's, and what the kernel does is set in
+ * Rules, filters, event probes and programs' triggers are the session's, and what the kernel does is set in
  * its instance: both outlive the server.  The rest is in this file, one thing a line:
  *
  *	made				the session was made by a mount, and ends with it
  *	clock NAME
  *	options HEX			bits, see options.c
  *	percent, page, cmdlines, thresh NUMBER
- *	event SYSTEM NAME 0|1		the engine has triggers on it; whether it is enabled, too
+ *	event SYSTEM NAME 0|1		the engine has triggers or event probes on it; whether it is
+ *					enabled, too
  *	trigger SYSTEM NAME TEXT	one of them
  *
  * It is written anew, under another name first, when a write to a file of the tree has changed
@@ -266,7 +267,8 @@ void tree_settings_restore(struct tree_inst *inst)
 	inst->pending = false;
 	read_file(inst, &b);
 	text = (char *)(uintptr_t)tacho_buf_str(&b);
-	if (strstr(text, "\ntrigger ") && tree_has_kernel(inst->tree)) {
+	tree_engine_eprobes_restore(inst);
+	if (strstr(text, "\nevent ") && tree_has_kernel(inst->tree)) {
 		while (s.set) {
 			s.set = 0;
 			each_line(text, set_line, inst, &s);

@@ -109,6 +109,21 @@ int tree_engine_trigger(struct tree_inst *inst, const char *system,
 int tree_engine_synth(struct tree_inst *inst, const char *text,
 		      struct tacho_cmd_error *e);
 
+/* The type of an event of the kernel's; NULL: there is none, or no kernel. */
+const struct tacho_type *tree_engine_type_of(struct tree_inst *inst, const char *system,
+					     const char *name);
+/* An event probe "group:name" on an event of the kernel or a synthetic one; as those above. */
+int tree_engine_eprobe(struct tree_inst *inst, const char *full, const char *text,
+		       struct tacho_cmd_error *e);
+/* It is in no use any more. */
+void tree_engine_eprobe_remove(struct tree_inst *inst, const char *full);
+/* After a restart: those of the session that are enabled are so in the kernel again. */
+void tree_engine_eprobes_restore(struct tree_inst *inst);
+
+/* The filter of an event that is made here; of others it is not the engine's. */
+void tree_engine_filter(struct tree_inst *inst, const char *system, const char *name,
+			const char *text);
+
 /*
  * marked.c: a marker that thread pid has written to the session's rings on a CPU, len bytes
  * of text.

@@ -201,16 +201,17 @@ static int trigger_kernel(struct tacho_tree_file *f, bool synth, const char *tex
 }
 
 /*
- * On both sides, if both have the event; a synthetic one may be made by the kernel's
- * events or by programs', and what its trigger names be known on one side only: then it
+ * On both sides, if both have the event; a synthetic one, or an event probe, may be made by the
+ * kernel's events or by programs', and what its trigger names be known on one side only: then it
  * is enough that this one takes it.
  */
 static int trigger_one(struct tacho_tree_file *f, const char *text)
 {
 	struct tacho_cmd_error kernel_error = { 0 }, program_error = { 0 };
 	struct tree_sides s = tree_sides_of(f);
-	bool synth = !strcmp(f->system, "synthetic") &&
-		     tree_engine_event(f->inst, f->system, f->event);
+	const struct tacho_engine_event *made =
+		tree_engine_event(f->inst, f->system, f->event);
+	bool synth = made && made->made;
 	int kernel = 0, program = 0;
 	char name[TREE_NAME_SIZE];
 

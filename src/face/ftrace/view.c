@@ -412,6 +412,13 @@ static uint64_t name_symbol_size(void *arg, uint64_t start)
 	return s ? tree_symbol_size(s, start) : 0;
 }
 
+static const char *name_probed(void *arg, const struct tacho_type *type)
+{
+	struct tree_reader *r = arg;
+
+	return tree_eprobe_base(r->inst, type, r->probed, sizeof(r->probed)) ? r->probed : NULL;
+}
+
 /* A marker's type has the session's number, which nobody else knows. */
 static uint32_t name_number(void *arg, const struct tacho_type *type)
 {
@@ -439,7 +446,7 @@ void tree_reader_output(struct tree_reader *r, struct tacho_output_config *c)
 
 	*c = (struct tacho_output_config){
 		.names = { .arg = r, .comm = name_comm, .tgid = name_tgid,
-			   .number = name_number },
+			   .probed = name_probed, .number = name_number },
 		.env = { .arg = r, .symbol = name_symbol,
 			 .symbol_size = name_symbol_size, .hz = 250 },
 		.in_ns = tree_clock_in_ns(inst),

@@ -34,6 +34,7 @@ struct tree_reader {
 	struct tree_symbols *symbols;	/* when they were asked for */
 	uint64_t lost;			/* records lost before the next one */
 	uint32_t slot;			/* of the last record's lane, among the marks */
+	char probed[2 * TACHO_RULE_MAX];	/* "system.event" that was asked for last */
 };
 
 /* Takes inst->lock.  0 or -errno. */
