@@ -167,11 +167,9 @@ static int parse_type(struct parser *p, struct piece t, struct tacho_eprobe_arg 
 	if (is(t, "symstr"))
 		return bad(p, t.s, is_field ? "A symbol's text can only be fetched by the kernel" :
 			   "Symbol String doesn't accept data/userdata");
-	if (arg->is_string && arg->from == TACHO_EPROBE_NUMBER && !arg->deref)
-		return 0;	/* a string may lie there */
 	if (arg->is_string)
 		return 0;
-	if (!arg->deref && (arg->from == TACHO_EPROBE_COMM || arg->from == TACHO_EPROBE_TEXT))
+	if (arg->from == TACHO_EPROBE_TEXT)
 		return bad(p, t.s, "$comm and immediate-string only accepts string type");
 	if (is(t, "char")) {
 		arg->letter = 'c';

@@ -317,15 +317,11 @@ static int parse_event(struct parser *p, const struct word *w)
 	if (!dot)
 		dot = memchr(w->s, '.', w->len);
 	n = dot ? (size_t)(dot - w->s) : 0;
-	if (!n || n + 1 == w->len)
+	/* of a name that cannot be one the kernel says this as well, last */
+	if (!n || n + 1 == w->len || !good_group(w->s, n) ||
+	    !good_name(dot + 1, w->len - n - 1))
 		return bad(p, w->s, "This requires both group and event name to "
 			   "attach");
-	if (!good_group(w->s, n))
-		return bad(p, w->s, "Group name must follow the same rules as C "
-			   "identifiers");
-	if (!good_name(dot + 1, w->len - n - 1))
-		return bad(p, dot + 1, "Event name must follow the same rules as "
-			   "C identifiers");
 	p->spec->target_group = copy(p, w->s, n);
 	p->spec->target = copy(p, dot + 1, w->len - n - 1);
 	return p->spec->target_group && p->spec->target ? 0 : -ENOMEM;

@@ -816,21 +816,64 @@ def test_rule_before():
 
 
 def test_readme_of_probes():
-    """README promises event probes where the kernel takes them, and nowhere else"""
-    events = os.path.dirname(INSTANCES) + "/dynamic_events"
-    if not os.path.exists(events):
-        raise Skip("needs dynamic_events")
-    name = "%s/probe" % NAME
-    try:
-        put(events, "e:%s sched.sched_switch" % name)
-        put(events, "-:" + name)
-        has = True
-    except OSError:
-        has = False
+    """README promises event probes, and whatever the kernel is, they are there"""
     with mounted() as m:
         text = get(m("README"))
-        assert ("e[:[<group>/][<event>]]" in text) == has and ("<efield>" in text) == has
+        assert "e[:[<group>/][<event>]]" in text
         assert "p[:[<group>/][<event>]] <place> [<args>]" in text
+        put(m("dynamic_events"), "e:%s/probe sched.sched_switch" % NAME)
+        put(m("dynamic_events"), "-:%s/probe" % NAME)
+
+
+PROBES = (("one", "shop.order_done number=$id:u32 who=$customer:string"),
+          ("two", "sched.sched_switch prio=$next_prio:s32 what=$next_comm:string if next_pid > 0"))
+
+
+def test_server_killed_eprobes():
+    """the server is killed: event probes go on, those of programs without a server, too"""
+    m = Mount()
+    try:
+        with shop(m):
+            group = m("events", NAME)
+            for name, text in PROBES:
+                put(m("dynamic_events"), "e:%s/%s %s" % (NAME, name, text))
+                put(os.path.join(group, name, "enable"), "1")
+            put(os.path.join(group, "two/trigger"), "hist:keys=prio")
+            put(os.path.join(group, "one/filter"), "number >= 0")
+            grows("records", written)
+            listed = get(m("dynamic_events"))
+            assert all("e:%s/%s " % (NAME, p[0]) in listed for p in PROBES), listed
+            m.kill()
+            grows("records without a server", written)
+            tacho("umount", m.dir)
+            with mounted() as again:
+                group = again("events", NAME)
+                assert get(again("dynamic_events")) == listed
+                assert get(group + "/one/enable") == "1\n"
+                assert get(group + "/two/enable") == "1*\n"
+                assert get(group + "/one/filter") == "number >= 0\n"
+                assert "hist:keys=prio:" in get(group + "/two/trigger")
+                for base in "shop/order_done", "sched/sched_switch":
+                    assert get(again("events", base, "enable")) == "0*\n", base
+                fails(errno.EBUSY, put, again("dynamic_events"), "-:%s/one" % NAME)
+                with open(again("trace"), "w"):
+                    pass
+                until("both are recorded", lambda: all(
+                    w in get(again("trace")) for w in (
+                        ": one: (shop.order_done) number=",
+                        ": two: (sched.sched_switch) prio=")))
+                trace = get(again("trace"))
+                assert ": order_done: " not in trace and ": sched_switch: " not in trace
+                until("it is counted", lambda: "hitcount:" in get(group + "/two/hist"))
+                put(group + "/two/trigger", "!hist:keys=prio")
+                put(group + "/enable", "0")
+                for base in "shop/order_done", "sched/sched_switch":
+                    assert get(again("events", base, "enable")) == "0\n", base
+                put(again("dynamic_events"), "-:%s/" % NAME)
+                assert not os.path.exists(group)
+    finally:
+        subprocess.run(["umount", "-l", m.dir], stderr=subprocess.DEVNULL)
+    refused("destroy", NAME, says=NAME)
 
 
 # ---- what the kernel keeps of the tree ----

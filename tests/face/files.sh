@@ -73,6 +73,7 @@ finish()
 		[ -d "$i" ] && { echo 0 > "$i/events/enable"; rmdir "$i"; }
 	done
 	for e in $synths; do echo "!$e" >> "$top/synthetic_events"; done 2> /dev/null
+	for e in $eprobes; do echo "-:$e/" >> "$top/dynamic_events"; done 2> /dev/null
 	if [ "$program" ]; then
 		exec {P[1]}>&-
 		wait "$pid"
@@ -81,7 +82,7 @@ finish()
 		echo "$old_name" > /proc/$$/comm
 	fi 2> /dev/null
 }
-synths=''
+synths='' eprobes=''
 trap finish EXIT
 trap 'exit 1' INT TERM
 
@@ -94,7 +95,7 @@ tidy()
 		-e "s/^('[^']*': )?(printf|echo|read|cat|dd|rm|ls|mkdir|rmdir|mv|ln|touch|truncate|chmod|chown|head): /\1/" \
 		-e "s/^('[^']*': )?(write error|read error|error writing '[^']*'|error reading '[^']*'): /\1/" \
 		-e "s#$top/instances/##g; s#$top/##g" \
-		-e "s/\b(1?)tf([sd])_0*$$\b/\1tf\2_N/g; s/\btfd_0*$$b\b/tfd_Nb/g; s/\b$pid\b/PID/g; s/\b$$\b/PID/g" \
+		-e "s/\b(1?)tf([sde])_0*$$\b/\1tf\2_N/g; s/\btfd_0*$$b\b/tfd_Nb/g; s/\b$pid\b/PID/g; s/\b$$\b/PID/g" \
 		-e "s/$name/NAME/g; s/\bprog\b/task/g"
 }
 
@@ -651,6 +652,15 @@ hists()
 
 # ---- synthetic events ----
 
+# Of all there is in the log $e only what is of this command.
+errors_of()
+{
+	local old
+	old=$(tail -n 3 "$e")
+	"$@"
+	[ "$(tail -n 3 "$e")" = "$old" ] || tail -n 3 "$e"
+}
+
 synthetic()
 {
 	need "$top/synthetic_events" || return
@@ -658,14 +668,6 @@ synthetic()
 	local f=$top/synthetic_events e=$top/error_log s=tfs_$(printf %07d $$) bad t=$E/trigger
 	mine() { grep "$s" "$f"; }
 	[ -e synthetic_events ] && f=$me/synthetic_events e=$me/error_log
-	# of all there is in the log only what is of this command
-	errors_of()
-	{
-		local old
-		old=$(tail -n 3 "$e")
-		"$@"
-		[ "$(tail -n 3 "$e")" = "$old" ] || tail -n 3 "$e"
-	}
 	synths=$s
 	for bad in "$s.x u64 a" "$s u64" "$s nosuch a" "$s u64 a b" "!$s" "$s u64 a[x]" "$s u64 1a" "$s" "1$s u64 a" "$s u64 a; u64 a" "!$s"; do
 		step "synthetic: ${bad/$s/S}${done["synthetic: ${bad/$s/S}"]:+ again}" errors_of eval "add $f '$bad'; mine"
@@ -713,6 +715,54 @@ dynamic()
 	step 'dynamic: enabled, cannot go' eval "echo 1 > $top/events/synthetic/$s/enable; add $f '-:synthetic/$s'; mine; echo 0 > $top/events/synthetic/$s/enable"
 	step 'dynamic: removed as it was made' eval "add $f '!s:synthetic/$s u64 a'; mine; ls -d $top/events/synthetic/$s"
 	step 'dynamic: two lines' eval "printf 's:$s u64 a\ns:${s}b u64 b\n' >> $f; mine; printf -- '-:$s\n-:${s}b\n' >> $f; mine"
+}
+
+# ---- event probes ----
+
+# Made at the top; there none is recorded, but for the one that cannot go.
+eprobes()
+{
+	local f=$top/dynamic_events e=$top/error_log g=tfe_$(printf %07d $$) s=$sys.task_rename i=0 bad
+	need "$f" || return
+	# a kernel may be built without them, though its README tells of them
+	if [ "$top" = /sys/kernel/tracing ] && ! echo "e:$g/try $s" >> "$f"; then
+		echo "# no event probes: ${FUNCNAME[0]} left out"
+		return
+	fi 2> /dev/null
+	[ "$top" != /sys/kernel/tracing ] || echo "-:$g/try" >> "$f"
+	mine() { grep "$g/" "$f"; }
+	format() { grep -E '^name|^print|offset:([89]|..+);' "$top/events/$g/$1/format"; }
+	eprobes=$g
+	for bad in "e:$g/e" 'e' "e:$g/e $s a=\$nosuch" "e:$g/e $sys.nosuch a=\$pid" "e:$g/e nosuch.nosuch" \
+		"e:$g/e task_rename" "e:$g/e .task_rename" "e:$g/e $sys. a=\$pid" "e:$g/e $s/x" "e:$g/e ftrace.print" \
+		"e:$g/e $s a=pid" "e:$g/e $s a=\$" "e:$g/e $s a=" "e:$g/e $s =\$pid" "e:$g/e $s a-b=\$pid" \
+		"e:$g/e $s a=\$pid:foo" "e:$g/e $s a=\$pid:" "e:$g/e $s a=\$pid:b3" "e:$g/e $s a=\$pid:b3@30/32" \
+		"e:$g/e $s a=\$pid:u8[2]" "e:$g/e $s a=\$COMM:u8" "e:$g/e $s a=\$COMM:symstr" "e:$g/e $s a=\$common_pid" \
+		"e:$g/e $s a=\$pid a=\$pid" "e:$g/e $s \$pid arg1=\$pid" "e:$g/e $s common_pid=\$pid" \
+		"e:$g/e $s a=%ax" "e:$g/e $s a=\$retval" "e:$g/e $s a=+0(\$nosuch):u8" "e:$g/e $s a=+0(\$newcomm" \
+		"e:$g/e $s a=\\abc" "e:$g/e $s if" "e:$g/e $s if nosuch > 3" "e:$g/e $s a=\$nosuch if pid >" \
+		"e:$g/1e $s" "e:$g/e-e $s" "e:$g/e/e $s" "e:/e $s" "e: $s" "e:$g/e: $s" \
+		"e:$g/e$(printf %070d 0) $s" "-:$g/e" "-:$g/" "!e:$g/e" "-:" "-$g"; do
+		step "eprobes: $((i++))" errors_of eval "printf '%s\n' '${bad//\$g/G}'; add $f '$bad'; mine"
+	done
+	step 'eprobes: made' errors_of eval "add $f 'e:$g/one $s pid=\$pid c=\$newcomm:string o=\$oom_score_adj:s16'; mine; format one"
+	step 'eprobes: its directory' eval "ls $top/events/$g; cat $top/events/$g/one/{enable,filter}; grep $g $top/available_events"
+	step 'eprobes: the same again' errors_of eval "add $f 'e:$g/one $s pid=\$pid c=\$newcomm:string o=\$oom_score_adj:s16'; mine"
+	step 'eprobes: another of that name' errors_of eval "add $f 'e:$g/one $s'; mine"
+	step 'eprobes: on a probe' errors_of eval "add $f 'e:$g/two $g.one a=\$pid'; mine"
+	step 'eprobes: without a name' eval "add $f 'e:$g/ $s'; mine; format task_rename"
+	step 'eprobes: without names of arguments' eval "add $f 'e:$g/two $sys/task_rename \$pid \$newcomm:ustring b=\$oom_score_adj:x8'; mine; format two"
+	step 'eprobes: types' eval "add $f 'e:$g/types $s a=\$pid:u8 b=\$pid:u16 c=\$pid:u32 d=\$pid:u64 e=\$pid:s8 f=\$pid:s16 g=\$pid:s32 h=\$pid:s64 i=\$pid:x8 j=\$pid:x16 k=\$pid:x32 l=\$pid:x64 m=\$pid:char n=\$newcomm:u32 q=\$pid:symbol r=\$pid:b3@1/16 s=\$COMM t=+2(\$newcomm):string u=\\5:u8 v=\\\"hi\":string'; grep types $f; format types"
+	step 'eprobes: with a filter' eval "add $f 'e:$g/some $s a=\$comm:u16  if  pid  >  3 # comment'; grep some $f; format some"
+	step 'eprobes: what is behind the letter' eval "add $f 'e10:$g/ten $s'; add $f 'ee:$g/ee $s'; grep -E 'ten|ee' $f"
+	step 'eprobes: enabled, cannot go' errors_of eval "put $top/events/$g/some/enable 1; cat $top/events/$g/some/enable $top/events/$sys/task_rename/enable; add $f '-:$g/some'; add $f '-:$g/some'; empty $f; put $top/events/$g/some/enable 0; cat $top/events/$sys/task_rename/enable"
+	step 'eprobes: its filter' eval "put $top/events/$g/one/filter 'pid > 4 && c ~ \"a*\"'; cat $top/events/$g/one/filter"
+	step 'eprobes: a wrong filter' errors_of eval "put $top/events/$g/one/filter 'newcomm == 3'; cat $top/events/$g/one/filter"
+	step 'eprobes: goes' eval "add $f '-:$g/one'; grep one $f; ls -d $top/events/$g/one"
+	step 'eprobes: goes by its event' eval "add $f '-:$g/two $sys.nosuch'; add $f '-:$g/two $s'; grep two $f"
+	step 'eprobes: goes as it was made' eval "add $f '-:$g/some $s a=\$pid'; add $f '!e:$g/some $s a=\$comm:u16'; grep some $f"
+	step 'eprobes: all of a group go' eval "add $f '-:$g/'; mine; ls -d $top/events/$g"
+	eprobes=''
 }
 
 # ---- snapshots ----
@@ -934,7 +984,7 @@ cd "$me" || exit 1
 echo 1024 > buffer_size_kb
 echo 1 > tracing_on
 for part in ${PARTS:-tree enable set_event pids recording markers options clocks sizes filters errors
-	triggers hists synthetic dynamic snapshots marked tops probes instances}; do
+	triggers hists synthetic dynamic eprobes snapshots marked tops probes instances}; do
 	$part
 done
 echo "1..$nr"

@@ -1070,6 +1070,128 @@ static void test_synth_in_use(void)
 	tacho_tree_close(t, true);
 }
 
+/* ---- event probes ---- */
+
+static const struct {
+	const char *text;
+	int err;
+	const char *log;	/* what error_log says; NULL: nothing */
+} eprobes[] = {
+	{ "e:grp/one test.hit n=$number:s32 t=$text:string", 0, NULL },
+	{ "e:grp/one test.hit", -EEXIST, "Given group/event name is already used by" },
+	{ "e:test/hit test.hit", -EEXIST, "Given group/event name is already used by" },
+	{ "e:grp/two grp.one", -ENODEV, "Attached event does not exist" },
+	{ "e:grp/two test.miss", -ENODEV, "Attached event does not exist" },
+	{ "e:grp/two test.hit a=$none", -EINVAL, "Invalid $-variable specified" },
+	{ "e:grp/two test.hit a=$number:u7", -EINVAL, "Unknown type is specified" },
+	{ "e:grp/two test.hit if none > 1", -EINVAL, "event filter parse error: error: Field" },
+	{ "e:grp/two", -EINVAL, NULL }, { "e", -EINVAL, NULL },
+	{ "-:grp/none", -ENOENT, NULL }, { "-:", -EINVAL, NULL },
+	{ "e:synthetic/two test/hit $number $wide:x32 if number > 1", 0, NULL },
+	{ "e test.hit", 0, NULL },
+};
+
+static void define_eprobes(struct tacho_tree *t)
+{
+	for (size_t i = 0; i < sizeof(eprobes) / sizeof(eprobes[0]); i++) {
+		CHECK_EQ(write_bytes(t, "/error_log", O_TRUNC, "", 0), 0);
+		if (!CHECK_EQ(put(t, "/dynamic_events", eprobes[i].text), eprobes[i].err))
+			printf("# %s\n", eprobes[i].text);
+		if (eprobes[i].log)
+			CHECK(has(t, "/error_log", eprobes[i].log));
+		else
+			CHECK(!has(t, "/error_log", "error:"));
+	}
+}
+
+static void test_eprobes(void)
+{
+	static const char listed[] =
+		"e:grp/one test.hit n=$number:s32 t=$text:string\n"
+		"e:synthetic/two test.hit arg1=$number arg2=$wide:x32\n"
+		"e:eprobes/hit test.hit\n";
+	struct tacho_tree *t = make_tree(name);
+	struct tacho_tree_stat st;
+
+	add_hit_type();
+	define_eprobes(t);
+	CHECK(has(t, "/dynamic_events", listed));
+	CHECK(has(t, "/events/grp/one/format", "__data_loc char[] t;\toffset:12;"));
+	CHECK(has(t, "/events/eprobes/hit/format", "signed:1;\n\n\nprint fmt: \"\"\n"));
+	CHECK(has(t, "/available_events", "synthetic:two\n"));
+	/* what is made in a group that is on is off */
+	CHECK_EQ(put(t, "/events/grp/enable", "1"), 0);
+	CHECK_EQ(put(t, "/dynamic_events", "e:grp/late test.hit"), 0);
+	CHECK(has(t, "/events/grp/late/enable", "0\n"));
+	CHECK(has(t, "/events/grp/one/enable", "1\n"));
+	CHECK(has(t, "/events/test/hit/enable", "0*\n"));
+	CHECK_EQ(put(t, "/dynamic_events", "-:grp/one"), -EBUSY);
+	CHECK_EQ(write_bytes(t, "/dynamic_events", O_TRUNC, "", 0), -EBUSY);
+	CHECK(has(t, "/dynamic_events", listed));
+	CHECK_EQ(put(t, "/set_event", "!grp:one"), 0);
+	CHECK(has(t, "/events/test/hit/enable", "0\n"));
+	/* a trigger on it is a use, a filter is none */
+	CHECK_EQ(put(t, "/events/grp/one/trigger", "hist:keys=n"), 0);
+	CHECK_EQ(put(t, "/events/grp/one/filter", "n > 5"), 0);
+	CHECK_EQ(put(t, "/dynamic_events", "!e:grp/one"), -EBUSY);
+	CHECK_EQ(put(t, "/events/grp/one/trigger", "!hist:keys=n"), 0);
+	CHECK_EQ(put(t, "/dynamic_events", "-:grp/one test.miss"), -ENOENT);
+	CHECK_EQ(put(t, "/dynamic_events", "-:one test/hit n=$number:s32 t=$text:string"), 0);
+	CHECK_EQ(tacho_tree_stat(t, "/events/grp/one", &st), -ENOENT);
+	CHECK_EQ(put(t, "/dynamic_events", "e:grp/one test.hit x=$small"), 0);
+	CHECK(has(t, "/events/grp/one/filter", "none\n"));
+	CHECK(has(t, "/events/grp/one/format", "u64 x;"));
+	CHECK(!has(t, "/events/grp/one/format", " t;"));
+	CHECK_EQ(write_bytes(t, "/dynamic_events", O_TRUNC, "", 0), 0);
+	CHECK(!has(t, "/dynamic_events", "e:"));
+	CHECK_EQ(tacho_tree_stat(t, "/events/grp", &st), -ENOENT);
+	tacho_tree_close(t, true);
+}
+
+/* On an event of the kernel, and on a synthetic one that is made of such. */
+static void test_kernel_eprobes(void)
+{
+	struct tacho_tree *t = make_tree(name);
+
+	if (!with_kernel) {
+		CHECK_EQ(put(t, "/dynamic_events", "e task.task_rename"), -ENODEV);
+		tacho_tree_close(t, true);
+		return;
+	}
+	CHECK_EQ(put(t, "/synthetic_events", "made pid_t pid; char comm[16]"), 0);
+	CHECK_EQ(put(t, "/dynamic_events", "e:tree_test/ren task.task_rename who=$pid:s32 "
+		     "c=$newcomm:string if newcomm ~ \"tacho-*\""), 0);
+	CHECK_EQ(put(t, "/dynamic_events", "e:tree_test/mad synthetic.made c=$comm:string"), 0);
+	CHECK_EQ(put(t, "/synthetic_events", "!made"), -EBUSY);
+	CHECK_EQ(put(t, "/events/task/task_rename/trigger", "hist:keys=pid:x=common_timestamp:"
+		     "onchange($x).trace(made,pid,newcomm)"), 0);
+	CHECK_EQ(put(t, "/events/tree_test/enable", "1"), 0);
+	CHECK(has(t, "/events/task/task_rename/enable", "0*\n"));
+	CHECK(has(t, "/events/synthetic/made/enable", "0*\n"));
+	CHECK_EQ(put(t, "/events/tree_test/ren/trigger", "hist:keys=c"), 0);
+	CHECK_EQ(prctl(PR_SET_NAME, "tacho-probe"), 0);
+	CHECK_EQ(prctl(PR_SET_NAME, "other"), 0);
+	CHECK(has(t, "/trace", " c=\"tacho-probe\"\n"));
+	CHECK(has(t, "/trace", ": ren: (task.task_rename) who="));
+	CHECK(has(t, "/trace", ": mad: (synthetic.made) c=\"tacho-probe\"\n"));
+	CHECK(has(t, "/trace", ": mad: (synthetic.made) c=\"other\"\n"));
+	CHECK(!has(t, "/trace", "task_rename: "));
+	CHECK(!has(t, "/trace", " made: "));
+	CHECK(has(t, "/events/tree_test/ren/hist", "{ c: tacho-probe "));
+	CHECK(!has(t, "/events/tree_test/ren/hist", "{ c: other "));
+	/* its own filter, too */
+	CHECK_EQ(put(t, "/events/tree_test/mad/filter", "c == \"tacho-three\""), 0);
+	CHECK_EQ(prctl(PR_SET_NAME, "tacho-two"), 0);
+	CHECK_EQ(prctl(PR_SET_NAME, "tacho-three"), 0);
+	CHECK(!has(t, "/trace", "(synthetic.made) c=\"tacho-two\""));
+	CHECK(has(t, "/trace", "(synthetic.made) c=\"tacho-three\""));
+	CHECK_EQ(put(t, "/events/tree_test/ren/trigger", "!hist:keys=c"), 0);
+	CHECK_EQ(put(t, "/events/tree_test/enable", "0"), 0);
+	CHECK(has(t, "/events/synthetic/made/enable", "0\n"));
+	CHECK_EQ(put(t, "/dynamic_events", "-:tree_test/"), 0);
+	tacho_tree_close(t, true);
+}
+
 /* ---- a snapshot that a program asks for ---- */
 
 /* Of programs and of the kernel there is in it what there was when it was asked for. */
@@ -1353,6 +1475,8 @@ static const struct {
 	{ "many at once", test_many_at_once },
 	{ "the last record", test_last_record },
 	{ "a synthetic event in use", test_synth_in_use },
+	{ "event probes", test_eprobes },
+	{ "event probes on the kernel's events", test_kernel_eprobes },
 	{ "a snapshot that was asked for", test_asked_snapshot },
 	{ "several of them", test_asked_snapshots },
 	{ "one that a trigger of the kernel's event takes", test_trigger_snapshot },

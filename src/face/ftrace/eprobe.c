@@ -71,11 +71,21 @@ static int copy_text(struct definition *d)
 	return *d->place ? 0 : -EINVAL;
 }
 
+/* Of a filter that is missing the kernel points at where it would begin. */
+static bool ends_with_if(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len > 3 && !strcmp(text + len - 2, "if") && strchr(" \t", text[len - 3]);
+}
+
 static int parse_spec(struct definition *d)
 {
 	struct tacho_diag diag = { .err = 0 };
 	int err = tacho_probe_parse(&d->arena, d->text, &d->spec, &diag);
 
+	if (err == -EINVAL && diag.offset == strlen(d->text) && ends_with_if(d->text))
+		diag.offset++;
 	if (err == -EINVAL && diag.offset != TACHO_PROBE_NO_COLUMN)
 		return say(d, err, (size_t)diag.offset, diag.text);
 	if (err)
@@ -346,7 +356,7 @@ int tree_eprobe_remove(struct tree_inst *inst, const char *line)
 	struct removal r = { .inst = inst };
 	char *copy, *slash;
 	size_t len;
-	int err = -ENOENT;
+	int err = -EINVAL;
 
 	if (!at || (*line == '-' ? at != line + 1 : line[1] != 'e'))
 		return -ENOENT;

@@ -47,11 +47,6 @@ static const char text_behind[] =
 "\t     in dynamic_events: s:[synthetic/]<event> <field> [<field>]\n"
 "\t                        -:[synthetic/]<event>\n"
 "\n"
-"  dynamic_events	- also event probes, on events of programs and of the kernel\n"
-"\t     e[:[<group>/][<event>]] <attached-group>.<attached-event> [<args>] [if <filter>]\n"
-"\t     -:[<group>/][<event>]\n"
-"\t      args: <name>=$<field>[:type]\n"
-"\n"
 "  instances/		- other sessions: mkdir makes one, rmdir destroys it\n"
 "\n"
 "  events/		- all events, by system\n"
@@ -105,6 +100,14 @@ static const char text_behind[] =
 "\t    Handlers: onmatch(matching.event), onmax(var), onchange(var)\n"
 "\t    Actions:  <synthetic_event>(param list), trace(<synthetic_event>,param list),\n"
 "\t              save(field,...), snapshot()\n";
+
+/* Where no kernel tells of them. */
+static const char text_eprobes[] =
+"  dynamic_events\t- create/append/remove/show event probes\n"
+"\t     e[:[<group>/][<event>]] <attached-group>.<attached-event> [<args>] [if <filter>]\n"
+"\t     -:[<group>/][<event>]\n"
+"\t      args: <name>=$<field>[:<type>]\n"
+"\n";
 
 /* Whether a line begins a part of the kernel's text: a file's name, 2 columns in. */
 static bool begins_part(const char *line)
@@ -174,6 +177,8 @@ static int readme_show(struct tacho_tree_file *f, struct tacho_buf *out)
 		tacho_buf_puts(out, text_kernel);
 		put_probes(f->inst, out);
 	}
+	if (!strstr(tacho_buf_str(out), "e[:[<group>"))
+		tacho_buf_puts(out, text_eprobes);
 	tacho_buf_puts(out, text_behind);
 	return tacho_buf_error(out);
 }
