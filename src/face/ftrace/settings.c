@@ -85,14 +85,16 @@ static void put_triggers(const struct tacho_engine *engine, const struct tacho_e
 			 struct tacho_buf *out)
 {
 	struct tacho_buf shown;
+	const char *text;
 	size_t end;
 
 	tacho_buf_init(&shown, TEXT_MAX);
 	tacho_engine_print_triggers(engine, e, &shown);
+	text = tacho_buf_str(&shown);
 	for (end = shown.len; end; ) {
-		const char *nl = memrchr(shown.data, '\n', end - 1);
-		size_t at = nl ? (size_t)(nl - shown.data) + 1 : 0;
-		const char *line = shown.data + at;
+		const char *nl = memrchr(text, '\n', end - 1);
+		size_t at = nl ? (size_t)(nl - text) + 1 : 0;
+		const char *line = text + at;
 		size_t len = end - at - 1;
 
 		if (len && *line != '#' && strncmp(line, "hist:", 5)) {
