@@ -236,6 +236,29 @@ void tree_eprobe_print(const struct tacho_command_info *c, struct tacho_buf *out
 	tacho_buf_putc(out, '\n');
 }
 
+/* The kernel's own list says of its event probes what their formats do not. */
+static bool kernel_base(struct tree_inst *inst, const struct tacho_type *type,
+			char *base, size_t size)
+{
+	char begin[2 * TACHO_RULE_MAX];
+	const char *fmt = type->print_fmt, *at = NULL;
+	struct tacho_buf b;
+
+	/* a probe's print format begins so, and that of one in code has its address first */
+	if (!fmt || strncmp(fmt, "\" ", *fmt && fmt[1] == '"' ? 1 : 2) ||
+	    !tree_has_kernel(inst->tree))
+		return false;
+	(void)snprintf(begin, sizeof(begin), "e:%s/%s ", type->system, type->name);
+	tacho_buf_init(&b, ARENA_MAX);
+	if (!tacho_buf_read_fileat(&b, inst->tree->tracefs.dirfd, "dynamic_events"))
+		at = strstr(tacho_buf_str(&b), begin);
+	if (at)
+		(void)snprintf(base, size, "%.*s", (int)strcspn(at + strlen(begin), " \n"),
+			       at + strlen(begin));
+	tacho_buf_release(&b);
+	return at;
+}
+
 bool tree_eprobe_base(struct tree_inst *inst, const struct tacho_type *type,
 		      char *base, size_t size)
 {
@@ -247,7 +270,7 @@ bool tree_eprobe_base(struct tree_inst *inst, const struct tacho_type *type,
 	(void)snprintf(full, sizeof(full), "%s:%s", type->system, type->name);
 	if (tacho_commands_each(&inst->session, find_one, &f) != 1 ||
 	    !tacho_eprobe_base(f.text, &event, &ns, &ne))
-		return false;
+		return kernel_base(inst, type, base, size);
 	(void)snprintf(base, size, "%.*s.%.*s", (int)ns, f.text, (int)ne, event);
 	return true;
 }

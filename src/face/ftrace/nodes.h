@@ -114,7 +114,7 @@ int tree_eprobe_remove_all(struct tree_inst *inst);
 /* A line of dynamic_events. */
 struct tacho_command_info;
 void tree_eprobe_print(const struct tacho_command_info *c, struct tacho_buf *out);
-/* "system.event" that a type of ours is a probe on; false: it is none. */
+/* "system.event" that a type is a probe on, of ours or the kernel's; false: it is none. */
 bool tree_eprobe_base(struct tree_inst *inst, const struct tacho_type *type,
 		      char *base, size_t size);
 /* Whether one that is enabled, or has triggers, is on the event "system:event". */

@@ -3,8 +3,9 @@
  * What was set in an instance and is nobody else's: a file in the session's directory, so that
  * the mount that follows a killed server has it.
  *
- * Rules, filters, event probes and programs' triggers are the session's, and what the kernel does is set in
- * its instance: both outlive the server.  The rest is in this file, one thing a line:
+ * Rules, filters, event probes and programs' triggers are the session's, and what the kernel
+ * does is set in its instance: both outlive the server.  The rest is in this file, one thing a
+ * line:
  *
  *	made				the session was made by a mount, and ends with it
  *	clock NAME
@@ -85,16 +86,14 @@ static void put_triggers(const struct tacho_engine *engine, const struct tacho_e
 			 struct tacho_buf *out)
 {
 	struct tacho_buf shown;
-	const char *text;
 	size_t end;
 
 	tacho_buf_init(&shown, TEXT_MAX);
 	tacho_engine_print_triggers(engine, e, &shown);
-	text = tacho_buf_str(&shown);
 	for (end = shown.len; end; ) {
-		const char *nl = memrchr(text, '\n', end - 1);
-		size_t at = nl ? (size_t)(nl - text) + 1 : 0;
-		const char *line = text + at;
+		const char *nl = memrchr(shown.data, '\n', end - 1);
+		size_t at = nl ? (size_t)(nl - shown.data) + 1 : 0;
+		const char *line = shown.data + at;
 		size_t len = end - at - 1;
 
 		if (len && *line != '#' && strncmp(line, "hist:", 5)) {
