@@ -64,7 +64,7 @@ static struct tacho_slot *find_slot(struct tacho_registry *reg, const char *name
 static bool is_data_file(const char *name)
 {
 	return !strncmp(name, "buf.", 4) || !strncmp(name, "hist.", 5) ||
-	       !strcmp(name, TACHO_SESSION_SETTINGS) ||
+	       !strcmp(name, TACHO_SESSION_SERVERS) || !strcmp(name, TACHO_SESSION_SETTINGS) ||
 	       !strcmp(name, TACHO_SESSION_SETTINGS ".new");
 }
 

@@ -19,6 +19,8 @@
 
 /* In a session's directory: what was set in its mounted tree (src/face/ftrace/settings.c). */
 #define TACHO_SESSION_SETTINGS	"settings"
+/* ... and which servers use it (src/face/ftrace/servers.c). */
+#define TACHO_SESSION_SERVERS	"servers"
 
 struct tacho_session {
 	struct tacho_dir *dir;

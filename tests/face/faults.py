@@ -421,6 +421,94 @@ def test_two_mounts():
     refused("destroy", NAME, says=NAME)
 
 
+SWITCH = "events/sched/sched_switch"
+USES = (("options/stacktrace", "1"), (SWITCH + "/enable", "1"), ("options/overwrite", "0"),
+        (SWITCH + "/trigger", "hist:keys=next_pid"), ("synthetic_events", NAME + "s u64 lat"),
+        ("trace_clock", "mono"))
+
+
+def is_left(name=NAME):
+    """Of a session: itself, and its instance in the kernel."""
+    return (os.path.isdir(os.path.join(os.environ["TACHO_DIR"], "sessions", name)),
+            os.path.isdir(os.path.join(INSTANCES, "tacho." + name)))
+
+
+def test_used_by_two():
+    """a session that another mount uses ends with the last mount, whichever that is"""
+    for file, text in USES:
+        with mounted(session=NAME + "o", name="other") as other:
+            with mounted():
+                put(other("instances", NAME, file), text)
+            assert is_left()[0], file
+            assert get(other("instances", NAME, "tracing_on")) == "1\n", file
+        assert is_left() == (False, False), file
+    with mounted() as m:
+        with mounted(session=NAME + "o", name="other") as other:
+            put(other("instances", NAME, SWITCH, "enable"), "1")
+        assert is_left() == (True, True)
+        assert get(m(SWITCH, "enable")) == "1\n"
+    assert is_left() == (False, False)
+
+
+def test_looked_at_by_two():
+    """a session that another mount has only looked at ends with its own"""
+    with mounted(session=NAME + "o", name="other") as other:
+        with mounted() as m:
+            put(m(SWITCH, "enable"), "1")
+            os.listdir(other("instances", NAME))
+            assert get(other("instances", NAME, "trace_clock"))
+        assert is_left() == (False, False)
+
+
+def test_killed_of_two():
+    """the maker is killed: the session ends with the other mount that uses it"""
+    with mounted(session=NAME + "o", name="other") as other:
+        m = Mount()
+        try:
+            put(other("instances", NAME, SWITCH, "enable"), "1")
+            m.kill()
+            tacho("umount", m.dir)
+        finally:
+            subprocess.run(["umount", "-l", m.dir], stderr=subprocess.DEVNULL)
+        assert is_left() == (True, True)
+    assert is_left() == (False, False)
+
+
+def test_not_made_by_two():
+    """a session that was there before its mounts outlives both"""
+    tacho("create", NAME)
+    with mounted(session=NAME + "o", name="other") as other, mounted() as m:
+        put(m("trace_clock"), "mono")
+        put(other("instances", NAME, "trace_clock"), "boot")
+    assert is_left() == (True, False)
+    tacho("destroy", NAME)
+
+
+def test_rmdir_of_two():
+    """rmdir of an instance that another mount has used; one in which it has a file open is busy"""
+    with mounted() as m, mounted(session=NAME + "o", name="other") as other:
+        inst, seen = (t("instances", NAME + "x") for t in (m, other))
+        for remove in inst, seen, inst:
+            os.mkdir(inst)
+            put(os.path.join(seen, SWITCH, "enable"), "1")
+            put(os.path.join(inst, SWITCH, "trigger"), "snapshot")
+            put(os.path.join(seen, "trace_clock"), "mono")
+            assert get(os.path.join(inst, SWITCH, "enable"))[0] == "1"
+            os.rmdir(remove)
+            assert is_left(NAME + "x") == (False, False)
+            assert not os.path.exists(inst) and not os.path.exists(seen)
+        os.mkdir(inst)
+        put(os.path.join(inst, SWITCH, "enable"), "1")
+        with open(os.path.join(seen, SWITCH, "enable")) as held:
+            assert held.read() == "1\n"
+            fails(errno.EBUSY, os.rmdir, inst)
+            held.seek(0)
+            assert held.read() == "1\n"
+        assert get(os.path.join(inst, SWITCH, "enable"))[0] == "1"
+        os.rmdir(inst)
+        assert is_left(NAME + "x") == (False, False)
+
+
 def test_server_stopped():
     """a server that does not answer: nobody waits for it for long"""
     with mounted() as m:

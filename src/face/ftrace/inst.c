@@ -29,6 +29,8 @@ static void inst_free(struct tree_inst *inst)
 	tacho_kernel_leave(inst->kernel);
 	if (inst->own_fd >= 0)
 		close(inst->own_fd);
+	if (inst->use_fd >= 0)
+		close(inst->use_fd);
 	tree_catalog_free(inst->catalog);
 	tacho_session_close(&inst->session);
 	tacho_dir_close(&inst->dir);
@@ -80,7 +82,7 @@ static int inst_open(struct tacho_tree *tree, const char *name, bool make,
 	inst->buffer_percent = 50;
 	inst->cmdlines_size = 128;
 	inst->options = tree_options_default();
-	inst->dir.fd = inst->dir.lock_fd = inst->own_fd = -1;
+	inst->dir.fd = inst->dir.lock_fd = inst->own_fd = inst->use_fd = -1;
 	err = tacho_dir_open(&inst->dir, true, d);
 	if (err)
 		goto fail;
@@ -112,6 +114,8 @@ static int inst_open(struct tacho_tree *tree, const char *name, bool make,
 	else
 		tree_settings_load(inst);
 	pthread_mutex_lock(&inst->lock);
+	if (inst->made || !strcmp(name, tree->top_name))
+		tree_servers_use(inst);
 	tree_settings_restore(inst);
 	tree_settings_save(inst);
 	pthread_mutex_unlock(&inst->lock);
@@ -192,6 +196,14 @@ static struct tree_inst *find_alive(struct tacho_tree *tree, const char *name)
 	return NULL;
 }
 
+/* What was set in it, it has again when it is opened again. */
+static void let_go(struct tree_inst *inst)
+{
+	tree_settings_save(inst);
+	unlink_inst(inst->tree, inst);
+	inst_free(inst);
+}
+
 void tree_insts_look(struct tacho_tree *tree)
 {
 	struct tree_inst *inst, *next;
@@ -200,8 +212,12 @@ void tree_insts_look(struct tacho_tree *tree)
 	for (inst = tree->insts; inst; inst = next) {
 		next = inst->next;
 		inst->gone = inst->gone || !is_alive(inst);
-		if (inst->gone && !inst->refs)
+		if (inst->refs)
+			continue;
+		if (inst->gone)
 			inst_end(inst);
+		else if (tree_servers_asked(inst))
+			let_go(inst);
 	}
 	pthread_mutex_unlock(&tree->lock);
 }
@@ -316,7 +332,8 @@ static int find_or_open(struct tacho_tree *tree, const char *name,
 /*
  * Open files make it busy.  A call that is under way is waited for, and so are files that were
  * closed: close(2) waits for FUSE's flush, its release comes a moment later.  A flush may
- * also be that of a copy of the descriptor: then it takes long until it is busy.
+ * also be that of a copy of the descriptor: then it takes long until it is busy.  So it does
+ * when files are open through another server; one that has none lets go (servers.c).
  */
 int tree_inst_remove(struct tacho_tree *tree, const char *name)
 {
@@ -326,11 +343,12 @@ int tree_inst_remove(struct tacho_tree *tree, const char *name)
 
 	pthread_mutex_lock(&tree->lock);
 	for (int i = 0; !(err = find_or_open(tree, name, &inst)); i++) {
-		if (!inst->refs) {
+		if (!inst->refs && tree_servers_ask(inst)) {
 			err = destroy(inst);
 			break;
 		}
 		if (i == CALL_TRIES || inst->files > inst->closing) {
+			tree_servers_stay(inst);
 			err = -EBUSY;
 			break;
 		}
@@ -378,6 +396,23 @@ int tree_inst_each(struct tacho_tree *tree, int (*fn)(const char *name, void *ar
 	return ret;
 }
 
+/*
+ * Whether the session is to be put away: it is no other server's any more, was made by a mount
+ * and is not being recorded.  Its part of the kernel is closed, so that another can remove it.
+ */
+static bool is_to_end(struct tree_inst *inst)
+{
+	tree_settings_save(inst);
+	tree_store_free(inst->store);
+	inst->store = NULL;
+	tacho_kernel_leave(inst->kernel);
+	inst->kernel = NULL;
+	if (inst->use_fd >= 0 && !tree_servers_leave(inst))
+		return false;
+	return (inst->made || inst->use_fd >= 0) && tree_settings_made(inst) &&
+	       !tacho_session_owned(inst->session.path);
+}
+
 void tree_insts_close(struct tacho_tree *tree, bool destroying)
 {
 	while (tree->insts) {
@@ -388,16 +423,16 @@ void tree_insts_close(struct tacho_tree *tree, bool destroying)
 			inst_end(inst);
 			continue;
 		}
-		if (destroying && inst->made) {
+		if (destroying && is_to_end(inst)) {
 			(void)destroy(inst);
 			continue;
 		}
-		/* it is nobody's to end */
-		inst->unsaved |= inst->made;
-		inst->made = false;
-		tree_settings_save(inst);
-		unlink_inst(tree, inst);
-		inst_free(inst);
+		if (!destroying) {
+			/* it is nobody's to end */
+			inst->unsaved |= inst->made;
+			inst->made = false;
+		}
+		let_go(inst);
 	}
 }
 
@@ -418,6 +453,7 @@ struct tacho_kernel *tree_kernel(struct tree_inst *inst)
 		errno = ENODEV;
 		return NULL;
 	}
+	tree_servers_use(inst);
 	c.buffer_size = tree_buffer_size(inst, -1);
 	c.subbuf_size = (uint32_t)(sub < 65536 ? sub : 65536);
 	errno = -tacho_kernel_create(&inst->kernel, &c, NULL);

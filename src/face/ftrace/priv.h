@@ -12,6 +12,7 @@
  *	pump.c		the thread that takes them, for the engine
  *	view.c		one instance's records as a stream; marks; counts (view.h)
  *	swap.c		snapshots: which records are on which side
+ *	servers.c	which servers use a session, and who puts it away
  *	settings.c	what was set, for the mount after a killed server
  *	output.c	records as the kernel's lines (output.h, output_priv.h), with
  *			output_head.c, output_kinds.c, output_fields.c
@@ -154,6 +155,7 @@ struct tree_inst {
 	bool pending;			/* ... and what is in the file is not set yet */
 	bool shared;			/* ... the file is that of another server, which runs */
 	int own_fd;			/* the session's directory, locked if it is not */
+	int use_fd;			/* servers.c: the session is used here; -1: only looked at */
 	bool snapshot;			/* one was taken; atomic */
 	struct tree_swaps swaps;	/* those that were taken */
 	uint32_t swap_turn;		/* counts them; changes under pipe, too; atomic */
@@ -343,6 +345,24 @@ void tree_settings_own(struct tree_inst *inst);
 /* Of a session that was there: what takes no kernel; then the rest.  With nobody else in inst. */
 void tree_settings_load(struct tree_inst *inst);
 void tree_settings_restore(struct tree_inst *inst);
+/* Whether the session was made by a mount, this one or another, and is to end with the last. */
+bool tree_settings_made(const struct tree_inst *inst);
+
+/* ---- which servers use a session (servers.c) ---- */
+
+/* This one does, from now on.  Under inst->lock, or with nobody else in inst. */
+void tree_servers_use(struct tree_inst *inst);
+
+/*
+ * The rest under tree->lock.  leave: this one no longer does; whether none does, and so nobody
+ * can begin to.  ask: the same for who removes the session, and the others are asked to let go
+ * of it; until it is removed, or stay is called.
+ */
+bool tree_servers_leave(struct tree_inst *inst);
+bool tree_servers_ask(struct tree_inst *inst);
+void tree_servers_stay(struct tree_inst *inst);
+/* Whether another server asks for that. */
+bool tree_servers_asked(const struct tree_inst *inst);
 
 const char *tree_clock_name(enum tree_clock clock);
 bool tree_clock_find(const char *name, enum tree_clock *clock);

@@ -17,8 +17,8 @@
  *
  * It is written anew, under another name first, when a write to a file of the tree has changed
  * any of that, by the server that has the directory's flock, which a kill releases.  Another
- * mount of the same session takes nothing over: the two would count twice, and one would end what
- * the other shows.
+ * mount of the same session takes nothing over: the two would count twice.  Whichever of them
+ * ends last looks for `made` (servers.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -230,6 +230,25 @@ void tree_settings_load(struct tree_inst *inst)
 	inst->unsaved = b.len > 0;
 	inst->pending = b.len && !inst->shared;
 	tacho_buf_release(&b);
+}
+
+static void look_for_made(struct tree_inst *inst, char *line, void *arg)
+{
+	(void)inst;
+	*(bool *)arg |= !strcmp(line, "made");
+}
+
+bool tree_settings_made(const struct tree_inst *inst)
+{
+	bool made = inst->made;
+	struct tacho_buf b;
+
+	if (made || !inst->shared)
+		return made;
+	read_file(inst, &b);
+	each_line((char *)(uintptr_t)tacho_buf_str(&b), look_for_made, NULL, &made);
+	tacho_buf_release(&b);
+	return made;
 }
 
 /* How many could be set, and how many could not so far: one may refer to another. */

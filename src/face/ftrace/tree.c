@@ -627,6 +627,7 @@ static int begin_file(struct tacho_tree_file *f)
 		return err;
 	if (writes && f->flags & O_TRUNC && f->node->trunc) {
 		pthread_mutex_lock(&f->inst->lock);
+		tree_servers_use(f->inst);
 		err = f->node->trunc(f);
 		tree_settings_save(f->inst);
 		pthread_mutex_unlock(&f->inst->lock);
@@ -771,6 +772,7 @@ ssize_t tacho_tree_write(struct tacho_tree_file *f, const void *from, size_t siz
 	memcpy(text, from, size);
 	text[size] = '\0';
 	pthread_mutex_lock(&f->inst->lock);
+	tree_servers_use(f->inst);
 	n = f->node->store(f, text, size, caller);
 	tree_settings_save(f->inst);
 	pthread_mutex_unlock(&f->inst->lock);
