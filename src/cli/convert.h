@@ -25,8 +25,15 @@ struct cli_convert {
 	struct cli_lines lines;		/* how text looks */
 	const char *out;
 	const struct cli_format *format;
-	bool own_clock;		/* since begin(): one clock, whose ticks can be taken over */
+	bool own_clock;		/* since begin(): the output has the input's one clock */
 	uint64_t events, bytes;		/* written; bytes is the format's to count */
+};
+
+/* What an output's times are. */
+enum cli_format_clock {
+	CLI_CLOCK_INPUT,	/* of the input's clock; of more than one, ns since 1970 */
+	CLI_CLOCK_NS,		/* always ns since 1970 */
+	CLI_CLOCK_NONE,		/* it has none: records are shown as the input has them */
 };
 
 /*
@@ -38,7 +45,9 @@ struct cli_convert {
  *	lost	r->lost records are missing before r, on r->cpu and of r->source.  r
  *		itself comes by record(), or is one that the user does not want; at the
  *		very end, behind the last record of a part, r has no type.
- *	record	Appends a record.  Of r->lost it was told before.
+ *	record	Appends a record.  Of r->lost it was told before.  Times that its fields hold are
+ *		on the output's clock, as that of cli_convert_ticks(); r->raw is valid until the
+ *		function returns.
  *	end	Completes the output, counts c->bytes and frees the writer.  !good:
  *		some call failed; an output that is not whole had better not stay.
  */
@@ -46,6 +55,7 @@ struct cli_format {
 	const char *name;		/* for --to */
 	const char *extensions;		/* " .a .b ": names that mean it; "": none */
 	bool directory;			/* makes a directory, not a file */
+	enum cli_format_clock clock;
 	bool stream;			/* can go to stdout ("-"), a pipe or a device */
 	int (*begin)(struct cli_convert *c, void **writer);
 	int (*lost)(void *writer, const struct tacho_record *r);

@@ -124,23 +124,11 @@ static struct kind *kind_of(struct lkst_out *o, const struct tacho_record *r)
 
 /* ---- records ---- */
 
-/* A time that an event has in a field, on the file's clock. */
-static uint64_t own_ticks(const struct lkst_out *o, const struct tacho_record *r,
-			  uint64_t ticks)
-{
-	const struct tacho_source *s = tacho_stream_current(o->c->trace.stream);
-
-	if (ticks == r->ticks)
-		return cli_convert_ticks(o->c, r);
-	return o->c->own_clock || !s ? ticks : tacho_clock_ns(&s->clock, ticks);
-}
-
 static int own_record(struct lkst_out *o, struct kind *k, const struct tacho_record *r,
 		      struct lkst_record *to)
 {
-	if (!lkst_record_unpack(to, r->raw, r->len, r->ticks))
+	if (!lkst_record_unpack(to, r->raw, r->len, cli_convert_ticks(o->c, r)))
 		return -EBADMSG;
-	to->ticks = own_ticks(o, r, to->ticks);
 	return k->known ? 0 : learn_own(o, k, r->type, to->etype);
 }
 

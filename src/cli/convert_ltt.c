@@ -199,25 +199,25 @@ static int end(void *writer, bool good)
 
 const struct cli_format cli_format_ltt = {
 	.name = "ltt", .extensions = " .ltt ", .directory = true,
-	.begin = begin_64, .lost = lost, .record = record, .end = end,
+	.clock = CLI_CLOCK_NS, .begin = begin_64, .lost = lost, .record = record, .end = end,
 };
 
 const struct cli_format cli_format_ltt32 = {
 	.name = "ltt32", .extensions = "", .directory = true,
-	.begin = begin_32, .lost = lost, .record = record, .end = end,
+	.clock = CLI_CLOCK_NS, .begin = begin_32, .lost = lost, .record = record, .end = end,
 };
 
 const struct cli_format cli_format_ltt_swap = {
 	.name = "lttswap", .extensions = "", .directory = true,
-	.begin = begin_64_swap, .lost = lost, .record = record, .end = end,
+	.clock = CLI_CLOCK_NS, .begin = begin_64_swap, .lost = lost, .record = record, .end = end,
 };
 
 const struct cli_format cli_format_ltt32_swap = {
 	.name = "ltt32swap", .extensions = "", .directory = true,
-	.begin = begin_32_swap, .lost = lost, .record = record, .end = end,
+	.clock = CLI_CLOCK_NS, .begin = begin_32_swap, .lost = lost, .record = record, .end = end,
 };
 
 const struct cli_format cli_format_ltt_full = {
 	.name = "lttfull", .extensions = "", .directory = true,
-	.begin = begin_full, .lost = lost, .record = record, .end = end,
+	.clock = CLI_CLOCK_NS, .begin = begin_full, .lost = lost, .record = record, .end = end,
 };

@@ -117,11 +117,11 @@ static int end(void *writer, bool good)
 }
 
 const struct cli_format cli_format_text = {
-	.name = "text", .extensions = " .txt .text .log ", .stream = true,
+	.name = "text", .extensions = " .txt .text .log ", .clock = CLI_CLOCK_NONE, .stream = true,
 	.begin = begin, .lost = lost, .record = record, .end = end,
 };
 
 const struct cli_format cli_format_json = {
-	.name = "json", .extensions = " .json .jsonl .ndjson ", .stream = true,
+	.name = "json", .extensions = " .json .jsonl .ndjson ", .clock = CLI_CLOCK_NONE, .stream = true,
 	.begin = begin_json, .lost = lost, .record = record, .end = end,
 };

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/convert.h"
 #include "cli/output.h"
+#include "fmt/lkst/record.h"
 
 /* The first one is for names without an extension that is known. */
 static const struct cli_format *const formats[] = {
@@ -93,10 +94,53 @@ int cli_convert_tasks(const struct tacho_stream *s, struct tacho_facts *all)
 	return err;
 }
 
+/* ---- times in fields --------------------------------------------------------------- */
+
+/*
+ * Records whose fields have times of the trace's clock, which the output's replaces.  Those of
+ * LKST alone do.
+ */
+struct retime {
+	const struct cli_convert *c;
+	bool wanted;
+	const struct tacho_type *last;	/* type that was asked for last, */
+	bool is_lkst;			/* and the answer */
+	struct tacho_buf raw;
+};
+
+static void retime_init(struct retime *t, const struct cli_convert *c)
+{
+	*t = (struct retime){
+		.c = c, .wanted = !c->own_clock && c->format->clock != CLI_CLOCK_NONE,
+	};
+	tacho_buf_init(&t->raw, UINT32_MAX);
+}
+
+static int retime(struct retime *t, struct tacho_record *r)
+{
+	const struct tacho_source *s = tacho_stream_current(t->c->trace.stream);
+
+	if (!t->wanted || !s)
+		return CLI_OK;
+	if (r->type != t->last) {
+		t->last = r->type;
+		t->is_lkst = lkst_record_is(r->type);
+	}
+	if (!t->is_lkst)
+		return CLI_OK;
+	tacho_buf_reset(&t->raw);
+	tacho_buf_put(&t->raw, r->raw, r->len);
+	if (tacho_buf_error(&t->raw))
+		return cli_fail("out of memory");
+	lkst_record_to_ns((unsigned char *)t->raw.data, r->len, &s->clock);
+	r->raw = t->raw.data;
+	return CLI_OK;
+}
+
 /* ---- the walk -------------------------------------------------------------------- */
 
 /* *whole: to the very end of the input. */
-static int copy_records(struct cli_convert *c, void *writer, bool *whole)
+static int copy_records(struct cli_convert *c, void *writer, struct retime *times, bool *whole)
 {
 	const struct cli_format *f = c->format;
 	uint64_t left = c->filter.max ? c->filter.max : UINT64_MAX;
@@ -115,7 +159,9 @@ static int copy_records(struct cli_convert *c, void *writer, bool *whole)
 			ret = f->lost(writer, &r);
 		if (v != CLI_FILTER_PASS || ret != CLI_OK)
 			continue;
-		ret = f->record(writer, &r);
+		ret = retime(times, &r);
+		if (ret == CLI_OK)
+			ret = f->record(writer, &r);
 		c->events++;
 		left--;
 	}
@@ -163,6 +209,7 @@ static int check_out(const struct cli_format *f, const char *out)
 
 int cli_convert_write(struct cli_convert *c)
 {
+	struct retime times;
 	void *writer = NULL;
 	bool whole;
 	int ret, end;
@@ -170,11 +217,13 @@ int cli_convert_write(struct cli_convert *c)
 	ret = check_out(c->format, c->out);
 	if (ret != CLI_OK)
 		return ret;
-	c->own_clock = same_clock(c->trace.stream);
+	c->own_clock = c->format->clock == CLI_CLOCK_INPUT && same_clock(c->trace.stream);
 	ret = c->format->begin(c, &writer);
 	if (ret != CLI_OK)
 		return ret;
-	ret = copy_records(c, writer, &whole);
+	retime_init(&times, c);
+	ret = copy_records(c, writer, &times, &whole);
+	tacho_buf_release(&times.raw);
 	if (whole)
 		ret = last_losses(c, writer);
 	end = c->format->end(writer, ret == CLI_OK);

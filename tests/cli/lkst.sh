@@ -66,6 +66,42 @@ records log -e 'lkst:NEW_EVENT' --cpu 1 >want
 same "a piece" want records some.lkst
 says "what was lost before it" 0 '^LOST +4035 ' "$TACHO" stat some.lkst
 
+# ---- over traces of another clock: fields with times follow it ----
+stamps()
+{
+	"$TACHO" report -q --utc --ns "$1" | grep -v 'LOST' | sed 's/: .*//; s/.* //'
+}
+
+# recid and field `time` of each record
+field_stamps()
+{
+	records "$1" | sed 's/.*,"time":\([0-9]*\),"recid":\([0-9]*\),.*/\2 \1/' | sort -n
+}
+
+stamps log >want
+records log | sed 's/^{"time":\([0-9]*\),.*"recid":\([0-9]*\),.*/\2 \1/' | sort -n >want.field
+"$TACHO" convert -q log -o ns.ltt
+same "LTT: the same times" want stamps ns.ltt
+same "and in fields" want.field field_stamps ns.ltt
+"$TACHO" convert -q ns.ltt -o ns.lkst
+same "LTT to LKST" want stamps ns.lkst
+same "its fields" want.field field_stamps ns.lkst
+"$TACHO" convert -q ctf -o chain.dat
+"$TACHO" convert -q chain.dat --to lttfull -o chain
+"$TACHO" convert -q chain -o chain.ctf
+"$TACHO" convert -q chain.ctf -o chain.lkst
+same "over four formats" want stamps chain.lkst
+same "its fields, too" want.field field_stamps chain.lkst
+# two clocks in one trace: the output has none of them
+mkdir two
+"$TACHO" convert -q log -o two/0001 -e lkst:NEW_EVENT
+"$TACHO" convert -q ns.lkst -o two/0002 -e '*:*,!NEW_EVENT'
+for to in lkst ctf dat ltt; do
+	"$TACHO" convert -q two -o "both.$to"
+	same "two clocks, to $to" want stamps "both.$to"
+	same "fields of two clocks, to $to" want.field field_stamps "both.$to"
+done
+
 # ---- the kernel's ----
 says "others are counted" 0 '^tacho: 1 events have no number in LKST' "$TACHO" convert wakes -o wakes.lkst
 says "and not written" 0 '^events +300,' "$TACHO" stat wakes.lkst

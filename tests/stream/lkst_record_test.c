@@ -48,6 +48,28 @@ static void test_words(void)
 	CHECK_EQ(lkst_record_buffer(raw, 8 * LKST_RAW_LOG), -1);
 }
 
+/* Another clock changes word 9, and that alone. */
+static void test_to_ns(void)
+{
+	struct tacho_clock_map clock;
+	uint64_t w[LKST_RAW_LOG], was[LKST_RAW_LOG];
+	struct lkst_record r;
+
+	tacho_clock_map_init(&clock, 2000000000, 100, 5000);
+	lkst_record_pack_log(w, &sample, 9, -1);
+	memcpy(was, w, sizeof(w));
+	lkst_record_to_ns((unsigned char *)w, 8 * LKST_RAW_PROGRAM, &clock);
+	CHECK(!memcmp(w, was, sizeof(w)));
+	lkst_record_to_ns((unsigned char *)w, sizeof(w), &clock);
+	CHECK(lkst_record_unpack(&r, (unsigned char *)w, sizeof(w), 5));
+	CHECK_EQ(r.ticks, tacho_clock_ns(&clock, sample.ticks));
+	CHECK(r.ticks != sample.ticks);
+	r.ticks = sample.ticks;
+	CHECK(same(&r, &sample));
+	w[LKST_RAW_PROGRAM] = was[LKST_RAW_PROGRAM];
+	CHECK(!memcmp(w, was, sizeof(w)));
+}
+
 static const struct texts {
 	const char *name, *arg[4];
 	const char *print;	/* of sample */
@@ -165,6 +187,7 @@ static void test_not_ours(void)
 int main(void)
 {
 	test_words();
+	test_to_ns();
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(texts); i++)
 		for (int origin = LKST_OF_PROGRAM; origin <= LKST_OF_LOG; origin++)
 			check_texts(&texts[i], (enum lkst_origin)origin);

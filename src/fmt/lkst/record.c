@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "event/print_ast.h"
 #include "event/type.h"
 #include "tacho/abi/record.h"
@@ -233,6 +234,14 @@ bool lkst_record_unpack(struct lkst_record *r, const unsigned char *raw, uint32_
 		.etype = w.etype, .cpu = w.cpu, .flags = w.flags,
 	};
 	return true;
+}
+
+void lkst_record_to_ns(unsigned char *raw, uint32_t len, const struct tacho_clock_map *clock)
+{
+	unsigned char *time = raw + offsetof(struct raw, time);
+
+	if (len >= 8 * LKST_RAW_KERNEL)
+		tacho_put_u64(time, tacho_clock_ns(clock, tacho_load_u64(time)));
 }
 
 int32_t lkst_record_buffer(const unsigned char *raw, uint32_t len)

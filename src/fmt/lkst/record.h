@@ -8,8 +8,8 @@
  *	word 6		u32 uid, u32 gid
  *	word 7		s32 pid, s32 pgrp
  *	word 8		u16 etype, u16 cpu, u32 flags
- *	word 9		u64 time: of kernel events; their first word has the same, but not before that
- *			of the record before
+ *	word 9		u64 time: of kernel events, in ticks of the trace's clock; their first word has
+ *			the same, but not before that of the record before
  *	word 10		u32 recid, s32 buffer: of events of a log file, which also have word 9
  *
  * Events of programs end behind word 8: so the size tells which words there are.
@@ -25,6 +25,9 @@
  *
  * The texts are found again in the print format (lkst_record_texts): `": "` ends the name, so
  * a name that has these two characters is written with an escape.
+ *
+ * Word 9 counts ticks of the clock of the trace that it is in, as the first word does.  So whoever
+ * writes records to a trace with another clock changes both (lkst_record_to_ns).
  */
 #ifndef TACHO_FMT_LKST_RECORD_H
 #define TACHO_FMT_LKST_RECORD_H
@@ -34,6 +37,7 @@
 
 #include "base/buf.h"
 #include "fmt/lkst/log.h"
+#include "stream/clock.h"
 
 #define LKST_SYSTEM	"lkst"
 
@@ -114,6 +118,9 @@ bool lkst_record_is(const struct tacho_type *type);
  */
 bool lkst_record_unpack(struct lkst_record *r, const unsigned char *raw, uint32_t len,
 			uint64_t ticks);
+
+/* Word 9 of a raw event, ticks of `clock`, becomes ns since 1970.  Events without it stay. */
+void lkst_record_to_ns(unsigned char *raw, uint32_t len, const struct tacho_clock_map *clock);
 
 /* The buffer that it was recorded in; 0 where that is not known. */
 int32_t lkst_record_buffer(const unsigned char *raw, uint32_t len);
