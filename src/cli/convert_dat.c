@@ -79,11 +79,16 @@ static int copy_tasks(struct dat_out *o)
 	tacho_facts_init(&all);
 	tacho_buf_init(&text, TABLE_MAX);
 	err = cli_convert_tasks(o->c->trace.stream, &all);
-	/* 0 is every CPU's idle thread, whose name readers know */
-	for (size_t k = 0; k < all.nr_tasks; k++)
-		if (all.task[k].pid && all.task[k].comm[0])
-			tacho_buf_printf(&text, "%d %.16s\n", all.task[k].pid,
-					 all.task[k].comm);
+	for (size_t k = 0; k < all.nr_tasks && !err; k++) {
+		const struct tacho_fact_task *t = &all.task[k];
+
+		/* 0 is every CPU's idle thread, whose name readers know */
+		if (!t->pid || !t->comm[0])
+			continue;
+		tacho_buf_printf(&text, "%d %.16s\n", t->pid, t->comm);
+		if (t->tgid)
+			err = tacho_dat_writer_task(o->w, t->pid, t->tgid, &o->d);
+	}
 	if (!err)
 		err = tacho_buf_error(&text);
 	if (err)

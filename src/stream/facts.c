@@ -161,12 +161,10 @@ static void tasks_prepare(struct tacho_facts *f)
 	f->tasks_ready = true;
 }
 
-const char *tacho_facts_comm(struct tacho_facts *f, int32_t pid, int32_t *tgid)
+static struct tacho_fact_task *task_find(struct tacho_facts *f, int32_t pid)
 {
 	size_t lo = 0, hi;
 
-	if (tgid)
-		*tgid = 0;
 	if (!f->tasks_ready)
 		tasks_prepare(f);
 	for (hi = f->nr_tasks; lo < hi; ) {
@@ -177,11 +175,24 @@ const char *tacho_facts_comm(struct tacho_facts *f, int32_t pid, int32_t *tgid)
 		else
 			hi = mid;
 	}
-	if (lo == f->nr_tasks || f->task[lo].pid != pid)
-		return NULL;
+	return lo < f->nr_tasks && f->task[lo].pid == pid ? &f->task[lo] : NULL;
+}
+
+const char *tacho_facts_comm(struct tacho_facts *f, int32_t pid, int32_t *tgid)
+{
+	const struct tacho_fact_task *t = task_find(f, pid);
+
 	if (tgid)
-		*tgid = f->task[lo].tgid;
-	return f->task[lo].comm;
+		*tgid = t ? t->tgid : 0;
+	return t ? t->comm : NULL;
+}
+
+void tacho_facts_set_tgid(struct tacho_facts *f, int32_t pid, int32_t tgid)
+{
+	struct tacho_fact_task *t = task_find(f, pid);
+
+	if (t)
+		t->tgid = tgid;
 }
 
 static int string_order(const void *a, const void *b)

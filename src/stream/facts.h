@@ -62,6 +62,9 @@ int tacho_facts_add_cmdlines(struct tacho_facts *f, const char *text,
 /* Borrowed until the next task is added; NULL: not known.  tgid may be NULL. */
 const char *tacho_facts_comm(struct tacho_facts *f, int32_t pid, int32_t *tgid);
 
+/* The process of a thread whose name is known; of others nothing is done. */
+void tacho_facts_set_tgid(struct tacho_facts *f, int32_t pid, int32_t tgid);
+
 /*
  * Takes over lines as in tracefs' printk_formats, '0xffffffff81000000 : "text"':
  * strings of the kernel that events point to.  As tacho_symbols_take().

@@ -114,6 +114,17 @@ says "lost before the kernel's" 0 '^LOST +6 ' "$TACHO" stat wakes.lkst
 "$TACHO" report -q wakes --ns -e 'sched:*' | sed 's/: .*//; s/.* //' >want
 "$TACHO" report -q wakes.lkst --ns | sed 's/: .*//; s/.* //' >have
 same "the same times" want cat have
+# all but the ticks
+no_ticks()
+{
+	events "$1" | sed 's/"time":[0-9]*,"recid"/"recid"/'
+}
+no_ticks wakes.lkst >want
+for to in dat dat7 lttfull; do
+	"$TACHO" convert -q wakes --to $to -o "wakes.$to"
+	"$TACHO" convert -q "wakes.$to" -o "wakes-$to.lkst"
+	same "over $to: whose thread it was" want no_ticks "wakes-$to.lkst"
+done
 says "a tracepoint of other fields is left out" 0 '^tacho: 7 events have no number' "$TACHO" convert small -o small.lkst
 ok "nothing is left" lines 0 events small.lkst
 

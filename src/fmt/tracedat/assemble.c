@@ -385,6 +385,7 @@ static void own_option(struct out *o)
 		if (e->program || strcmp(e->name, e->plain))
 			tacho_dat_own_put(e->id, e->program, e->name, &text);
 	}
+	tacho_buf_put(&text, o->w->tasks.data, o->w->tasks.len);
 	if (tacho_buf_error(&text))
 		o->err = tacho_buf_error(&text);
 	option(o, TACHO_DAT_OWN, text.data, text.len);

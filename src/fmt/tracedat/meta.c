@@ -473,6 +473,7 @@ int tacho_dat_meta_read(struct tacho_dat_meta *m, const struct tacho_dat_file *f
 		err = read_v6(&l, in);
 	if (!err)
 		set_facts(&l);
+	tacho_dat_own_take_tasks(&m->own, err ? NULL : facts);
 	free(in);
 	tacho_buf_release(&l.stats);
 	tacho_buf_release(&l.option);

@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "fmt/tracedat/own.h"
 #include "fmt/tracedat/write_priv.h"
 
 #define TABLE_MAX	((size_t)1 << 30)
+#define TASKS_TEXT_MAX	((size_t)16 << 20)	/* options are read whole */
 #define CPU_MAX		8191u		/* what Linux can be built for */
 
 static int fail(struct tacho_dat_writer *w, int err, struct tacho_diag *d)
@@ -48,6 +50,7 @@ static void writer_free(struct tacho_dat_writer *w)
 	tacho_buf_release(&w->kallsyms);
 	tacho_buf_release(&w->cmdlines);
 	tacho_buf_release(&w->printk);
+	tacho_buf_release(&w->tasks);
 	free(w->path);
 	free(w->temp);
 	free(w->uname);
@@ -64,6 +67,7 @@ static int writer_init(struct tacho_dat_writer *w, const char *path,
 	tacho_buf_init(&w->kallsyms, TABLE_MAX);
 	tacho_buf_init(&w->cmdlines, TABLE_MAX);
 	tacho_buf_init(&w->printk, TABLE_MAX);
+	tacho_buf_init(&w->tasks, TASKS_TEXT_MAX);
 	w->spool.fd = -1;
 	if (c->uname)
 		w->uname = strdup(c->uname);
@@ -279,6 +283,13 @@ int tacho_dat_writer_text(struct tacho_dat_writer *w, const char *name,
 	tacho_buf_reset(b);
 	tacho_buf_put(b, text, len);
 	return tacho_buf_error(b) ? fail(w, tacho_buf_error(b), d) : 0;
+}
+
+int tacho_dat_writer_task(struct tacho_dat_writer *w, int32_t tid, int32_t pid,
+			  struct tacho_diag *d)
+{
+	tacho_dat_own_put_task(tid, pid, &w->tasks);
+	return tacho_buf_error(&w->tasks) == -ENOMEM ? fail(w, -ENOMEM, d) : 0;
 }
 
 size_t tacho_dat_writer_renamed(const struct tacho_dat_writer *w, size_t max,

@@ -82,6 +82,13 @@ int tacho_dat_writer_text(struct tacho_dat_writer *w, const char *name,
 			  const char *text, size_t len, struct tacho_diag *d);
 
 /*
+ * The process of a thread that is in "cmdlines"; what is beyond half a million threads is left out.
+ * 0 or -errno with d filled in.
+ */
+int tacho_dat_writer_task(struct tacho_dat_writer *w, int32_t tid, int32_t pid,
+			  struct tacho_diag *d);
+
+/*
  * Says of the events whose names the file has another way (own.h) how many there are, and of the first
  * `max` what they are called there.
  */

@@ -19,7 +19,7 @@ struct tacho_dat_writer {
 	bool any;			/* there is one */
 	struct tacho_dat_catalog catalog;
 	struct tacho_dat_spool spool;
-	struct tacho_buf kallsyms, cmdlines, printk;
+	struct tacho_buf kallsyms, cmdlines, printk, tasks;
 };
 
 /* assemble.c: writes all to fd and sets *bytes.  0 or -errno. */
