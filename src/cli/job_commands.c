@@ -197,17 +197,18 @@ static int say_unfit(const struct tacho_command_info *c,
 }
 
 /* A name of -e or --on that no program had; names that programs told are near it. */
-static void say_no_event(struct job *job, const char *glob)
+static int say_no_event(struct job *job, const char *glob)
 {
 	struct tacho_near near = { .nr = 0 };
 	struct tacho_known known;
 	char text[512];
+	int err;
 
 	if (!strcmp(glob, "*:*")) {
 		cli_note("no program with events of its own ran");
-		return;
+		return 0;
 	}
-	(void)tacho_known_load(&known, &job->session);
+	err = tacho_known_load(&known, &job->session);
 	for (uint32_t i = 0; i < known.nr; i++) {
 		char *colon = strchr(known.type[i].name, ':');
 
@@ -221,17 +222,24 @@ static void say_no_event(struct job *job, const char *glob)
 	cli_note("no program had an event '%s'%s%s", glob,
 		 cli_near_text(&near, text, sizeof(text)) ? "; near it are: " : "",
 		 text);
+	return err;
 }
 
 void job_say_unfit(struct job *job)
 {
 	const struct cli_list *e = &job->opt->events;
+	int err = 0, ret;
 
 	if (!job->has_session || cli_quiet)
 		return;
-	for (size_t i = 0; i < e->nr; i++)
+	for (size_t i = 0; !err && i < e->nr; i++)
 		if (e->item[i][0] != '!' &&
 		    !tacho_session_rule_matched(&job->session, e->item[i]))
-			say_no_event(job, e->item[i]);
-	(void)tacho_commands_unfit(&job->session, say_unfit, job);
+			err = say_no_event(job, e->item[i]);
+	ret = tacho_commands_unfit(&job->session, say_unfit, job);
+	err = err ? err : ret;
+	/* all was recorded: it is the remarks that are missing */
+	if (err < 0 && err != -ENOENT)
+		cli_note("cannot tell which of -e, --filter and --trigger no program had an event "
+			 "for: %s", strerror(-err));
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/out.h"
 #include "cli/screen.h"
 
 static const struct cli_verb *const verbs[] = {
@@ -143,12 +144,10 @@ static void overview(FILE *to)
 	      to);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	static char help[] = "--help", name[64];
 
-	/* a reader that has seen enough is no reason to die without cleaning up */
-	(void)signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {
 		overview(stderr);
 		return CLI_USAGE;
@@ -178,4 +177,11 @@ int main(int argc, char **argv)
 	cli_fail("there is no verb '%s'", argv[1]);
 	overview(stderr);
 	return CLI_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	/* a reader that has seen enough is no reason to die without cleaning up */
+	(void)signal(SIGPIPE, SIG_IGN);
+	return cli_out_end(run(argc, argv));
 }

@@ -6,9 +6,17 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/stdout.h"
 
 /* A line may be long (64 KiB of data, each byte escaped), but not longer. */
 #define OUT_MAX		(CLI_OUT_PIECE + ((size_t)4 << 20))
+
+int cli_out_end(int ret)
+{
+	const char *why = cli_stdout_end();
+
+	return why ? cli_fail("cannot write to stdout: %s", why) : ret;
+}
 
 void cli_out_init(struct cli_out *o, int fd, const char *name)
 {

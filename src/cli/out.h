@@ -12,6 +12,13 @@
 
 #include "base/buf.h"
 
+/*
+ * cli_out_end - the last step of a program (cli/stdout.h).
+ *
+ * Returns ret; or, where some of the text is lost, CLI_FAILED with a message.
+ */
+int cli_out_end(int ret);
+
 struct cli_out {
 	struct tacho_buf buf;	/* append here, then call cli_out_more() */
 	int fd;

@@ -73,6 +73,9 @@ static int open_mounted(struct tacho_tracefs *t)
 		unescape(path);
 		ret = open_at(t, path);
 	}
+	/* for want of memory getline() ends early, too */
+	if (ret < 0 && !feof(f))
+		ret = -errno;
 	free(line);
 	fclose(f);
 	return ret;
@@ -83,11 +86,11 @@ static int find(struct tacho_tracefs *t)
 	int ret;
 
 	ret = open_at(t, standard_path);
-	if (!ret)
-		return 0;
+	if (!ret || tacho_no_room_here(ret))
+		return ret;
 	ret = open_at(t, "/sys/kernel/debug/tracing");
-	if (!ret)
-		return 0;
+	if (!ret || tacho_no_room_here(ret))
+		return ret;
 	return open_mounted(t);
 }
 
@@ -109,6 +112,8 @@ int tacho_tracefs_open(struct tacho_tracefs *t, unsigned int flags,
 
 	t->dirfd = -1;
 	ret = find(t);
+	if (tacho_no_room_here(ret))
+		return tacho_diag(d, ret, 0, "cannot find tracefs: %s", strerror(-ret));
 	if (ret < 0 && (flags & TACHO_TRACEFS_MOUNT) && !geteuid() &&
 	    !mount("nodev", standard_path, "tracefs", 0, NULL))
 		ret = find(t);

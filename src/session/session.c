@@ -68,14 +68,17 @@ static bool is_data_file(const char *name)
 	       !strcmp(name, TACHO_SESSION_SETTINGS ".new");
 }
 
-/* Removes the files of a session's directory; the directory too if ours. */
-static void remove_files(const char *path)
+/*
+ * Removes the files of a session's directory; the directory too if ours.  0, or -errno: there is
+ * no memory, or no descriptor, to look for them, and they are still there.
+ */
+static int remove_files(const char *path)
 {
 	DIR *list = opendir(path);
 	const struct dirent *e;
 
 	if (!list)
-		return;
+		return tacho_no_room_here(-errno) ? -errno : 0;
 	while ((e = readdir(list)))
 		if (!strcmp(e->d_name, "control") || !strcmp(e->d_name, "types") ||
 		    !strcmp(e->d_name, "commands") ||
@@ -84,6 +87,7 @@ static void remove_files(const char *path)
 			(void)unlinkat(dirfd(list), e->d_name, 0);
 	closedir(list);
 	(void)rmdir(path);
+	return 0;
 }
 
 static int clear_bit_of(struct tacho_procfile *p, void *arg)
@@ -92,19 +96,24 @@ static int clear_bit_of(struct tacho_procfile *p, void *arg)
 	return 0;
 }
 
-/* Gives the memory of all buffers back although processes still map it. */
-static void punch_buffers(const struct tacho_session *s)
+/* Gives the memory of all buffers back although processes still map it.  0 or as remove_files(). */
+static int punch_buffers(const struct tacho_session *s)
 {
 	DIR *list = opendir(s->path);
+	int err = list ? 0 : -errno;
 	const struct dirent *e;
 	struct stat st;
 
 	while (list && (e = readdir(list))) {
-		int fd = strncmp(e->d_name, "buf.", 4) ? -1
-			: tacho_shm_open(dirfd(list), e->d_name);
+		int fd;
 
-		if (fd < 0)
+		if (strncmp(e->d_name, "buf.", 4))
 			continue;
+		fd = tacho_shm_open(dirfd(list), e->d_name);
+		if (fd < 0) {
+			err = fd;
+			continue;
+		}
 		if (!fstat(fd, &st))
 			(void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 					0, st.st_size);
@@ -112,34 +121,42 @@ static void punch_buffers(const struct tacho_session *s)
 	}
 	if (list)
 		closedir(list);
+	return tacho_no_room_here(err) ? err : 0;
 }
 
 /*
  * Under the lock, the slot being MAKING: sends the writers away, takes the
  * memory back and removes the files.  Done again from the start when a killed tool
- * left it half done.
+ * left it half done, or when it failed.
  */
-static void end_session(struct tacho_session *s)
+static int end_session(struct tacho_session *s)
 {
 	struct tacho_ring *r = &s->view.ring;
 	bool closed = true;
+	int err;
 
 	tacho_store_seq_cst(&s->view.ctl->state, TACHO_STATE_DEAD);
 	/* no program in any process is the current one any more */
 	tacho_edit_begin(&s->view);
 	TACHO_INJECT(session_dead);
 	tacho_ring_run(r, false);
-	(void)tacho_procs_each(s->dir, clear_bit_of, &s->bit);
+	/* a bit that stays set would be another session's */
+	err = tacho_procs_each(s->dir, clear_bit_of, &s->bit);
+	if (tacho_no_room_here(err))
+		return err;
 	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(r); lane++) {
 		tacho_ring_settle(r, lane);
 		if (tacho_ring_close_lane(r, lane))
 			closed = false;
 	}
 	/* where a lane could not be visited a writer may still be at work */
-	if (closed)
-		punch_buffers(s);
+	if (closed) {
+		err = punch_buffers(s);
+		if (err)
+			return err;
+	}
 	TACHO_INJECT(session_destroying);
-	remove_files(s->path);
+	return remove_files(s->path);
 }
 
 /*
@@ -151,19 +168,24 @@ static void sweep_slots(struct tacho_dir *dir)
 	for (uint32_t i = 0; i < TACHO_SESSIONS_MAX; i++) {
 		struct tacho_slot *slot = &dir->reg->slot[i];
 		struct tacho_session s = { .dir = dir, .bit = i };
+		int err = 0;
 
 		if (slot->state != TACHO_SLOT_MAKING)
 			continue;
 		memcpy(s.path, slot->path, sizeof(s.path));
 		s.path[sizeof(s.path) - 1] = '\0';
-		if (s.path[0] && !tacho_view_map(&s.view, s.path, false)) {
+		if (s.path[0])
+			err = tacho_view_map(&s.view, s.path, false);
+		if (s.path[0] && !err) {
 			if (s.view.ctl->bit == i)
-				end_session(&s);
+				err = end_session(&s);
 			tacho_view_unmap(&s.view);
 		}
-		if (s.path[0])
-			remove_files(s.path);
-		tacho_store_release(&slot->state, TACHO_SLOT_FREE);
+		if (s.path[0] && !tacho_no_room_here(err))
+			err = remove_files(s.path);
+		/* what cannot be done now is for the next one */
+		if (!tacho_no_room_here(err))
+			tacho_store_release(&slot->state, TACHO_SLOT_FREE);
 	}
 }
 
@@ -516,8 +538,9 @@ static int create_locked(struct tacho_session *s,
 	err = make_session(s, cfg, &sizes);
 	if (err) {
 		tacho_session_close(s);
-		remove_files(s->path);
-		tacho_store_release(&slot->state, TACHO_SLOT_FREE);
+		/* MAKING: the next one who makes a session removes the rest */
+		if (!remove_files(s->path))
+			tacho_store_release(&slot->state, TACHO_SLOT_FREE);
 		return no_session(d, err, s, cfg, &sizes);
 	}
 	tacho_store_release(&slot->state, TACHO_SLOT_LIVE);
@@ -598,11 +621,16 @@ int tacho_session_destroy(struct tacho_session *s, struct tacho_diag *d)
 	}
 	tacho_store_release(&slot->state, TACHO_SLOT_MAKING);
 	TACHO_INJECT(session_unmaking);
-	end_session(s);
-	tacho_store_release(&slot->state, TACHO_SLOT_FREE);
+	err = end_session(s);
+	/* MAKING: whoever makes a session next goes on with it */
+	if (!err)
+		tacho_store_release(&slot->state, TACHO_SLOT_FREE);
 	tacho_dir_unlock(s->dir);
+	if (err)
+		(void)tacho_diag(d, err, 0, "cannot remove all of session '%s': %s; the next "
+				 "'tacho create' does", s->name, strerror(-err));
 	tacho_session_close(s);
-	return 0;
+	return err;
 }
 
 /* ---- rules ---- */

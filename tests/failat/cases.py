@@ -14,8 +14,10 @@ CALLS = os.environ["CALLS"]
 PRINTER = os.environ["TRACEPRINTER"]
 LOGGER = os.environ["TRACELOGGER"]
 VISUALIZER = os.environ["VISUALIZER"]
+DAEMON = os.environ["DAEMON"]
 LKST = os.environ["LKST_TOOLS"]
-ALL = ("alloc", "mmap", "open", "full", "eio", "short", "read", "task")
+INSTANCES = "/sys/kernel/tracing/instances"
+ALL = ("alloc", "mmap", "open", "full", "eio", "short", "read", "task", "devfull")
 CASES = {}
 VARIANTS = ("-ltt32", "swap", "-lttfull", "-json-small", "-rotated", "-next", "-unordered",
             "orders-dat", "orders-kev", "orders-lkst", "orders-text", "orders-json",
@@ -28,7 +30,7 @@ class Case:
 
     def __init__(self, *argv, files=(), before=None, after=None, cleanup=None, who=None,
                  kinds=ALL, status=0, env=None, says_on_stdout=False, judge=None,
-                 variant=False, clean=None):
+                 variant=False, clean=None, shares=False, sample=100):
         self.argv, self.files = list(argv), files
         self.before, self.after, self.cleanup = before, after, cleanup
         self.who = who or os.path.basename(argv[0])
@@ -36,11 +38,14 @@ class Case:
         self.says_on_stdout = says_on_stdout    # what is wrong, as far as it is its answer
         self.judge = judge          # instead of the usual one
         self.variant = variant      # of another case: with --full only
+        self.sample = sample        # so many calls of each kind at most, but for --full
+        self.shares = shares        # this worker's LKST, which lives on from run to run
         self.clean = clean          # of stdout: what others on this machine change
 
 
 def case(name, *argv, **kw):
-    CASES[name] = Case(*argv, variant=name.endswith(VARIANTS), **kw)
+    kw.setdefault("variant", name.endswith(VARIANTS))
+    CASES[name] = Case(*argv, **kw)
 
 
 def sh(*argv, **kw):
@@ -60,6 +65,8 @@ def prepare(top):
     sh(MAKE_TRACE, "lkst", "log.lkst", cwd=place)
     with open(os.path.join(place, "small.proc"), "w", encoding="ascii") as f:
         f.write("PID: 1000; PPID: 1; NAME: app\n")
+    with open(os.path.join(place, "maskset"), "w", encoding="ascii") as f:
+        f.write("0x100 LOG\n0x103 LOG # a comment\n")
     for fmt in FORMATS:
         sh(TACHO, "convert", "-q", "small", "-o", "small." + fmt, "--to", fmt, cwd=place)
 
@@ -84,7 +91,12 @@ def session(env, *more):
 
 
 def no_session(env):
+    """Whatever failed before: a session can be made, and none is left when it is destroyed."""
     subprocess.run([TACHO, "destroy", "s"], env=env, capture_output=True)
+    sh(TACHO, "create", "s", "-b", "64K", "--subbuf", "16K", env=env)
+    sh(TACHO, "destroy", "s", env=env)
+    left = os.path.join(env["TACHO_DIR"], "sessions")
+    assert not os.path.isdir(left) or not os.listdir(left), os.listdir(left)
 
 
 def killed(env):
@@ -150,10 +162,11 @@ case("convert-some", TACHO, "convert", "--json", "../in/small", "-o", "out", "-e
 
 # ---- sessions ----
 
+NO_DEVFULL = tuple(k for k in ALL if k != "devfull")    # it is not the tool that prints
 case("record", TACHO, "record", "-q", "-o", "out", "--", ORDERS,
-     after=lambda env: events(env, "out"))
+     after=lambda env: events(env, "out"), kinds=NO_DEVFULL)
 case("record-dat", TACHO, "record", "-q", "-o", "out.dat", "--", ORDERS,
-     after=lambda env: events(env, "out.dat"))
+     after=lambda env: events(env, "out.dat"), kinds=NO_DEVFULL)
 case("recover", TACHO, "recover", "-q", "out", before=killed, cleanup=no_session,
      after=lambda env: events(env, "out"))
 case_session("snapshot", TACHO, "snapshot", "-q", "-o", "out", "s",
@@ -191,7 +204,8 @@ def unharmed(kind, want, got):
 
 
 case("program", TACHO, "record", "-q", "-o", "out", "--", ORDERS, who="orders",
-     after=lambda env: events(env, "out") + "%d\n" % lost(env, "out"), judge=unharmed)
+     after=lambda env: events(env, "out") + "%d\n" % lost(env, "out"), judge=unharmed,
+     kinds=NO_DEVFULL)
 
 # ---- other tools, and the libraries ----
 
@@ -202,3 +216,121 @@ case("visualizer-file", VISUALIZER, "../in/small.ltt", "../in/small.proc", "out"
 case("printer", PRINTER, "-f", "../in/small.kev")
 case("traceparser", CALLS, "traceparser", "../in/small.kev")
 case("logformat", LKST + "/logformat", "../in/log.lkst")
+
+# ---- LKST ----
+
+def lkst(env, tool, *argv, **kw):
+    return sh(os.path.join(LKST, tool), *argv, env=env, **kw)
+
+
+def lkst_ready(env):
+    """An LKST that records 0x100 alone."""
+    if not os.path.isdir(env["TACHO_DIR"]):
+        os.mkdir(env["TACHO_DIR"], 0o700)
+        lkst(env, "lkstm", "write", "-n", "only", "-S", input="0x100 LOG\n")
+
+
+def lkst_reset(env):
+    """The same with buffers 0 and 1, which are linked to none, and masksets 3 and 4."""
+    lkst_ready(env)
+    lkst(env, "lkst", "start")
+    lkst(env, "lkstm", "write", "-n", "only", "-S", "-m", "3", input="0x100 LOG\n")
+    lkst(env, "lkstm", "write", "-n", "other", "-m", "4", input="0x100 LOG\n0x101 LOG\n")
+    lkst(env, "lkstbuf", "jump", "-b", "0")
+    for name in [l.split()[1] for l in lkst(env, "lkstm", "list").replace("*", " ").splitlines()[1:]]:
+        if name not in ("RNOTHING", "RALL", "RDEFAULT", "only", "other"):
+            lkst(env, "lkstm", "delete", "-n", name)
+    there = {(l[:5].strip(" *"), l[5:13].strip())
+             for l in lkst(env, "lkstbuf", "list").splitlines()[1:]}
+    for i in {i for c, i in there} - {"0", "1"}:
+        lkst(env, "lkstbuf", "delete", "-b", i)
+    if not any(i == "1" for c, i in there):
+        lkst(env, "lkstbuf", "create", "-s", "64K", "-b", "1")
+    lkst(env, "lkstbuf", "link", "-b", "0")
+    lkst(env, "lkstbuf", "link", "-b", "1")
+
+
+def lkst_end(env):
+    """Nothing of it is left in the kernel."""
+    if os.path.isdir(env["TACHO_DIR"]):
+        lkst(env, "lkst", "destroy")
+    assert not os.path.exists(INSTANCES + "/tacho." + env["LKST_SESSION"])
+
+
+def buffers(env):
+    """Which there are, with their sizes, and which is current."""
+    return "".join(re.sub(r"^(.{37}).*", r"\1", l) + "\n"
+                   for l in lkst(env, "lkstbuf", "list").splitlines())
+
+
+def lkst_state(env):
+    return "".join(l + "\n" for l in lkst(env, "lkst", "stat").splitlines()
+                   if not l.startswith("static")) + lkst(env, "lkstm", "list") + buffers(env)
+
+
+def lkst_fresh(env):
+    os.mkdir(env["TACHO_DIR"], 0o700)
+
+
+def case_lkst(name, tool, *argv, before=None, **kw):
+    def ready(env):
+        lkst_reset(env) if changes else lkst_ready(env)
+        for words in before or []:
+            lkst(env, *words.split())
+    changes = tool == "lkst" or "after" in kw or "list" in argv or "-A" in argv
+    case("lkst-" + name, os.path.join(LKST, tool), *argv, before=ready, shares=True,
+         **{"sample": 4, "clean": placeless, **kw})
+
+
+def placeless(out):
+    """Without what depends on the clock, and on which CPU and what process it was."""
+    return re.sub(rb"cpu=\d+ pid=\d+ \S+ \S+|static buffer.*|(?m:(?<=^.{37}) +\d+$)", b"", out)
+
+
+case("lkst-new", LKST + "/lkst", "start", before=lkst_fresh, cleanup=lkst_end, after=lkst_state)
+case("lkst-destroy", LKST + "/lkst", "destroy", cleanup=lkst_end,
+     before=lambda env: (lkst_fresh(env), lkst(env, "lkst", "start")))
+case_lkst("all", "lkst", "all")
+case_lkst("status", "lkst", "status")
+case_lkst("stop", "lkst", "stop", after=lkst_state)
+case_lkst("start", "lkst", "start", before=["lkst stop"], after=lkst_state)
+THREE = ["lkstlogger -ev 0x100 -a1 %d" % n for n in (1, 2, 3)]
+case_lkst("buf-list", "lkstbuf", "list", "-v",
+          clean=lambda out: re.sub(rb"(?m)^(.{37}).*", rb"\1", out))
+case_lkst("buf-print", "lkstbuf", "print", "-e", "0x100", "-V", "-n", "3", before=THREE)
+case_lkst("buf-names", "lkstbuf", "print", "-h")
+case_lkst("buf-read", "lkstbuf", "read", "-f", "out", before=THREE,
+          after=lambda env: placeless(lkst(env, "lkstbuf", "print", "-f", "out", "-e", "0x100",
+                                           "-n", "3", "-V").encode()).decode())
+case_lkst("buf-create", "lkstbuf", "create", "-s", "64K", "-b", "2", after=buffers)
+case_lkst("buf-delete", "lkstbuf", "delete", "-b", "1", after=buffers)
+case_lkst("buf-link", "lkstbuf", "link", "-b", "0", "-n", "1", after=buffers)
+case_lkst("buf-jump", "lkstbuf", "jump", "-b", "1", after=buffers)
+case_lkst("buf-shift", "lkstbuf", "shift", before=["lkstbuf link -b 0 -n 1"], after=buffers)
+case_lkst("m-list", "lkstm", "list")
+case_lkst("m-read", "lkstm", "read", "-A", "-a")
+case_lkst("m-write", "lkstm", "write", "-n", "new", "-S", "-f", "../in/maskset",
+          after=lkst_state)
+case_lkst("m-rewrite", "lkstm", "write", "-m", "4", "-f", "../in/maskset", after=lkst_state)
+case_lkst("m-config", "lkstm", "config", "0x102", "LOG", after=lkst_state)
+case_lkst("m-set", "lkstm", "set", "-n", "other", after=lkst_state)
+case_lkst("m-delete", "lkstm", "delete", "-n", "new", before=["lkstm write -n new -f ../in/maskset"],
+          after=lkst_state)
+case_lkst("eh-list", "lksteh", "list")
+case_lkst("logger", "lkstlogger", "-ev", "0x100", "-a1", "7",
+          before=["lkstlogger -ev 0x100 -a1 6"],
+          after=lambda env: re.sub(r".*(arg1=\S+).*", r"\1", lkst(
+              env, "lkstbuf", "print", "-V", "-n", "1", "-e", "0x100")))
+
+# ---- what is printed, and nothing else ----
+
+for tool in sorted(os.listdir(LKST)):
+    if tool in ("lkst", "lkstm", "lkstbuf", "lksteh", "lkstlogger", "lkstlogd", "logformat"):
+        word = "-h" if tool in ("lkstlogd", "logformat") else "help"
+        case("help-" + tool, os.path.join(LKST, tool), word, kinds=["devfull"])
+case("help-printer", PRINTER, "-h", kinds=["devfull"])
+for name, path in ("tracelogger", LOGGER), ("visualizer", VISUALIZER), \
+        ("tracedaemon", DAEMON), ("tacho", TACHO):
+    case("help-" + name, path, "--help", kinds=["devfull"])
+case("version", TACHO, "--version", kinds=["devfull"])
+case("help-verb", TACHO, "help", "report", kinds=["devfull"])

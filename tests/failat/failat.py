@@ -9,6 +9,8 @@ call failing, then with the second, until none fails any more.  Each run must
     stderr is allowed; or
   * fail with a status that is not 0 and a message on stderr that has the reason.
 
+With the kind devfull, stdout is /dev/full: a command that prints anything must fail, once.
+
 A short write is no failure: there only the first will do.  Nothing may crash or hang, and
 what fails because memory is short may not be called damage.  What cannot be read may: there
 the answer may be another one, as long as a status that is not 0 has a message.
@@ -18,7 +20,9 @@ Without --full only a sample of the calls of each case and kind fails, and no va
 import argparse
 import fnmatch
 import functools
+import glob
 import hashlib
+import itertools
 import multiprocessing
 import os
 import re
@@ -29,24 +33,25 @@ import sys
 import tempfile
 import traceback
 
-from cases import CASES, prepare
+from cases import CASES, lkst_end, prepare
 
 PRELOAD = os.environ["FAILAT_SO"]
 PATIENCE = 60       # seconds, by an alarm that outlives an exec: longer, and it hangs
 SAMPLE = {"alloc": 14, "read": 2}    # runs of a case and kind without --full; else 4
 REASON = {          # what the message must have
     "alloc": "memory", "mmap": "memory", "open": "Too many open files",
-    "full": "No space left|the disk is full", "eio": "Input/output error", "read": "",
-    "task": "temporarily unavailable",
+    "full": "[Nn]o space left|the disk is full", "eio": "Input/output error", "read": "",
+    "task": "temporarily unavailable", "devfull": "No space left",
 }
-KINDS = ["alloc", "mmap", "open", "full", "eio", "short", "read", "task"]
+KINDS = ["alloc", "mmap", "open", "full", "eio", "short", "read", "task", "devfull"]
 
 
 class Outcome:
     """What a run left: status (negative: a signal), out, err, the files' digests."""
 
-    def __init__(self, status, out, err, files):
+    def __init__(self, status, out, err, files, printed):
         self.status, self.out, self.err, self.files = status, out, err, files
+        self.printed = printed      # anything, before `after` added to it
 
     def same(self, other):
         return (self.status, self.out, self.files) == (other.status, other.out, other.files)
@@ -76,19 +81,31 @@ def sweep_up():
             os.unlink(name)
 
 
-def spawn(argv, env):
+def spawn(argv, env, out=".out"):
     """Status, stdout, stderr."""
+    with open(".out", "wb"):
+        pass
     actions = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
-               (os.POSIX_SPAWN_OPEN, 1, ".out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+               (os.POSIX_SPAWN_OPEN, 1, out, os.O_WRONLY, 0),
                (os.POSIX_SPAWN_OPEN, 2, ".err", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)]
     pid = os.posix_spawn(argv[0], argv, env, file_actions=actions)
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     return status, slurp(".out"), slurp(".err")
 
 
+def environment():
+    """Of this worker: what its sessions are called is the kernel's to know, too."""
+    return dict(os.environ, TACHO_DIR=os.path.abspath("run"), LC_ALL="C.UTF-8", TZ="UTC",
+                LKST_SESSION="fl%d" % os.getpid(), QNX_SESSION="fq%d" % os.getpid())
+
+
 def attempt(case, kind, n, frames=False):
     """(outcome, report) of one run in an empty directory."""
-    env = dict(os.environ, TACHO_DIR=os.path.abspath("run"), LC_ALL="C.UTF-8", TZ="UTC")
+    env = environment()
+    if case.shares:
+        env["TACHO_DIR"] = os.path.abspath("../lkst-" + env["LKST_SESSION"])
+    else:
+        env["LKST_SESSION"] += "n"
     sweep_up()
     if case.before:
         case.before(env)
@@ -97,7 +114,9 @@ def attempt(case, kind, n, frames=False):
                    FAILAT_ALARM=str(PATIENCE), **({"FAILAT_FRAMES": "1"} if frames else {}))
     failing.update(case.env)
     try:
-        status, out, err = spawn(case.argv, failing)
+        status, out, err = spawn(case.argv, failing,
+                                 "/dev/full" if kind == "devfull" else ".out")
+        printed = len(out) > 0
         out = case.clean(out) if case.clean else out
         report = slurp(".report").decode() if os.path.exists(".report") else ""
         files = {f: digest(f) for f in case.files}
@@ -108,7 +127,7 @@ def attempt(case, kind, n, frames=False):
             case.cleanup(env)
     here = os.getcwd()      # workers are in directories of their own
     return Outcome(status, out.replace(here.encode(), b"."),
-                   err.decode(errors="replace").replace(here, "."), files), report
+                   err.decode(errors="replace").replace(here, "."), files, printed), report
 
 
 def judge(case, kind, want, got):
@@ -116,13 +135,17 @@ def judge(case, kind, want, got):
     if got.status < 0:
         return "hangs" if got.status == -signal.SIGALRM else \
             "killed by signal %d" % -got.status
-    if case.judge:
+    if kind == "devfull" and not got.status:
+        return "nobody reads its output, and it is content"
+    if case.judge and kind != "devfull":
         return case.judge(kind, want, got)
     if got.same(want) or kind == "read" and not got.status:
         return None
     if got.status == want.status:
-        return "status %d, but other %s" % (
-            got.status, "output" if got.out != want.out else "files")
+        a, b = want.out.decode(errors="replace"), got.out.decode(errors="replace")
+        return "status %d, but other %s" % (got.status, "files" if a == b else "output: " + next(
+            ("%r, not %r" % (y, x) for x, y in itertools.zip_longest(a.split("\n"), b.split("\n"))
+             if x != y), ""))
     if kind == "short":
         return "fails for a short write"
     said = [l for l in got.err.splitlines() if l not in want.err.splitlines()]
@@ -134,7 +157,8 @@ def judge(case, kind, want, got):
         return "status %d, %d lines of messages" % (got.status, len(said))
     if re.search(r"is damaged|damaged places", got.err) and kind != "read":
         return "speaks of damage"
-    if not any(re.search(REASON[kind], l) for l in said):
+    reason = REASON[kind] + ("|memory" if case.shares else "")  # LKST's errno for all of these
+    if not any(re.search(reason, l) for l in said):
         return "does not say why"
     return None
 
@@ -151,7 +175,7 @@ def work(unit):
         got, report = attempt(case, kind, n)
         fired = report.startswith("fired")
         wrong = judge(case, kind, want, got)
-        if wrong and not fired:
+        if wrong and not fired and kind != "devfull":
             wrong += " (though nothing failed)"
         if wrong and frames:
             report = attempt(case, kind, n, True)[1]
@@ -182,7 +206,9 @@ def units(names, args, refs):
     for name in names:
         want, calls = refs[name]
         for kind in args.kind or KINDS:
-            sample = SAMPLE.get(kind, 4)
+            if kind not in CASES[name].kinds:
+                continue
+            sample = min(SAMPLE.get(kind, 4), CASES[name].sample)
             step = 1 if args.full or calls[kind] <= sample else calls[kind] / sample
             at = 1.0
             while at <= calls[kind]:
@@ -197,6 +223,7 @@ def reference(name):
         return want, None
     calls = dict.fromkeys(KINDS, 0)
     calls.update((k, int(n)) for k, n in (l.split() for l in report.splitlines()))
+    calls["devfull"] = int(want.printed and not want.status)
     return want, calls
 
 
@@ -215,6 +242,8 @@ def main():
         with multiprocessing.Pool(2, work_init, (top,)) as pool:
             return run(names, args, pool)
     finally:
+        for path in glob.glob(top + "/lkst-*"):
+            lkst_end(dict(os.environ, TACHO_DIR=path, LKST_SESSION=path.split("/lkst-")[1]))
         shutil.rmtree(top, ignore_errors=True)
 
 

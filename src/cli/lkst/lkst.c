@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/lkst/show.h"
+#include "cli/out.h"
 
 /* Opens, does, closes. */
 static int with(int argc, char **argv, int (*fn)(struct tacho_lkst *l))
@@ -102,7 +103,7 @@ int main(int argc, char **argv)
 	/* the name that section 4.7.3.4 of the specification refers to */
 	if (argc && !strcmp(basename_of(argv[0]), "lkststat")) {
 		tool_name = "lkststat";
-		return run_status(argc, argv);
+		return cli_out_end(run_status(argc, argv));
 	}
 	tool_name = "lkst";
 	return tool_main(table, "control status of LKST", argc, argv);

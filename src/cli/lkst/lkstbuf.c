@@ -180,6 +180,9 @@ static int create(struct tacho_lkst *l, const struct choice *c)
 	if (err == -ENOSPC)
 		return tool_fail(TOOL_FAILED, "cannot create the buffer: all %d ids are taken",
 				 LKST_BUFFER_MAX);
+	if (err == -ENOMEM)
+		return tool_fail(TOOL_FAILED, "cannot create the buffer: out of memory, or no space "
+				 "left in '%s'", l->dir.path);
 	if (err)
 		return tool_failed(err, "create the buffer");
 	printf("%d %zu\n", p.id, p.result_size);

@@ -41,6 +41,7 @@
 
 #include "base/atomic.h"
 #include "cli/lkst/show.h"
+#include "cli/out.h"
 #include "face/lkst/pump.h"
 #include "fmt/lkst/log.h"
 
@@ -957,5 +958,5 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = locked(&o, &text, argc, argv);
 	tacho_buf_release(&text);
-	return ret < 0 ? TOOL_OK : ret;
+	return cli_out_end(ret < 0 ? TOOL_OK : ret);
 }

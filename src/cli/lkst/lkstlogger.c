@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/lkst/tool.h"
+#include "cli/out.h"
 
 static const char help[] =
 	"lkstlogger - tell LKST that an event has occurred\n\n"
@@ -51,6 +52,9 @@ static int log_it(const char *type, const uint64_t arg[4])
 		err = tacho_lkst_entry(&l, &r);
 		if (err == -EINVAL)
 			ret = tool_fail(TOOL_FAILED, "event type 0x%03x is reserved", r.etype);
+		else if (err == -EBUSY)
+			ret = tool_fail(TOOL_FAILED, "cannot record the event: no memory for a "
+					"buffer, or all are being written to");
 		else if (err)
 			ret = tool_failed(err, "record the event");
 	}
@@ -58,12 +62,11 @@ static int log_it(const char *type, const uint64_t arg[4])
 	return ret;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const char *type = NULL;
 	uint64_t arg[4] = { 0 };
 
-	tool_name = "lkstlogger";
 	if (argc == 2 && (!strcmp(argv[1], "version") || !strcmp(argv[1], "ver") ||
 			  !strcmp(argv[1], "--version"))) {
 		tool_version();
@@ -89,4 +92,10 @@ int main(int argc, char **argv)
 	if (!type)
 		return tool_fail(TOOL_USAGE, "'-ev TYPE' is needed; see 'lkstlogger help'");
 	return log_it(type, arg);
+}
+
+int main(int argc, char **argv)
+{
+	tool_name = "lkstlogger";
+	return cli_out_end(run(argc, argv));
 }

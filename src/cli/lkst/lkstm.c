@@ -320,7 +320,8 @@ static int read_body(struct tacho_lkst *l, const char *file, struct lkst_maskset
 	ret = tool_types(l, NULL, &types);
 	while (!ret && getline(&line, &room, f) >= 0)
 		ret = parse_line(l, &types, line, name, ++nr, b);
-	if (!ret && ferror(f))
+	/* for want of memory it ends without ferror() */
+	if (!ret && !feof(f))
 		ret = tool_failed(-errno, "read '%s'", name);
 	lkst_types_release(&types);
 	free(line);
@@ -353,11 +354,12 @@ static void default_name(struct tacho_lkst *l, char name[LKST_MASKSET_NAME_LEN])
 	}
 }
 
-static bool is_there(struct tacho_lkst *l, uint32_t id)
+/* 1, 0, or -ENOMEM. */
+static int is_there(struct tacho_lkst *l, uint32_t id)
 {
 	struct lkst_maskset_body *b = calloc(1, sizeof(*b));
 	struct lkst_maskset_param p = { (lkst_maskset_id)id, sizeof(*b), b };
-	bool is = b && id != LKST_MASKSET_ID_VOID && !tacho_lkst_maskset_read(l, &p);
+	int is = !b ? -ENOMEM : id != LKST_MASKSET_ID_VOID && !tacho_lkst_maskset_read(l, &p);
 
 	free(b);
 	return is;
@@ -369,14 +371,17 @@ static int write_body(struct tacho_lkst *l, const struct choice *c, struct lkst_
 		c->id == UINT64_MAX ? LKST_MASKSET_ID_VOID : (lkst_maskset_id)c->id,
 		LKST_MASKSET_SIZE(b->len), b
 	};
-	int err;
+	int err, is;
 
 	if (c->name && (!*c->name || strlen(c->name) >= sizeof(b->name)))
 		return tool_fail(TOOL_FAILED, "'%s' is no name of a maskset: 1 to %zu bytes are "
 				 "meant", c->name, sizeof(b->name) - 1);
+	is = is_there(l, p.id);
+	if (is < 0)
+		return tool_failed(is, "write a maskset");
 	if (c->name)
 		memcpy(b->name, c->name, strlen(c->name) + 1);
-	else if (!is_there(l, p.id))	/* one that is there keeps its name */
+	else if (!is)	/* one that is there keeps its name */
 		default_name(l, b->name);
 	err = tacho_lkst_maskset_write(l, &p);
 	if (err)

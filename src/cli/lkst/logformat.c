@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cli/lkst/print.h"
+#include "cli/out.h"
 
 static const char help[] =
 	"logformat - display LKST trace data\n\n"
@@ -15,13 +16,12 @@ static const char help[] =
 	"  -h           this, and the events there are\n"
 	"  -v           print the version\n";
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct print_options o = { .cpu = -1, .max = UINT64_MAX, .buffer = LKST_BUFFER_ID_VOID };
 	uint64_t n;
 	int c, ret = TOOL_OK;
 
-	tool_name = "logformat";
 	while (!ret && (c = tool_option(argc, argv, "c:e:hn:rv")) != -1) {
 		switch (c) {
 		case 'c':
@@ -54,4 +54,10 @@ int main(int argc, char **argv)
 		return tool_fail(TOOL_USAGE, "the name of one file is needed; see 'logformat -h'");
 	o.input = argv[optind];
 	return print_events(&o);
+}
+
+int main(int argc, char **argv)
+{
+	tool_name = "logformat";
+	return cli_out_end(run(argc, argv));
 }

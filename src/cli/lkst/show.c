@@ -33,25 +33,29 @@ static void put_id(int32_t id)
 
 /* ---- status ---- */
 
-static const char *maskset_name(struct tacho_lkst *l, uint32_t id,
-				char name[LKST_MASKSET_NAME_LEN])
+/* A maskset that is deleted meanwhile has none. */
+static int maskset_name(struct tacho_lkst *l, uint32_t id, char name[LKST_MASKSET_NAME_LEN])
 {
 	struct lkst_maskset_body *b = calloc(1, sizeof(*b));
 	struct lkst_maskset_param p = { (lkst_maskset_id)id, sizeof(*b), b };
+	int err = b ? tacho_lkst_maskset_read(l, &p) : -ENOMEM;
 
 	*name = '\0';
-	if (b && !tacho_lkst_maskset_read(l, &p))
+	if (!err)
 		memcpy(name, b->name, LKST_MASKSET_NAME_LEN);
 	free(b);
-	return name;
+	return err == -EINVAL ? 0 : err;
 }
 
 static int count_buffers(struct tacho_lkst *l, int cpu, void *arg)
 {
 	struct lkst_buffer_listparam p = { .cpu = cpu };
 
-	if (!tacho_lkst_buffer_list(l, &p))
-		*(int *)arg += p.buffer_num;
+	int err = tacho_lkst_buffer_list(l, &p);
+
+	if (err)
+		return tool_failed(err, "list the buffers of CPU %d", cpu);
+	*(int *)arg += p.buffer_num;
 	return 0;
 }
 
@@ -61,12 +65,15 @@ int show_status(struct tacho_lkst *l)
 	struct lkst_trc_status st;
 	int err = tacho_lkst_status(l, &st), buffers = 0;
 
+	if (!err)
+		err = maskset_name(l, st.current_maskset_id, name);
 	if (err)
 		return tool_failed(err, "get the status");
-	(void)each_cpu(l, count_buffers, &buffers);
+	if (each_cpu(l, count_buffers, &buffers))
+		return TOOL_FAILED;
 	printf("tracing           %s\n", l->state->stopped ? "stopped" : "running");
 	printf("maskset           %u %s\n", st.current_maskset_id,
-	       maskset_name(l, st.current_maskset_id, name));
+	       name);
 	printf("masksets          %d\n", st.maskset_num);
 	printf("event handlers    %d\n", st.evhandler_num);
 	printf("buffers           %d\n", buffers);

@@ -3,6 +3,7 @@
 #include "cli/lkst/tool.h"
 
 #include "cli/cli.h"
+#include "cli/out.h"
 #include "fmt/lkst/kmap.h"
 
 #include <errno.h>
@@ -88,7 +89,7 @@ static void put_help(FILE *f, const struct tool_command *table, const char *abou
 		      "  help\n        print this\n");
 }
 
-int tool_main(const struct tool_command *table, const char *about, int argc, char **argv)
+static int run(const struct tool_command *table, const char *about, int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
 
@@ -109,6 +110,11 @@ int tool_main(const struct tool_command *table, const char *about, int argc, cha
 			return c->run(argc - 1, argv + 1);
 	return tool_fail(TOOL_USAGE, "there is no command '%s'; '%s help' lists them", word,
 			 tool_name);
+}
+
+int tool_main(const struct tool_command *table, const char *about, int argc, char **argv)
+{
+	return cli_out_end(run(table, about, argc, argv));
 }
 
 int tool_option(int argc, char **argv, const char *letters)

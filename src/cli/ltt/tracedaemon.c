@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/stdout.h"
 #include "face/ltt/tracer.h"
 #include "fmt/ltt/describe.h"
 #include "fmt/ltt/map.h"
@@ -840,9 +841,12 @@ int main(int argc, char **argv)
 {
 	struct daemon d = { .action = RECORD };
 	int ret = parse(&d, argc, argv);
+	const char *why;
 
-	if (ret >= 0)
-		return ret;
-	find_tacho(&d);
-	return act(&d);
+	if (ret < 0) {
+		find_tacho(&d);
+		ret = act(&d);
+	}
+	why = cli_stdout_end();
+	return why ? fail("cannot write to stdout: %s", why) : ret;
 }

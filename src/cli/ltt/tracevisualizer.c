@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "cli/ltt/account.h"
+#include "cli/stdout.h"
 #include "fmt/ltt/describe.h"
 #include "fmt/ltt/i386_calls.h"
 #include "fmt/ltt/read.h"
@@ -391,7 +392,7 @@ static int run(struct visual *v)
 	return ret || v->failed;
 }
 
-int main(int argc, char **argv)
+static int run_tool(int argc, char **argv)
 {
 	struct visual v = { .cpu = -1, .pid = -1, .fd = -1 };
 	int ret = parse(&v, argc, argv);
@@ -407,4 +408,12 @@ int main(int argc, char **argv)
 	if (v.output && v.fd >= 0 && close(v.fd) && !ret)
 		ret = fail(v.output, strerror(errno));
 	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	int ret = run_tool(argc, argv);
+	const char *why = cli_stdout_end();
+
+	return why ? fail("stdout", why) : ret;
 }

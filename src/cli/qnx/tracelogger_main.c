@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/qnx/tracelogger.h"
+#include "cli/stdout.h"
 
 #define OUTPUT		"/dev/shm/tracebuffer.kev"
 #define BUFFERS		32
@@ -219,6 +220,10 @@ int main(int argc, char **argv)
 		.output = OUTPUT, .kernel_buffers = BUFFERS, .iterations = BUFFERS,
 	};
 	int ret = parse(&o, argc, argv);
+	const char *why;
 
-	return ret >= 0 ? ret : logger_run(&o);
+	if (ret < 0)
+		ret = logger_run(&o);
+	why = cli_stdout_end();
+	return why ? logger_fail("cannot write to stdout: %s", why) : ret;
 }

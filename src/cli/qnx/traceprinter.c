@@ -698,6 +698,17 @@ static const char help[] =
 	"  -v          and all that the parser has to say\n"
 	"  -h          print this\n";
 
+/* Not 0: some of the text is lost, which is said. */
+static int finish(FILE *out)
+{
+	errno = 0;
+	if (!fflush(out) && !ferror(out))
+		return 0;
+	(void)fprintf(stderr, "traceprinter: cannot write all of it: %s\n",
+		      errno ? strerror(errno) : "the disk may be full");
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	const char *input = INPUT, *output = NULL;
@@ -725,7 +736,7 @@ int main(int argc, char **argv)
 			break;
 		case 'h':
 			(void)fputs(help, stdout);
-			return 0;
+			return finish(stdout);
 		default:
 			(void)fprintf(stderr, c == ':' ?
 				      "traceprinter: '-%c' needs an argument; see 'traceprinter -h'\n" :
@@ -748,11 +759,5 @@ int main(int argc, char **argv)
 	p.state = traceparser_init(NULL);
 	ret = p.state ? print(&p, input, verbose) : complain("out of memory");
 	traceparser_destroy(&p.state);
-	errno = 0;
-	if (fflush(p.out) || ferror(p.out)) {
-		(void)fprintf(stderr, "traceprinter: cannot write all of it: %s\n",
-			      errno ? strerror(errno) : "the disk may be full");
-		ret = 1;
-	}
-	return ret;
+	return finish(p.out) ? 1 : ret;
 }

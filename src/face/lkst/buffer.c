@@ -410,7 +410,8 @@ static int go_to(struct tacho_lkst *l, int cpu, int32_t id)
 		return 0;
 	err = tacho_ring_shift(&l->session.view.ring, (uint32_t)cpu, b->ring);
 	if (err < 0)
-		return err == -ENOENT || err == -ENOBUFS ? -EINVAL : err;
+		return err == -ENOENT ? -ENOMEM :	/* it is there, and cannot be mapped */
+		       err == -ENOBUFS ? -EINVAL : err;
 	(void)tacho_add_seq_cst(&l->state->wake, 1);
 	tacho_futex_wake(&l->state->wake);
 	(void)tacho_lkst_entry(l, &r);

@@ -17,8 +17,8 @@
 
 #define TYPE_MAX	4096
 
-/* The id of an event type in the session; 0: it cannot be had. */
-static uint16_t type_id(struct tacho_lkst *l, uint32_t etype, bool kernel)
+/* The id of an event type in the session; a negative errno: it cannot be had. */
+static int type_id(struct tacho_lkst *l, uint32_t etype, bool kernel)
 {
 	int at = lkst_etype_index(etype);
 	uint16_t id = tacho_load_relaxed(&l->type[kernel][at]);
@@ -46,7 +46,7 @@ static uint16_t type_id(struct tacho_lkst *l, uint32_t etype, bool kernel)
 	/* a type that somebody defines later gets its own texts then */
 	if (got > 0 && tacho_load_relaxed(&e->ready))
 		tacho_store_relaxed(&l->type[kernel][at], (uint16_t)got);
-	return got > 0 ? (uint16_t)got : 0;
+	return got ? got : -ENOSPC;
 }
 
 static void look_at_lane(struct tacho_lkst *l, uint32_t lane, bool late)
@@ -72,22 +72,24 @@ static void write_late(struct tacho_lkst *l, const struct lkst_record *r, const 
 		look_at_lane(l, cpu, true);
 }
 
-static void write_record(struct tacho_lkst *l, const struct lkst_record *r, bool kernel)
+/* 0, or a negative errno: it is counted as lost. */
+static int write_record(struct tacho_lkst *l, const struct lkst_record *r, bool kernel)
 {
 	struct tacho_view *v = &l->session.view;
-	uint16_t type = type_id(l, r->etype, kernel);
+	int type = type_id(l, r->etype, kernel);
 	uint64_t raw[LKST_RAW_KERNEL];
 	uint32_t words;
 
-	if (!type) {
+	if (type < 0) {
 		tacho_ring_lose(&v->ring, TACHO_LOSS_BUSY);
-		return;
+		return type;
 	}
-	words = lkst_record_pack(raw, r, type, kernel ? LKST_OF_KERNEL : LKST_OF_PROGRAM);
+	words = lkst_record_pack(raw, r, (uint16_t)type, kernel ? LKST_OF_KERNEL : LKST_OF_PROGRAM);
 	if (kernel)
 		write_late(l, r, raw, words);
 	else
-		(void)tacho_ring_write(&v->ring, raw, words);
+		return tacho_ring_write(&v->ring, raw, words);
+	return 0;
 }
 
 /* The lane that this thread writes to now. */
@@ -128,36 +130,38 @@ static void record_of_told(struct lkst_hookrec *rec, uint32_t etype, const uint6
 		return;
 	r.etype = (uint16_t)etype;
 	memcpy(r.arg, arg, sizeof(r.arg));
-	write_record(t->l, &r, t->kernel);
+	(void)write_record(t->l, &r, t->kernel);
 }
 
-void tacho_lkst_handle(struct tacho_lkst *l, uint32_t handler, const struct lkst_record *r,
+int tacho_lkst_handle(struct tacho_lkst *l, uint32_t handler, const struct lkst_record *r,
 		       bool kernel)
 {
 	struct told told = { { record_of_told }, l, r, kernel };
 	lkst_evhandler_func fn;
+	int err = 0;
 
 	switch (handler) {
 	case LKST_EVHANDLER_ID_VOID:
-		return;
+		return 0;
 	case LKST_EVHANDLER_ID_LOG:
-		write_record(l, r, kernel);
+		err = write_record(l, r, kernel);
 		break;
 	case LKST_EVHANDLER_ID_BUFFER_SHIFT:
 	case LKST_EVHANDLER_ID_BUFFER_SHIFT_DW:
-		write_record(l, r, kernel);
+		err = write_record(l, r, kernel);
 		(void)lkst_shift_here(l->state, &l->session.view,
 				      kernel ? lkst_late_cpu(l->state, &l->session.view.ring, r->cpu) :
 				      lane_here(l), handler == LKST_EVHANDLER_ID_BUFFER_SHIFT_DW,
 				      kernel);
-		return;
+		return err;
 	default:
 		fn = lkst_local_handler(handler);
 		if (!fn || !lkst_handler_call(fn, &told.rec, r->etype, r->arg))
-			write_record(l, r, kernel);
+			err = write_record(l, r, kernel);
 	}
 	if (!kernel)
 		look_at_limit(l);
+	return err;
 }
 
 static void fill_in_self(struct lkst_record *r)
@@ -173,6 +177,7 @@ int tacho_lkst_entry(struct tacho_lkst *l, const struct lkst_record *given)
 {
 	struct lkst_record r = *given;
 	uint32_t handler;
+	int err;
 
 	if (lkst_etype_index(r.etype) < 0)
 		return -EINVAL;
@@ -182,6 +187,6 @@ int tacho_lkst_entry(struct tacho_lkst *l, const struct lkst_record *given)
 	if (!r.pid)
 		fill_in_self(&r);
 	r.cpu = (uint16_t)(sched_getcpu() < 0 ? 0 : sched_getcpu());
-	tacho_lkst_handle(l, handler, &r, false);
-	return 0;
+	err = tacho_lkst_handle(l, handler, &r, false);
+	return err == -ESHUTDOWN ? 0 : err;	/* whoever stopped it meanwhile wants none */
 }

@@ -128,13 +128,14 @@ int lkst_kernel_open(const struct tacho_lkst *l, struct tacho_kernel **k, struct
 	return tacho_kernel_create(k, &config, d);
 }
 
-static bool has_instance(const struct tacho_lkst *l)
+/* 1, 0, or a negative errno: that cannot be known now. */
+static int has_instance(const struct tacho_lkst *l)
 {
 	struct tacho_tracefs t;
-	bool is;
+	int is = tacho_tracefs_open(&t, 0, NULL);
 
-	if (tacho_tracefs_open(&t, 0, NULL))
-		return false;
+	if (is)
+		return tacho_no_room_here(is) ? is : 0;
 	is = tacho_kernel_is_kept(&t, l->session.name);
 	tacho_tracefs_close(&t);
 	return is;
@@ -147,8 +148,9 @@ int tacho_lkst_kernel_set(struct tacho_lkst *l, uint64_t current, uint64_t or_cu
 	struct tacho_kernel *k;
 	int err;
 
-	if (!any && !has_instance(l))
-		return 0;
+	err = any ? 1 : has_instance(l);
+	if (err <= 0)
+		return err;
 	err = lkst_kernel_open(l, &k, d);
 	if (err)
 		return err;
@@ -159,19 +161,21 @@ int tacho_lkst_kernel_set(struct tacho_lkst *l, uint64_t current, uint64_t or_cu
 	return err;
 }
 
-void tacho_lkst_kernel_remove(struct tacho_lkst *l)
+int tacho_lkst_kernel_remove(struct tacho_lkst *l)
 {
 	struct tacho_tracefs t;
+	int err = tacho_tracefs_open(&t, 0, NULL);
 
-	if (tacho_tracefs_open(&t, 0, NULL))
-		return;
+	if (err)
+		return tacho_no_room_here(err) ? err : 0;
 	if (tacho_kernel_is_kept(&t, l->session.name)) {
 		lkst_pump_end(l);
-		for (int i = 0; i < REMOVE_TRIES; i++)
-			if (tacho_kernel_remove_kept(&t, l->session.name) != -EBUSY)
-				break;
+		err = -EBUSY;
+		for (int i = 0; err == -EBUSY && i < REMOVE_TRIES; i++)
+			err = tacho_kernel_remove_kept(&t, l->session.name);
 	}
 	tacho_tracefs_close(&t);
+	return err == -ENOENT ? 0 : err;
 }
 
 int tacho_lkst_kernel_each(int (*fn)(uint32_t etype, const char *tracepoint, bool by_default,

@@ -175,9 +175,11 @@ int tacho_lkst_open(struct tacho_lkst *l, const struct tacho_lkst_config *config
 	if (!err) {
 		err = lkst_state_map(&l->state, &l->state_fd, true);
 		if (err)
-			(void)tacho_diag(d, err, 0, err == -EPROTO ?
-					 "'%s/lkst' was made by another version; remove it when "
-					 "nothing uses it" : "cannot use '%s/lkst'", l->dir.path);
+			(void)(err == -EPROTO ?
+			       tacho_diag(d, err, 0, "'%s/lkst' was made by another version; remove "
+					  "it when nothing uses it", l->dir.path) :
+			       tacho_diag(d, err, 0, "cannot use '%s/lkst': %s", l->dir.path,
+					  strerror(-err)));
 	}
 	if (err) {
 		tacho_dir_close(&l->dir);
@@ -214,7 +216,13 @@ int tacho_lkst_destroy(struct tacho_lkst *l, struct tacho_diag *d)
 	if (err)
 		return tacho_diag(d, err, 0, "cannot lock '%s/lkst': %s", l->dir.path,
 				  strerror(-err));
-	tacho_lkst_kernel_remove(l);
+	err = tacho_lkst_kernel_remove(l);
+	if (err) {
+		(void)tacho_diag(d, err, 0, "cannot remove the kernel's instance of session '%s': %s",
+				 l->session.name, strerror(-err));
+		tacho_lkst_unlock(l);
+		return err;
+	}
 	lkst_state_reset(l->state);
 	err = tacho_session_destroy(&l->session, d);
 	l->has_session = false;

@@ -142,7 +142,7 @@ void tacho_lkst_log_record(const struct tacho_lkst *l, const struct lkst_record 
 /*
  * An event has occurred: judged by the maskset, then recorded on the CPU this runs on, with
  * handlers of LKST.  r: etype, args, and whose it is; pid 0: of this thread.  0, -EINVAL (event
- * type).
+ * type); or it is lost, which is counted: -ENOMEM, or as tacho_ring_write().
  */
 int tacho_lkst_entry(struct tacho_lkst *l, const struct lkst_record *r);
 
@@ -150,7 +150,7 @@ int tacho_lkst_entry(struct tacho_lkst *l, const struct lkst_record *r);
  * What handler `handler` does with an event, on the CPU this runs on; VOID does nothing.
  * kernel: r->ticks is its time.  Several threads may share l here.
  */
-void tacho_lkst_handle(struct tacho_lkst *l, uint32_t handler, const struct lkst_record *r,
+int tacho_lkst_handle(struct tacho_lkst *l, uint32_t handler, const struct lkst_record *r,
 		       bool kernel);
 
 /* ---- etype.c ---- */

@@ -77,10 +77,11 @@ int lkst_follow(struct tacho_lkst *l, uint64_t current, uint64_t or_current)
 {
 	int err = set_rules(l, current, or_current);
 
+	if (err)
+		return err;
+	err = tacho_lkst_kernel_set(l, current, or_current, NULL);
 	/* a machine whose kernel we may not trace has the events of programs */
-	if (!err)
-		(void)tacho_lkst_kernel_set(l, current, or_current, NULL);
-	return err;
+	return tacho_no_room_here(err) ? err : 0;
 }
 
 /* ---- switching ---- */

@@ -26,8 +26,8 @@
 int tacho_lkst_kernel_set(struct tacho_lkst *l, uint64_t current, uint64_t or_current,
 			  struct tacho_diag *d);
 
-/* The instance is removed. */
-void tacho_lkst_kernel_remove(struct tacho_lkst *l);
+/* The instance is removed, if there is one.  0, or a negative errno: it stays. */
+int tacho_lkst_kernel_remove(struct tacho_lkst *l);
 
 /*
  * Moves what the kernel has into the buffers.  0; -EBUSY: somebody else pumps, and has

@@ -442,7 +442,7 @@ void lkst_pump_hand(struct tacho_lkst_pump *p, uint32_t cpu)
 
 		if (!c->handed && c->found && lane_has(p, cpu, &s->r))
 			continue;
-		tacho_lkst_handle(p->l, s->handler, &s->r, true);
+		(void)tacho_lkst_handle(p->l, s->handler, &s->r, true);
 		tacho_store_release(&c->slot->done, s->number);			/* P3 */
 	}
 	if (locked)
