@@ -541,8 +541,11 @@ static void op_init(void *arg, struct fuse_conn_info *conn)
 	/* pages one by one, each by a request that can be interrupted */
 	conn->want &= ~(unsigned int)FUSE_CAP_ASYNC_READ;
 	conn->max_readahead = 0;
-	tacho_fuse_poller_start(m);
-	if (m->config->ready)
+	/* without it nobody who waits is woken, and what the kernel keeps grows old */
+	m->failed = tacho_fuse_poller_start(m);
+	if (m->failed)
+		fuse_session_exit(m->se);
+	else if (m->config->ready)
 		m->config->ready(m->config->arg);
 }
 
@@ -613,6 +616,9 @@ static int serve(struct tacho_fuse_mount *m, struct tacho_diag *d)
 	ret = fuse_session_loop_mt(m->se, lc);
 	fuse_loop_cfg_destroy(lc);
 	tacho_fuse_poller_stop(m);
+	if (m->failed)
+		return tacho_diag(d, m->failed, 0, "cannot serve '%s': no thread: %s",
+				  m->config->dir, strerror(-m->failed));
 	/* a positive number is the signal that ended it */
 	return ret < 0 ? tacho_diag(d, ret, 0, "serving '%s' failed: %s",
 				    m->config->dir, strerror(-ret)) : 0;

@@ -106,6 +106,7 @@ struct tacho_fuse_mount {
 	struct tacho_fuse_waiter *waiters;
 	pthread_t poller;
 	bool polling, stop;
+	int failed;			/* why it cannot be served: -errno */
 };
 
 /* ---- nodes.c ---- */
@@ -184,7 +185,7 @@ void tacho_fuse_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
 void tacho_fuse_forget_waiters(struct tacho_fuse_mount *m, uint64_t fh);
 int64_t tacho_fuse_now(void);	/* ns */
 /* The thread that looks at what nobody tells of. */
-void tacho_fuse_poller_start(struct tacho_fuse_mount *m);
+int tacho_fuse_poller_start(struct tacho_fuse_mount *m);
 void tacho_fuse_poller_stop(struct tacho_fuse_mount *m);
 
 /* ---- an open file: fi->fh ---- */

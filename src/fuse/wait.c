@@ -123,9 +123,12 @@ static void *poller(void *arg)
 	return NULL;
 }
 
-void tacho_fuse_poller_start(struct tacho_fuse_mount *m)
+int tacho_fuse_poller_start(struct tacho_fuse_mount *m)
 {
-	m->polling = !pthread_create(&m->poller, NULL, poller, m);
+	int err = pthread_create(&m->poller, NULL, poller, m);
+
+	m->polling = !err;
+	return -err;
 }
 
 void tacho_fuse_poller_stop(struct tacho_fuse_mount *m)

@@ -92,20 +92,24 @@ struct probe_session *tacho_attach(uint32_t bit)
 
 	if (s)
 		return s;
-	if (!proc || !tacho_attach_may_map() || tacho_attach_registry() ||
-	    !slot_path(bit, path))
+	if (!proc || !tacho_attach_may_map())
 		return NULL;
-	s = tacho_shm_private(sizeof(*s));
+	err = tacho_attach_registry();
+	if (!err && !slot_path(bit, path))
+		return NULL;
+	s = err ? NULL : tacho_shm_private(sizeof(*s));
 	if (!s)
-		return NULL;
-	err = tacho_view_map(&s->view, path, false);
+		err = -ENOMEM;
+	if (!err)
+		err = tacho_view_map(&s->view, path, false);
 	if (!err && s->view.ctl->bit != bit) {
 		tacho_view_unmap(&s->view);
 		err = -ESTALE;
 	}
 	if (err) {
 		(void)tacho_add_relaxed(&proc->lost_map, 1);
-		tacho_shm_unmap(s, sizeof(*s));
+		if (s)
+			tacho_shm_unmap(s, sizeof(*s));
 		return NULL;
 	}
 	s->view.ring.may_open = tacho_attach_may_map;

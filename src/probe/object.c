@@ -158,8 +158,11 @@ static int add_events(struct tacho_object *object)
 	uint32_t refused = 0;
 	int err = 0;
 
-	if (!room)
+	if (!room) {
+		tacho_life_say(tacho_probe.reg, "none of its events can be recorded: no memory for "
+			       "their names");
 		return -ENOMEM;
+	}
 	for (struct tacho_event *const *e = object->events; e < object->events_end; e++) {
 		int one = *e ? add_event(object, *e, &b) : 0;
 

@@ -16,6 +16,7 @@
  * is counted, too: it calls malloc by its name.  What it opens and writes for
  * them is not, so fopen, fflush and their like are calls of their own here.
  *
+ * A device is no disk: writes to it do not fail.
  * Messages are never hindered: writes to descriptor 2 do not count.
  */
 #undef _FILE_OFFSET_BITS	/* would make one function of open() and open64() */
@@ -103,8 +104,18 @@ static int no_room(void)
 	return fails_with(FULL, ENOSPC);
 }
 
+/* No disk: what is written there is an answer to somebody, or all of it or nothing. */
+static int is_device(int fd)
+{
+	struct stat st;
+
+	return ((kind >= FULL && kind <= SHORT) || kind == COUNT) && !fstat(fd, &st) && S_ISCHR(st.st_mode);
+}
+
 static int no_write(int fd)
 {
+	if (is_device(fd))
+		return 0;
 	return fd != STDERR_FILENO && (no_room() || fails_with(EIO_, EIO));
 }
 
@@ -323,7 +334,7 @@ EXPORT int socket(int domain, int type, int protocol)
 
 static size_t cut(int fd, size_t len)
 {
-	return fd != STDERR_FILENO && len > 1 && fails(SHORT) ? len / 2 : len;
+	return fd != STDERR_FILENO && len > 1 && !is_device(fd) && fails(SHORT) ? len / 2 : len;
 }
 
 EXPORT ssize_t write(int fd, const void *p, size_t len)
@@ -437,7 +448,7 @@ EXPORT int link(const char *a, const char *b)
 
 EXPORT int fflush(FILE *f)
 {
-	if (f && f != stderr && __fwriting(f) && no_write(fileno(f)))
+	if (f && f != stderr && __fpending(f) && no_write(fileno(f)))
 		return EOF;
 	return REAL(fflush)(f);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* orders: three events of its own, then a span and a text; says what it did on stdout. */
+/*
+ * orders: three events of its own, then a span and a text; says what it did on stdout.
+ * With an argument it does so for each byte on stdin.
+ */
 #define CREATE_TRACE_POINTS
 #include "orders_trace.h"
 
@@ -8,7 +11,7 @@
 #include <tacho/marker.h>
 #include <tacho/printk.h>
 
-int main(void)
+static int work(void)
 {
 	for (int id = 1; id <= 3; id++) {
 		errno = 5;
@@ -21,5 +24,18 @@ int main(void)
 		tacho_printk("round %d of %s", i, "two");
 	}
 	puts("done");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	if (argc == 1)
+		return work();
+	for (int ret; getchar() != EOF; (void)fflush(stdout)) {
+		ret = work();
+		if (ret)
+			return ret;
+	}
 	return 0;
 }

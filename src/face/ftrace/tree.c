@@ -895,8 +895,11 @@ int tacho_tree_open(struct tacho_tree **out, const struct tacho_tree_config *con
 	t->types = tree_types_new();
 	err = t->types ? tree_insts_open(t, d) :
 			 tacho_diag(d, -ENOMEM, 0, "out of memory");
-	if (!err)
+	if (!err) {
 		err = tree_pump_start(t);
+		if (err)
+			(void)tacho_diag(d, err, 0, "cannot start a thread: %s", strerror(-err));
+	}
 	if (err) {
 		tacho_tree_close(t, true);
 		return err;
