@@ -19,6 +19,7 @@ struct probe tacho_probe = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* Why a start failed, for those that try again. */
 static int begin_error;
+static bool begun_blind;	/* it failed with no place for a remark */
 
 /* ---- what cannot be done is said ---- */
 
@@ -163,13 +164,14 @@ static int begin(void)
 	int err;
 
 	tacho_probe.pid = getpid();
+	tacho_probe.seccomp = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
 	err = tacho_dir_open(&dir, true, &d);
 	if (err) {
 		debug(d.text);
+		begun_blind = true;
 		return err;
 	}
 	(void)snprintf(tacho_probe.dir, sizeof(tacho_probe.dir), "%s", dir.path);
-	tacho_probe.seccomp = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
 	err = tacho_procmap_create();
 	if (!err)
 		err = tacho_attach_registry();
@@ -242,9 +244,41 @@ int tacho_life_begin(void)
 	return begin_error;
 }
 
+/*
+ * What is counted in the process's file goes with it: it becomes a remark.  And so does, where there
+ * was no way to leave one, why this process is not traced.
+ */
+static void say_at_end(void)
+{
+	const struct tacho_proc *p = tacho_probe.proc;
+	struct tacho_dir dir;
+	uint64_t n;
+
+	if (p) {
+		n = tacho_load_relaxed(&p->lost_map);
+		if (n)
+			tacho_life_say(tacho_probe.reg, "%ju times a session could not be mapped: "
+				       "events are missing there", (uintmax_t)n);
+	} else if (begun_blind && tacho_attach_may_map() && !tacho_dir_open(&dir, false, NULL)) {
+		tacho_life_say(dir.reg, "it was not traced: cannot use '%s': %s", dir.path,
+			       strerror(-begin_error));
+		tacho_dir_close(&dir);
+	}
+}
+
 /* At exit the file goes; the mapping stays for sites that still run. */
 __attribute__((destructor)) static void life_end(void)
 {
-	if (tacho_probe.proc && getpid() == tacho_probe.pid)
+	int saved = errno;
+	sigset_t all, was;
+
+	if (!tacho_probe.begun || getpid() != tacho_probe.pid)
+		return;
+	sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &was);
+	say_at_end();
+	if (tacho_probe.proc)
 		tacho_procmap_end();
+	(void)pthread_sigmask(SIG_SETMASK, &was, NULL);
+	errno = saved;
 }

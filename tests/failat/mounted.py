@@ -110,8 +110,8 @@ def main():
             time.sleep(0.005)
         for what, *args in STEPS:
             came = tries(what, *args)
-            if server.poll() == 1:
-                return 1
+            if not mounted():
+                return 1 if server.wait(60) == 1 else 99
             if what == get and args[0].endswith("stats"):
                 came = bool(came)
             if what == get and args[0].endswith("error_log"):
