@@ -11,7 +11,8 @@ TACHO = os.environ["TACHO"]
 MAKE_TRACE = os.environ["MAKE_TRACE"]
 ORDERS = os.environ["ORDERS"]
 READ_TRACE = os.environ["READ_TRACE"]
-CALLS = os.environ["CALLS"]
+CALLS, CALLS_LKST = os.environ["CALLS"], os.environ["CALLS_LKST"]
+CALLS_LTT, CALLS_QNX = os.environ["CALLS_LTT"], os.environ["CALLS_QNX"]
 PRINTER = os.environ["TRACEPRINTER"]
 LOGGER = os.environ["TRACELOGGER"]
 VISUALIZER = os.environ["VISUALIZER"]
@@ -357,3 +358,45 @@ def timeless(out):
 if os.path.exists("/dev/fuse") and os.geteuid() == 0:
     case("mount", sys.executable, MOUNTED, TACHO, ORDERS, "mnt", who="tacho", kinds=NO_DEVFULL,
          clean=timeless, sample=4)
+
+# ---- libraries in programs: a call that failed works when it is made again ----
+
+def goes_on(kind, want, got):
+    """The same; or each call fails, for this process cannot be traced (libtacho did not begin)."""
+    lines = got.out.splitlines()
+    if got.status or len(lines) != len(want.out.splitlines()):
+        return "the program is harmed: status %d, %r" % (got.status, got.out[:100])
+    if got.out != want.out and not all(re.search(rb": -(12|19)$", l) for l in lines):
+        return "other output: %r" % next(l for l, w in zip(lines, want.out.splitlines()) if l != w)
+    return None
+
+
+def qnx_end(env):
+    """Nothing of it is left in the kernel."""
+    subprocess.run([CALLS_QNX], env=env, capture_output=True)
+    assert not os.path.exists(INSTANCES + "/tacho." + env["QNX_SESSION"])
+
+
+case("calls-lkst", CALLS_LKST, before=lkst_fresh, cleanup=lkst_end, sample=3, kinds=NO_DEVFULL,
+     judge=goes_on)
+case("calls-ltt", CALLS_LTT, before=lambda env: session(env, "-e", "ltt_custom:*"),
+     cleanup=no_session, sample=3, kinds=NO_DEVFULL,
+     clean=lambda out: re.sub(rb"(create_event.*: )\d+", rb"\1ID", out))
+case("calls-qnx", CALLS_QNX, cleanup=qnx_end, sample=3, kinds=NO_DEVFULL)
+
+# ---- daemons: one that runs is used, and ended ----
+
+# $0 is the daemon, $1 what it says or makes when it is ready
+LOGGED = """\"$0\" -d1 -v -F1 -F2 -F3 -F4 -F5 -F6 -F7 -f out.kev 2>said & p=$!
+until grep -q waiting said; do kill -0 $p 2>/dev/null || break; sleep 0.01; done
+kill -0 $p 2>/dev/null && (env -u LD_PRELOAD \"$1\" >/dev/null || kill $p)
+wait $p; status=$?; grep -v '^tracelogger: waiting' said >&2; exit $status"""
+case("logger", "/bin/sh", "-c", LOGGED, LOGGER, CALLS_QNX, who="tracelogger", cleanup=qnx_end,
+     sample=2, kinds=NO_DEVFULL,
+     after=lambda env: "events: %s" % bool(sh(TACHO, "report", "out.kev", env=env)))
+LOGD = """\"$0\" -F -a -b 64K -p pid -C /dev/null -f se & p=$!
+until [ -s pid ]; do kill -0 $p 2>/dev/null || break; sleep 0.01; done
+kill $p 2>/dev/null; wait $p"""
+case_lkst("logd", "/bin/sh", "-c", LOGD, LKST + "/lkstlogd", who="lkstlogd", sample=2,
+          kinds=NO_DEVFULL)
+
