@@ -220,11 +220,11 @@ case("program", TACHO, "record", "-q", "-o", "out", "--", ORDERS, who="orders",
 # ---- other tools, and the libraries ----
 
 for how in "count", "next", "unordered", "text":
-    case("stream-" + how, READ_TRACE, how, "../in/small")
+    case("stream-" + how, READ_TRACE, how, "../in/small", kinds=NO_DEVFULL)
 case("visualizer", VISUALIZER, "-a", "../in/small.ltt")
 case("visualizer-file", VISUALIZER, "../in/small.ltt", "../in/small.proc", "out", files=["out"])
 case("printer", PRINTER, "-f", "../in/small.kev")
-case("traceparser", CALLS, "traceparser", "../in/small.kev")
+case("traceparser", CALLS, "traceparser", "../in/small.kev", kinds=NO_DEVFULL)
 case("logformat", LKST + "/logformat", "../in/log.lkst")
 
 # ---- LKST ----
@@ -289,7 +289,7 @@ def case_lkst(name, tool, *argv, before=None, **kw):
             lkst(env, *words.split())
     changes = tool == "lkst" or "after" in kw or "list" in argv or "-A" in argv
     case("lkst-" + name, os.path.join(LKST, tool), *argv, before=ready, shares=True,
-         **{"sample": 4, "clean": placeless, **kw})
+         **{"sample": 1, "clean": placeless, **kw})
 
 
 def placeless(out):
@@ -357,7 +357,7 @@ def timeless(out):
 
 if os.path.exists("/dev/fuse") and os.geteuid() == 0:
     case("mount", sys.executable, MOUNTED, TACHO, ORDERS, "mnt", who="tacho", kinds=NO_DEVFULL,
-         clean=timeless, sample=4)
+         clean=timeless, sample=2)
 
 # ---- libraries in programs: a call that failed works when it is made again ----
 
@@ -377,12 +377,12 @@ def qnx_end(env):
     assert not os.path.exists(INSTANCES + "/tacho." + env["QNX_SESSION"])
 
 
-case("calls-lkst", CALLS_LKST, before=lkst_fresh, cleanup=lkst_end, sample=3, kinds=NO_DEVFULL,
+case("calls-lkst", CALLS_LKST, before=lkst_fresh, cleanup=lkst_end, sample=1, kinds=NO_DEVFULL,
      judge=goes_on)
 case("calls-ltt", CALLS_LTT, before=lambda env: session(env, "-e", "ltt_custom:*"),
-     cleanup=no_session, sample=3, kinds=NO_DEVFULL,
+     cleanup=no_session, sample=1, kinds=NO_DEVFULL,
      clean=lambda out: re.sub(rb"(create_event.*: )\d+", rb"\1ID", out))
-case("calls-qnx", CALLS_QNX, cleanup=qnx_end, sample=3, kinds=NO_DEVFULL)
+case("calls-qnx", CALLS_QNX, cleanup=qnx_end, sample=1, kinds=NO_DEVFULL)
 
 # ---- daemons: one that runs is used, and ended ----
 
@@ -392,8 +392,7 @@ until grep -q waiting said; do kill -0 $p 2>/dev/null || break; sleep 0.01; done
 kill -0 $p 2>/dev/null && (env -u LD_PRELOAD \"$1\" >/dev/null || kill $p)
 wait $p; status=$?; grep -v '^tracelogger: waiting' said >&2; exit $status"""
 case("logger", "/bin/sh", "-c", LOGGED, LOGGER, CALLS_QNX, who="tracelogger", cleanup=qnx_end,
-     sample=2, kinds=NO_DEVFULL,
-     after=lambda env: "events: %s" % bool(sh(TACHO, "report", "out.kev", env=env)))
+     sample=2, kinds=NO_DEVFULL, variant=True)     # it waits for the last events
 LOGD = """\"$0\" -F -a -b 64K -p pid -C /dev/null -f se & p=$!
 until [ -s pid ]; do kill -0 $p 2>/dev/null || break; sleep 0.01; done
 kill $p 2>/dev/null; wait $p"""

@@ -37,11 +37,11 @@ from cases import CASES, lkst_end, prepare
 
 PRELOAD = os.environ["FAILAT_SO"]
 PATIENCE = 60       # seconds, by an alarm that outlives an exec: longer, and it hangs
-SAMPLE = {"alloc": 14, "read": 2}    # runs of a case and kind without --full; else 4
+SAMPLE = {"alloc": 6, "read": 1}     # runs of a case and kind without --full; else 2
 REASON = {          # what the message must have
     "alloc": "memory", "mmap": "memory", "open": "Too many open files",
     "full": "[Nn]o space left|the disk is full", "eio": "Input/output error", "read": "",
-    "task": "temporarily unavailable", "devfull": "No space left",
+    "task": "temporarily unavailable", "devfull": "No space left|the disk may be full",
 }
 KINDS = ["alloc", "mmap", "open", "full", "eio", "short", "read", "task", "devfull"]
 
@@ -208,7 +208,7 @@ def units(names, args, refs):
         for kind in args.kind or KINDS:
             if kind not in CASES[name].kinds:
                 continue
-            sample = min(SAMPLE.get(kind, 4), CASES[name].sample)
+            sample = min(SAMPLE.get(kind, 2), CASES[name].sample)
             step = 1 if args.full or calls[kind] <= sample else calls[kind] / sample
             at = 1.0
             while at <= calls[kind]:
