@@ -287,7 +287,7 @@ def case_lkst(name, tool, *argv, before=None, **kw):
         lkst_reset(env) if changes else lkst_ready(env)
         for words in before or []:
             lkst(env, *words.split())
-    changes = tool == "lkst" or "after" in kw or "list" in argv or "-A" in argv
+    changes = before or tool == "lkst" or "after" in kw or "list" in argv or "-A" in argv
     case("lkst-" + name, os.path.join(LKST, tool), *argv, before=ready, shares=True,
          **{"sample": 1, "clean": placeless, **kw})
 

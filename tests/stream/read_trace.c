@@ -59,6 +59,10 @@ static uint64_t text(struct tacho_stream *s)
 		tacho_buf_puts(&out, ": ");
 		tacho_stream_print(s, &r, &out);
 		tacho_buf_putc(&out, '\n');
+		if (tacho_buf_error(&out)) {
+			fprintf(stderr, "read_trace: %s\n", strerror(-tacho_buf_error(&out)));
+			exit(1);
+		}
 		if (out.len > 65536) {
 			fwrite(out.data, 1, out.len, stdout);
 			tacho_buf_reset(&out);
