@@ -410,8 +410,8 @@ def test_read_is_no_overrun():
         assert s["overrun"] == lost, (s, lost)
 
 
-def test_two_mounts():
-    """a session that two mounts show ends with the one that made it"""
+def test_shown_by_two():
+    """a second mount of a session ends: the first goes on, and ends it"""
     with mounted() as m:
         put(m("trace_clock"), "mono")
         with mounted(name="second") as n:
