@@ -43,6 +43,8 @@ static const struct {
 	{ "event-fork", false, USE_KERNEL },
 	{ "pause-on-trace", false, USE_KEPT },
 	{ "hash-ptr", true, USE_OUTPUT },
+	/* no tracer has it, but without it trace-cmd writes the machine's sysctl */
+	{ "function-trace", true, USE_KEPT },
 	{ "stacktrace", false, USE_KERNEL },
 	{ "test_nop_accept", false, USE_KEPT },
 	{ "test_nop_refuse", false, USE_KEPT },
