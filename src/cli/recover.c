@@ -125,6 +125,26 @@ static void drop_session(const struct recover *r, const char *path)
 	tacho_dir_close(&drop.dir);
 }
 
+static int not_ours(const char *name, const char *path, void *arg)
+{
+	(void)name;
+	(void)path;
+	(void)arg;
+	return 0;
+}
+
+/* What a tool left that was killed while it removed a session is removed in passing. */
+static void sweep(const struct recover *r)
+{
+	struct tacho_diag d = { 0 };
+	struct tacho_dir dir;
+
+	if (r->keep || tacho_dir_open(&dir, false, &d))
+		return;
+	(void)tacho_sessions_each(&dir, not_ours, NULL);
+	tacho_dir_close(&dir);
+}
+
 /* ---- a session, by name or by directory ---- */
 
 static int recover_session(struct recover *r, struct tacho_session *s)
@@ -445,6 +465,7 @@ static int recover_run(int argc, char **argv)
 	ret = recover_any(&r);
 	if (ret)
 		return ret;
+	sweep(&r);
 	cli_note("%ju events recovered, %ju lost", (uintmax_t)r.events,
 		 (uintmax_t)r.lost);
 	if (r.json)
