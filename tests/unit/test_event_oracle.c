@@ -7,6 +7,7 @@
  */
 #include "test.h"
 
+#include <ctype.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <event-parse.h>
@@ -338,12 +339,38 @@ static void compare(const struct tacho_type *t, const void *raw, size_t len,
 	tacho_buf_release(&out);
 }
 
+/* Whether the line has "[001]", as the head of an event's has. */
+static bool has_cpu(const char *line)
+{
+	for (; *line && *line != '\n'; line++)
+		if (*line == '[' && isdigit((unsigned char)line[1]) &&
+		    isdigit((unsigned char)line[2]) && isdigit((unsigned char)line[3]) &&
+		    line[4] == ']')
+			return true;
+	return false;
+}
+
+/* Whether the text goes on with a piece of the line before: other tests' threads have such names. */
+static bool is_rest(const char *text)
+{
+	return *text && *text != '#' && *text != ' ' && !has_cpu(text) &&
+	       strncmp(text, "CPU:", 4);
+}
+
 /* The next line of the text that is an event's. */
 static char *next_line(char **text)
 {
 	while (**text) {
 		char *line = *text, *nl = strchr(line, '\n');
 
+		bool headed = has_cpu(line);
+
+		while (nl && *line != '#' && strncmp(line, " => ", 4) &&
+		       strncmp(line, "CPU:", 4) &&
+		       (is_rest(nl + 1) || (!headed && has_cpu(nl + 1)))) {
+			headed |= has_cpu(nl + 1);
+			nl = strchr(nl + 1, '\n');
+		}
 		if (!nl)
 			return NULL;
 		*nl = '\0';
