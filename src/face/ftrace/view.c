@@ -416,7 +416,13 @@ static const char *name_probed(void *arg, const struct tacho_type *type)
 {
 	struct tree_reader *r = arg;
 
-	return tree_eprobe_base(r->inst, type, r->probed, sizeof(r->probed)) ? r->probed : NULL;
+	bool is;
+
+	/* its commands change under it */
+	pthread_mutex_lock(&r->inst->lock);
+	is = tree_eprobe_base(r->inst, type, r->probed, sizeof(r->probed));
+	pthread_mutex_unlock(&r->inst->lock);
+	return is ? r->probed : NULL;
 }
 
 /* A marker's type has the session's number, which nobody else knows. */
