@@ -110,7 +110,7 @@ static int procfile_open(struct tacho_dir *dir, const char *name,
 	p->pidns = strtoull(end + 1, &end, 10);
 	p->foreign = p->pidns != tacho_pidns();
 	/* a process that died before it gave its file the real name */
-	if (!strcmp(end, ".new") && !p->foreign && !tacho_start_time(p->pid))
+	if (!strcmp(end, ".new") && !p->foreign && !tacho_process_is(p->pid, 0))
 		return 1;
 	if (*end)
 		return -EINVAL;

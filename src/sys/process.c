@@ -106,3 +106,13 @@ bool tacho_process_runs(int32_t pid)
 	errno = saved;
 	return runs;
 }
+
+bool tacho_process_is(int32_t pid, uint64_t start)
+{
+	uint64_t began;
+
+	if (pid <= 0 || !tacho_process_runs(pid))
+		return false;
+	return !(uint32_t)start || tacho_process_start(pid, &began) ||
+	       (uint32_t)began == (uint32_t)start;
+}

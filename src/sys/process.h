@@ -23,6 +23,13 @@ int tacho_process_start(int32_t pid, uint64_t *start);
 /* The same; 0 when it is gone or cannot be read. */
 uint64_t tacho_start_time(int32_t pid);
 
+/*
+ * Whether PID is still the process that started at START, of which the low 32 bits
+ * count (START 0: whenever).  What cannot be read counts as alive, so that nothing is
+ * taken from a process that may still use it.
+ */
+bool tacho_process_is(int32_t pid, uint64_t start);
+
 /* The parent's pid; 0 when there is none to be seen. */
 int32_t tacho_parent_pid(int32_t pid);
 

@@ -32,7 +32,8 @@ class Case:
 
     def __init__(self, *argv, files=(), before=None, after=None, cleanup=None, who=None,
                  kinds=ALL, status=0, env=None, says_on_stdout=False, judge=None,
-                 variant=False, clean=None, shares=False, sample=100):
+                 variant=False, clean=None, shares=False, sample=100,
+                 processes=1):
         self.argv, self.files = list(argv), files
         self.before, self.after, self.cleanup = before, after, cleanup
         self.who = who or os.path.basename(argv[0])
@@ -40,6 +41,7 @@ class Case:
         self.says_on_stdout = says_on_stdout    # what is wrong, as far as it is its answer
         self.judge = judge          # instead of the usual one
         self.variant = variant      # of another case: with --full only
+        self.processes = processes  # in each of them a call fails, and each says so
         self.sample = sample        # so many calls of each kind at most, but for --full
         self.shares = shares        # this worker's LKST, which lives on from run to run
         self.clean = clean          # of stdout: what others on this machine change
@@ -397,5 +399,5 @@ LOGD = """\"$0\" -F -a -b 64K -p pid -C /dev/null -f se & p=$!
 until [ -s pid ]; do kill -0 $p 2>/dev/null || break; sleep 0.01; done
 kill $p 2>/dev/null; wait $p"""
 case_lkst("logd", "/bin/sh", "-c", LOGD, LKST + "/lkstlogd", who="lkstlogd", sample=2,
-          kinds=NO_DEVFULL)
+          kinds=NO_DEVFULL, processes=1 + os.cpu_count())    # one for each CPU
 

@@ -153,7 +153,8 @@ def judge(case, kind, want, got):
         said = [l for l in got.out.decode().splitlines() if re.search(REASON[kind], l)]
     if not said:
         return "fails without a message"
-    if got.status not in (1, 2) or len(said) > (3 if kind != "read" else 100):
+    if got.status not in (1, 2) or \
+            len(said) > (3 * case.processes if kind != "read" else 100):
         return "status %d, %d lines of messages" % (got.status, len(said))
     if re.search(r"is damaged|damaged places", got.err) and kind != "read":
         return "speaks of damage"

@@ -56,9 +56,7 @@ bool lkst_owner_word_lives(uint64_t word)
 {
 	int32_t pid = (int32_t)word;
 
-	if (pid == LKST_OWNER_ITSELF)
-		return true;
-	return pid > 0 && (uint32_t)tacho_start_time(pid) == (uint32_t)(word >> 32);
+	return pid == LKST_OWNER_ITSELF || tacho_process_is(pid, word >> 32);
 }
 
 uint64_t lkst_owner_word_self(void)

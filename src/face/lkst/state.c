@@ -201,11 +201,8 @@ struct lkst_owner lkst_owner_of(int32_t pid)
 
 bool lkst_owner_lives(const struct lkst_owner *o)
 {
-	int32_t pid = tacho_load_acquire(&o->pid);
-
-	if (pid == LKST_OWNER_ITSELF)
-		return true;
-	return pid > 0 && tacho_start_time(pid) == tacho_load_relaxed(&o->start);
+	return tacho_load_acquire(&o->pid) == LKST_OWNER_ITSELF ||
+	       tacho_process_is(tacho_load_relaxed(&o->pid), tacho_load_relaxed(&o->start));
 }
 
 void lkst_state_note(struct lkst_state *s, uint32_t etype, uint64_t a, uint64_t b, uint64_t c,
