@@ -53,7 +53,7 @@ static uint64_t written(void)
 	struct tacho_ring *r = &lkst.session.view.ring;
 	uint64_t sum = 0;
 
-	for (uint32_t lane = 0; lane < r->nr_cpus; lane++)
+	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(r); lane++)
 		sum += tacho_ring_written(r, lane, 0);
 	return sum;
 }
