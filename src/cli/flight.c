@@ -189,7 +189,7 @@ static int watch_kernel(struct watch *w, const struct job *job)
 		err = tacho_kernel_enable(w->kernel, &job->opt->on_kernel, 1, &d);
 	tacho_ktypes_init(&w->types);
 	if (!err)
-		err = tacho_ktypes_load(&w->types, w->kernel, &d);
+		err = tacho_kernel_load_types(w->kernel, &w->types, &d);
 	if (!err)
 		err = tacho_kernel_pump_new(&w->pump, w->kernel, &w->types, &c, &d);
 	if (err)

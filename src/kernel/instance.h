@@ -42,6 +42,7 @@
 #include "kernel/tracefs.h"
 
 struct tacho_kernel;
+struct tacho_ktypes;
 
 struct tacho_kernel_config {
 	const char *name;	/* the session's: no '/', not empty */
@@ -138,6 +139,16 @@ int tacho_kernel_enable(struct tacho_kernel *k, const char *const *globs,
  */
 int tacho_kernel_expect(struct tacho_kernel *k, const char *system,
 			const char *event, struct tacho_diag *d);
+
+/*
+ * tacho_kernel_load_types - add the types of all events that are enabled, and the kernel's
+ * own that any instance can contain (system "ftrace").
+ *
+ * Call it again after tacho_kernel_enable(); a type that is known stays as it is.  Returns 0
+ * or a negative errno with d filled in.
+ */
+int tacho_kernel_load_types(const struct tacho_kernel *k, struct tacho_ktypes *t,
+			    struct tacho_diag *d);
 
 /* The i-th event that is enabled, or NULL beyond the last.  Borrowed. */
 const struct tacho_kernel_event *tacho_kernel_enabled(const struct tacho_kernel *k,

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/ktype.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
-#include "kernel/instance.h"
 #include "tacho/abi/record.h"
 
-#define FORMAT_MAX	((size_t)4 << 20)
+#define FORMAT_MAX	TACHO_KTYPE_FORMAT_MAX
 #define TYPES_MAX	((size_t)512 << 20)
 
 void tacho_ktypes_init(struct tacho_ktypes *t)
@@ -364,62 +360,4 @@ const struct tacho_ktype *tacho_ktypes_find(const struct tacho_ktypes *t,
 	if (id >= t->nr_plans || t->plans[id].kind == TACHO_KPLAN_NONE)
 		return NULL;
 	return &t->list[t->plans[id].index];
-}
-
-/* ---- from the kernel ----------------------------------------------------------- */
-
-static int load_one(struct tacho_ktypes *t, int root, const char *system,
-		    const char *name, struct tacho_buf *text,
-		    struct tacho_diag *d)
-{
-	char path[320];
-	int ret;
-
-	snprintf(path, sizeof(path), "events/%.140s/%.140s/format", system,
-		 name);
-	tacho_buf_reset(text);
-	ret = tacho_tracefs_read(root, path, text, d);
-	return ret < 0 ? ret : tacho_ktypes_add(t, system, text->data,
-						text->len, d);
-}
-
-/* What is in one kernel need not be in another. */
-void tacho_ktypes_load_ftrace(struct tacho_ktypes *t, int root)
-{
-	struct tacho_buf text;
-	struct dirent *e;
-	DIR *dir;
-	int fd;
-
-	fd = openat(root, "events/ftrace", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return;
-	}
-	tacho_buf_init(&text, FORMAT_MAX);
-	while ((e = readdir(dir)))
-		if (e->d_name[0] != '.' && e->d_type != DT_REG)
-			load_one(t, root, "ftrace", e->d_name, &text, NULL);
-	tacho_buf_release(&text);
-	closedir(dir);
-}
-
-int tacho_ktypes_load(struct tacho_ktypes *t, const struct tacho_kernel *k,
-		      struct tacho_diag *d)
-{
-	int root = tacho_kernel_tracefs(k)->dirfd;
-	const struct tacho_kernel_event *ev;
-	struct tacho_buf text;
-	int ret = 0;
-	size_t i;
-
-	tacho_ktypes_load_ftrace(t, root);
-	tacho_buf_init(&text, FORMAT_MAX);
-	for (i = 0; !ret && (ev = tacho_kernel_enabled(k, i)); i++)
-		ret = load_one(t, root, ev->system, ev->name, &text, d);
-	tacho_buf_release(&text);
-	return ret;
 }

@@ -29,7 +29,8 @@
 #include "base/diag.h"
 #include "event/type.h"
 
-struct tacho_kernel;
+/* Bytes of a format text; the largest of any kernel is well below. */
+#define TACHO_KTYPE_FORMAT_MAX	((size_t)4 << 20)
 
 /* One recorded type. */
 struct tacho_ktype {
@@ -116,19 +117,6 @@ void tacho_ktypes_release(struct tacho_ktypes *t);
  */
 int tacho_ktypes_add(struct tacho_ktypes *t, const char *system,
 		     const char *text, size_t len, struct tacho_diag *d);
-
-/*
- * tacho_ktypes_load - add the types of all events that are enabled in k, and the
- * kernel's own that any instance can contain (system "ftrace").
- *
- * Call it again after tacho_kernel_enable().  Returns 0 or a negative errno with d
- * filled in.
- */
-int tacho_ktypes_load(struct tacho_ktypes *t, const struct tacho_kernel *k,
-		      struct tacho_diag *d);
-
-/* tacho_ktypes_load_ftrace - only the kernel's own; as far as they can be read. */
-void tacho_ktypes_load_ftrace(struct tacho_ktypes *t, int root);
 
 /* The type with this id, or NULL. */
 const struct tacho_ktype *tacho_ktypes_find(const struct tacho_ktypes *t,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/text.h"
 
 #define ENTRIES_MAX	(1u << 22)
@@ -229,9 +230,7 @@ void tacho_ktasks_look(struct tacho_ktasks *t, uint32_t most)
 }
 
 /* Lines of "<pid> <word>" for threads that have an entry. */
-static void saved_list(struct tacho_ktasks *t,
-		       const struct tacho_tracefs *tracefs, const char *path,
-		       bool names)
+static void saved_list(struct tacho_ktasks *t, int tracefs, const char *path, bool names)
 {
 	struct tacho_ktask *task;
 	struct tacho_buf text;
@@ -239,7 +238,7 @@ static void saved_list(struct tacho_ktasks *t,
 	long pid;
 
 	tacho_buf_init(&text, (size_t)64 << 20);
-	if (tacho_buf_read_fileat(&text, tracefs->dirfd, path) < 0 || !text.len)
+	if (tacho_buf_read_fileat(&text, tracefs, path) < 0 || !text.len)
 		goto out;
 	tacho_buf_putc(&text, '\0');
 	if (tacho_buf_error(&text))
@@ -261,8 +260,7 @@ out:
 	tacho_buf_release(&text);
 }
 
-void tacho_ktasks_catch_up(struct tacho_ktasks *t,
-			   const struct tacho_tracefs *tracefs, uint32_t from)
+void tacho_ktasks_catch_up(struct tacho_ktasks *t, int tracefs, uint32_t from)
 {
 	tacho_ktasks_look(t, UINT32_MAX);
 	while (from < t->nr && t->list[from].comm[0] && t->list[from].tgid)
@@ -273,8 +271,7 @@ void tacho_ktasks_catch_up(struct tacho_ktasks *t,
 	saved_list(t, tracefs, "saved_tgids", false);
 }
 
-void tacho_ktasks_finish(struct tacho_ktasks *t,
-			 const struct tacho_tracefs *tracefs)
+void tacho_ktasks_finish(struct tacho_ktasks *t, int tracefs)
 {
 	uint32_t i;
 

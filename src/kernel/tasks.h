@@ -16,6 +16,8 @@
  * A thread that came and went between two looks and that no event named has
  * no name.
  *
+ * `tracefs` is a descriptor of the directory that has saved_cmdlines and saved_tgids.
+ *
  * One thread uses a struct tacho_ktasks at a time.
  */
 #ifndef TACHO_KERNEL_TASKS_H
@@ -26,7 +28,6 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "kernel/tracefs.h"
 
 #define TACHO_KTASKS_PID_MAX	4194304	/* the kernel's PID_MAX_LIMIT */
 #define TACHO_KTASK_COMM	16
@@ -76,12 +77,10 @@ void tacho_ktasks_look(struct tacho_ktasks *t, uint32_t most);
  * when that leaves one unknown, saved_cmdlines and saved_tgids.  So a recording that goes
  * on knows new threads without asking for all anew.
  */
-void tacho_ktasks_catch_up(struct tacho_ktasks *t,
-			   const struct tacho_tracefs *tracefs, uint32_t from);
+void tacho_ktasks_catch_up(struct tacho_ktasks *t, int tracefs, uint32_t from);
 
 /* The end: saved_cmdlines, saved_tgids and /proc for all that have an entry. */
-void tacho_ktasks_finish(struct tacho_ktasks *t,
-			 const struct tacho_tracefs *tracefs);
+void tacho_ktasks_finish(struct tacho_ktasks *t, int tracefs);
 
 static inline bool tacho_ktasks_bit(const uint64_t *bits, int32_t pid)
 {

@@ -79,4 +79,12 @@ int tacho_tracefs_events(const struct tacho_tracefs *t,
 			 struct tacho_kernel_event **list, size_t *nr,
 			 struct tacho_diag *d);
 
+struct tacho_ktypes;
+
+/*
+ * tacho_tracefs_load_own_types - add the types of system "ftrace", which any instance can
+ * contain.  root: the directory.  Types that cannot be read are left out.
+ */
+void tacho_tracefs_load_own_types(struct tacho_ktypes *t, int root);
+
 #endif

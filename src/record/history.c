@@ -353,7 +353,7 @@ static int begin_kernel(struct tacho_history *h, struct tacho_diag *d)
 	struct tacho_kernel_pump_config c = {
 		.sink = kernel_sink, .arg = h, .tasks = &h->tasks,
 	};
-	int err = tacho_ktypes_load(&h->types, h->kernel, d);
+	int err = tacho_kernel_load_types(h->kernel, &h->types, d);
 
 	return err ? err : tacho_kernel_pump_new(&h->pump, h->kernel, &h->types, &c, d);
 }

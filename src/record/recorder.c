@@ -472,7 +472,7 @@ static int begin_kernel(struct tacho_recorder *rec, struct tacho_diag *d)
 	int err;
 
 	tacho_ktasks_scan(rec->tasks);
-	err = tacho_ktypes_load(&rec->ktypes, rec->cfg.kernel, d);
+	err = tacho_kernel_load_types(rec->cfg.kernel, &rec->ktypes, d);
 	if (!err)
 		err = write_kernel_types(rec, d);
 	if (!err)
@@ -786,7 +786,7 @@ static int drain(struct tacho_recorder *rec, struct tacho_diag *d)
 		got = tacho_kernel_pump_drain(rec->pump);
 		err = err ? err : got ? got : rec->kernel_failed;
 		tacho_ktasks_finish(rec->tasks,
-				    tacho_kernel_tracefs(rec->cfg.kernel));
+				    tacho_kernel_tracefs(rec->cfg.kernel)->dirfd);
 	}
 	return err;
 }
@@ -802,7 +802,7 @@ static int write_history(struct tacho_recorder *rec, struct tacho_diag *d)
 	err = settle_lanes(rec, err, d);
 	rec->st.damaged += tacho_history_damaged(c->history);
 	if (c->kernel)
-		tacho_ktasks_finish(rec->tasks, tacho_kernel_tracefs(c->kernel));
+		tacho_ktasks_finish(rec->tasks, tacho_kernel_tracefs(c->kernel)->dirfd);
 	return err;
 }
 

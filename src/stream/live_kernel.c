@@ -336,7 +336,7 @@ static int prepare(struct live_kernel *lk,
 	if (!err)
 		err = tacho_kernel_set_not_pids(lk->kernel, &self, 1, d);
 	if (!err)
-		err = tacho_ktypes_load(&lk->types, lk->kernel, d);
+		err = tacho_kernel_load_types(lk->kernel, &lk->types, d);
 	if (!err && (add_types(lk) || add_cpus(lk)))
 		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
 	if (!err)

@@ -132,7 +132,7 @@ static struct recording *record_new(const struct tacho_kernel_config *config,
 	ret = tacho_kernel_enable(r->k, globs, n, &d);
 	if (!CHECK_EQ(ret, 0))
 		printf("# %s\n", d.text);
-	ret = tacho_ktypes_load(&r->types, r->k, &d);
+	ret = tacho_kernel_load_types(r->k, &r->types, &d);
 	if (!CHECK_EQ(ret, 0))
 		printf("# %s\n", d.text);
 	r->map = map;
@@ -168,7 +168,7 @@ static void record_end(struct recording *r)
 	CHECK_EQ(s->bad_pages, 0);
 	CHECK_EQ(s->unread, 0);
 	CHECK_EQ(s->backwards, 0);
-	tacho_ktasks_finish(&r->tasks, tacho_kernel_tracefs(r->k));
+	tacho_ktasks_finish(&r->tasks, tacho_kernel_tracefs(r->k)->dirfd);
 	tacho_kernel_pump_free(r->pump);
 	snprintf(path, sizeof(path), "%s/instances/%s",
 		 tacho_kernel_tracefs(r->k)->path,
@@ -578,7 +578,7 @@ static void test_gone(void)
 	CHECK_EQ(tacho_kernel_pump_drain(r->pump), 0);
 	task = tacho_ktasks_find(&r->tasks, r->child);
 	CHECK(task && !task->comm[0]);
-	tacho_ktasks_finish(&r->tasks, tacho_kernel_tracefs(r->k));
+	tacho_ktasks_finish(&r->tasks, tacho_kernel_tracefs(r->k)->dirfd);
 	/* The kernel keeps 128: others may have taken the place by now. */
 	saved = is_saved(r, r->child, "true");
 	task = tacho_ktasks_find(&r->tasks, r->child);

@@ -119,7 +119,7 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = tacho_kernel_set_not_pids(k, &self, 1, &d);
 	if (!ret)
-		ret = tacho_ktypes_load(&types, k, &d);
+		ret = tacho_kernel_load_types(k, &types, &d);
 	if (!ret)
 		ret = tacho_kernel_pump_new(&p, k, &types, &pc, &d);
 	if (!ret)

@@ -215,7 +215,7 @@ static int prepare(struct tree_store *s)
 	s->front = s->lane;
 	if (!s->lane)
 		return -ENOMEM;
-	tacho_ktypes_load_ftrace(&s->types, s->inst->tree->tracefs.dirfd);
+	tacho_tracefs_load_own_types(&s->types, s->inst->tree->tracefs.dirfd);
 	tacho_ktasks_scan(&s->tasks);
 	return tacho_kernel_pump_new(&s->pump, s->inst->kernel, &s->types, &pc, NULL);
 }
@@ -512,7 +512,7 @@ static void learn_names(struct tree_store *s)
 {
 	if (s->tasks.nr == s->named)
 		return;
-	tacho_ktasks_finish(&s->tasks, &s->inst->tree->tracefs);
+	tacho_ktasks_finish(&s->tasks, s->inst->tree->tracefs.dirfd);
 	s->named = s->met = s->tasks.nr;
 }
 
@@ -521,7 +521,7 @@ static void learn_new_names(struct tree_store *s)
 {
 	if (s->tasks.nr == s->met)
 		return;
-	tacho_ktasks_catch_up(&s->tasks, &s->inst->tree->tracefs, s->met);
+	tacho_ktasks_catch_up(&s->tasks, s->inst->tree->tracefs.dirfd, s->met);
 	s->met = s->tasks.nr;
 }
 
