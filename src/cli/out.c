@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/stdout.h"
+#include "sys/write.h"
 
 /* A line may be long (64 KiB of data, each byte escaped), but not longer. */
 #define OUT_MAX		(CLI_OUT_PIECE + ((size_t)4 << 20))
@@ -31,25 +31,13 @@ void cli_out_release(struct cli_out *o)
 
 int cli_out_flush(struct cli_out *o)
 {
-	const char *p = o->buf.data;
-	size_t left = o->buf.len;
 	int err = tacho_buf_error(&o->buf);
+	int write_err = o->closed ? 0 : tacho_write_all(o->fd, o->buf.data, o->buf.len);
 
-	while (left && !o->closed) {
-		ssize_t n = write(o->fd, p, left);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EPIPE) {
-			o->closed = true;
-		} else if (n < 0) {
-			err = -errno;
-			break;
-		} else {
-			p += n;
-			left -= (size_t)n;
-		}
-	}
+	if (write_err == -EPIPE)
+		o->closed = true;
+	else if (write_err)
+		err = write_err;
 	tacho_buf_reset(&o->buf);
 	return err ? cli_fail("cannot write to %s: %s", o->name, strerror(-err))
 		   : CLI_OK;

@@ -20,6 +20,7 @@
 #include "fmt/ctf/canon.h"
 #include "fmt/ctf/layout.h"
 #include "fmt/ctf/tsdl.h"
+#include "sys/write.h"
 
 #define IDS		65536u
 #define STANDINS_MAX	4096u
@@ -71,25 +72,6 @@ struct tacho_ctf_writer {
 
 /* ---- files --------------------------------------------------------------- */
 
-static int write_all(int fd, const void *p, size_t len)
-{
-	const char *s = p;
-
-	while (len) {
-		ssize_t n = write(fd, s, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			return -EIO;
-		s += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 /*
  * Replaces a file in one step: a reader sees the old text or the new one.  The
  * name of the new file starts with a dot, which CTF readers pass over.
@@ -105,7 +87,7 @@ static int replace_file(int dirfd, const char *name, const struct iovec *part,
 	if (fd < 0)
 		return -errno;
 	for (int i = 0; i < nr && !err; i++)
-		err = write_all(fd, part[i].iov_base, part[i].iov_len);
+		err = tacho_write_all(fd, part[i].iov_base, part[i].iov_len);
 	if (close(fd) && !err)
 		err = -errno;
 	if (!err && renameat(dirfd, tmp, dirfd, name))
@@ -188,7 +170,7 @@ static int write_types(struct tacho_ctf_writer *w, uint32_t stream_id,
 	if (k->fd < 0)
 		err = -errno;
 	else
-		err = write_all(k->fd, k->text.data + k->written,
+		err = tacho_write_all(k->fd, k->text.data + k->written,
 				k->text.len - k->written);
 	if (err) {
 		if (k->fd >= 0 && ftruncate(k->fd, (off_t)k->written))
