@@ -78,6 +78,19 @@ int tacho_stream_count(struct tacho_stream *stream,
 int tacho_stream_text(struct tacho_stream *stream, const char *name,
 		      struct tacho_buf *out);
 
+/*
+ * Adds the names of threads of all sources: where two disagree, the later one's.  0, -ENOMEM,
+ * or -EOVERFLOW: too many.
+ */
+int tacho_stream_tasks(const struct tacho_stream *stream, struct tacho_facts *all);
+
+/*
+ * What the programs of all sources had mapped (session/objects.h): their tables "objects", one
+ * behind the other.  Makes *out, which is the caller's to release; empty when there is
+ * nothing, or too much.  0 or -ENOMEM.
+ */
+int tacho_stream_objects(const struct tacho_stream *stream, struct tacho_buf *out);
+
 /* The kernel symbols of a source, read when they are first asked for. */
 const struct tacho_symbols *tacho_source_symbols(struct tacho_source *source);
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+/* The tables of all of a stream's sources as one. */
+#include <errno.h>
+#include <string.h>
+
+#include "session/objects.h"
+#include "stream/stream.h"
+
+int tacho_stream_tasks(const struct tacho_stream *s, struct tacho_facts *all)
+{
+	const struct tacho_source *source;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && (source = tacho_stream_source(s, i)); i++) {
+		const struct tacho_facts *f = &source->facts;
+
+		for (size_t k = 0; k < f->nr_tasks && !err; k++)
+			err = tacho_facts_add_task(all, f->task[k].pid,
+						   f->task[k].tgid,
+						   f->task[k].comm, 16);
+	}
+	/* a look-up brings them in order and drops what is outdated */
+	(void)tacho_facts_comm(all, 0, NULL);
+	return err;
+}
+
+int tacho_stream_objects(const struct tacho_stream *s, struct tacho_buf *out)
+{
+	struct tacho_source *source;
+	int err;
+
+	tacho_buf_init(out, 4 * TACHO_OBJECTS_MAX);
+	for (uint32_t i = 0; (source = tacho_stream_source(s, i)); i++) {
+		size_t before = out->len;
+
+		if (source->ops->text && source->ops->text(source, TACHO_OBJECTS, out))
+			out->len = before;	/* not there, or not known */
+		tacho_buf_putc(out, '\n');
+	}
+	err = tacho_buf_error(out);
+	if (err || !memmem(out->data, out->len, "\nprocess ", 9))
+		tacho_buf_reset(out);
+	return err == -ENOMEM ? err : 0;
+}
