@@ -15,6 +15,7 @@
 #include "base/compiler.h"
 #include "base/diag.h"
 #include "base/json.h"
+#include "base/observer.h"
 
 enum cli_exit {
 	CLI_OK = 0,
@@ -51,6 +52,9 @@ int cli_usage(const char *fmt, ...) TACHO_PRINTF(1, 2);
 /* A remark on stderr, unless --quiet. */
 void cli_note(const char *fmt, ...) TACHO_PRINTF(1, 2);
 extern bool cli_quiet;
+
+/* Library code's remarks become cli_note()'s. */
+extern const struct tacho_observer cli_observer;
 
 /*
  * Writes the buffer to stdout; CLI_OK, or CLI_FAILED with a message (a closed pipe is no

@@ -96,7 +96,7 @@ static int parse(struct convert_run *r, int argc, char **argv)
 	if (!r->c.out || !*r->c.out)
 		return cli_usage("where to? name it with -o");
 	if (!r->c.format)
-		r->c.format = cli_format_of(r->c.out);
+		r->c.format = tacho_sink_format_of(r->c.out);
 	return -1;
 }
 

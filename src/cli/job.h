@@ -20,14 +20,14 @@
 
 #define JOB_COMMANDS_MAX	16
 
-struct cli_format;
+struct tacho_sink_format;
 
 struct job_options {
 	const char *output;
 	bool output_given;
 	const char *to;			/* format, as the user says it; or NULL */
 	const char *target;		/* what to make of output at the end, or NULL */
-	const struct cli_format *format;	/* the target's, or output's */
+	const struct tacho_sink_format *format;	/* the target's, or output's */
 	const char *session;
 	struct cli_list events;		/* of programs */
 	struct cli_list kernel;

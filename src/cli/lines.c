@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cli/lines.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/trace.h"
-#include "event/type.h"
 
 static int add_fields(struct cli_lines *l, const char *arg)
 {
@@ -25,6 +22,8 @@ static int add_fields(struct cli_lines *l, const char *arg)
 		if (!p[l->nr_fields])
 			return cli_fail("out of memory");
 		l->nr_fields++;
+		l->config.field = (const char *const *)l->field;
+		l->config.nr_fields = l->nr_fields;
 		arg += len + (arg[len] == ',');
 	} while (*arg);
 	return CLI_OK;
@@ -72,27 +71,14 @@ int cli_lines_format(struct cli_lines *l, const char *name)
 	return CLI_OK;
 }
 
-static bool some_type_has(const struct tacho_stream *s, const char *field)
-{
-	const struct tacho_type *type;
-
-	for (uint32_t i = 0; (type = tacho_stream_type(s, i)); i++)
-		if (tacho_type_field(type, field))
-			return true;
-	return false;
-}
-
 int cli_lines_check(struct cli_lines *l, struct tacho_stream *s,
 		    bool growing)
 {
-	l->config.field = (const char *const *)l->field;
-	l->config.nr_fields = l->nr_fields;
-	for (size_t i = 0; i < l->nr_fields && !growing; i++)
-		if (!some_type_has(s, l->field[i]))
-			return tacho_stream_check(s) ? cli_stream_failed(s, -ENOMEM) :
-			       cli_fail("no event of the trace has a field '%s'",
-					l->field[i]);
-	return CLI_OK;
+	struct tacho_diag d = { 0 };
+
+	if (growing || !tacho_line_check(&l->config, s, &d))
+		return CLI_OK;
+	return cli_fail_diag(&d);
 }
 
 void cli_lines_release(struct cli_lines *l)

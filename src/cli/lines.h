@@ -49,7 +49,7 @@ int cli_lines_format(struct cli_lines *l, const char *name);
 
 /*
  * Whether some event of the stream has each of the fields, unless events may
- * yet appear; completes the config.  CLI_OK or CLI_FAILED with a message.
+ * yet appear.  CLI_OK or CLI_FAILED with a message.
  */
 int cli_lines_check(struct cli_lines *l, struct tacho_stream *s,
 		    bool growing);

@@ -69,6 +69,14 @@ void cli_note(const char *fmt, ...)
 	va_end(ap);
 }
 
+static void note_text(void *arg, const char *text)
+{
+	(void)arg;
+	cli_note("%s", text);
+}
+
+const struct tacho_observer cli_observer = { .note = note_text };
+
 int cli_write(const struct tacho_buf *b)
 {
 	const char *p = b->data;

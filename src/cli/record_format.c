@@ -18,10 +18,10 @@ int record_target(struct job_options *o, const char *to)
 {
 	static char native[4200];
 
-	o->format = to ? cli_format_named(to) : cli_format_of(o->output);
+	o->format = to ? cli_format_named(to) : tacho_sink_format_of(o->output);
 	if (!o->format)
 		return CLI_USAGE;
-	if (o->format == &cli_format_ctf)
+	if (o->format == &tacho_sink_ctf)
 		return CLI_OK;
 	if (!o->output_given)
 		return cli_usage("--to %s: name the file with -o", to);

@@ -499,7 +499,7 @@ static int convert(struct daemon *d, const char *from, bool flight)
 	if (!ret)
 		fprintf(stderr, "tracedaemon: %" PRIu64 " events of the kernel, %" PRIu64
 			" by LTT's calls, %" PRIu64 " others carried as custom events, %"
-			PRIu64 " lost: '%s'\n", written.mapped, written.own, written.carried,
+			PRIu64 " lost: '%s'\n", written.mapped, written.own, written.embedded,
 			lost, d->trace);
 	return ret;
 }

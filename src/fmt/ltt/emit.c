@@ -167,7 +167,7 @@ static int declare(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	const struct tacho_ltt_elem *type = &shape->elem[1], *form = &shape->elem[4];
 	uint64_t hash = tacho_hash(r->body + 4, shape->size - 4, 0);
 	bool ours = !s->plain && field_is(form, r->body, LTT_CARRY_FORM);
-	bool carried = !s->plain && field_is(form, r->body, LTT_CARRY_EVENT_FORM);
+	bool embedded = !s->plain && field_is(form, r->body, LTT_CARRY_EVENT_FORM);
 	struct tacho_ltt_custom *c;
 
 	c = tacho_ltt_custom_add(&s->customs, u32_of(s, r->body));
@@ -175,13 +175,13 @@ static int declare(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		tacho_source_failed(&s->source, -ENOMEM, "");
 	if (!c)
 		return tacho_ltt_damage(s, p, r->at, "too many custom events");
-	*hide = ours || carried;
+	*hide = ours || embedded;
 	if (c->hash == hash)
 		return TACHO_STREAM_RECORD;
 	c->hash = hash;
 	c->text = u32_of(s, r->body + shape->elem[3].at) ==
 		  CUSTOM_EVENT_FORMAT_TYPE_STR;
-	c->kind = carried ? LTT_CUSTOM_PENDING :
+	c->kind = embedded ? LTT_CUSTOM_PENDING :
 		  field_is(type, r->body, LTT_CARRY_LOST) && ours ? LTT_CUSTOM_LOST :
 		  field_is(type, r->body, LTT_CARRY_TYPE) && ours ? LTT_CUSTOM_TYPES :
 								    LTT_CUSTOM_DECLARED;
@@ -240,7 +240,7 @@ static uint32_t own_id(const char *text)
 }
 
 /* All of a carried type's text is there. */
-static bool carry_type(struct tacho_ltt_source *s, struct tacho_ltt_custom *c,
+static bool embedded_type(struct tacho_ltt_source *s, struct tacho_ltt_custom *c,
 		       struct tacho_buf *text)
 {
 	char *line = (char *)(uintptr_t)tacho_buf_str(text);
@@ -302,7 +302,7 @@ static int take_piece(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		tacho_source_failed(&s->source, -ENOMEM, "");
 	if (pc->text.len < total)
 		return TACHO_STREAM_RECORD;
-	if (carry_type(s, c, &pc->text)) {
+	if (embedded_type(s, c, &pc->text)) {
 		c->kind = LTT_CUSTOM_CARRIED;
 		return TACHO_STREAM_RECORD;
 	}
@@ -312,7 +312,7 @@ static int take_piece(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 }
 
 /* The event that a record carries. */
-static int emit_carried(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
+static int emit_embedded(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 			struct tacho_ltt_batch *b, const struct tacho_ltt_record *r,
 			const struct tacho_ltt_custom *c, const unsigned char *raw,
 			size_t len)
@@ -403,7 +403,7 @@ static int emit_custom(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	if (c && c->kind == LTT_CUSTOM_TYPES && n <= len)
 		return take_piece(s, p, r, data, n);
 	if (c && c->kind == LTT_CUSTOM_CARRIED && n <= len)
-		return emit_carried(s, p, b, r, c, data, n);
+		return emit_embedded(s, p, b, r, c, data, n);
 	if (!tacho_ltt_fits(b, ns, TACHO_STREAM_KERNEL))
 		return TACHO_STREAM_AGAIN;
 	if (n > len)
@@ -463,7 +463,7 @@ static int emit_event(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	}
 	raw = tail_of(s, r, shape->size + name, &c, &len);
 	if (raw)
-		return emit_carried(s, p, b, r, c, raw, len);
+		return emit_embedded(s, p, b, r, c, raw, len);
 	if (!tacho_ltt_fits(b, ns, TACHO_STREAM_KERNEL))
 		return TACHO_STREAM_AGAIN;
 	put_begin(&put, b);

@@ -10,7 +10,7 @@
 
 enum rule {
 	PLAIN,
-	BYTE,		/* the first value has 8 bits; else it is carried */
+	BYTE,		/* the first value has 8 bits; else it is embedded */
 	IRQ,		/* the same, and whether the kernel was interrupted */
 	FORK,		/* a child of kthreadd is a KTHREAD */
 	SOFTIRQ,	/* which one runs on this CPU is remembered */

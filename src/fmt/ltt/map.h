@@ -3,7 +3,7 @@
  * map.h - events of today's kernels as events of LTT.
  *
  * The table is in docs/ltt.md, too.  An event that has no counterpart, or whose values do not
- * fit in it, is not changed into something else: the caller carries it whole.
+ * fit in it, is not changed into something else: the caller embeds it whole.
  */
 #ifndef TACHO_FMT_LTT_MAP_H
 #define TACHO_FMT_LTT_MAP_H
@@ -49,7 +49,7 @@ extern const struct tacho_ltt_map tacho_ltt_maps[];
 bool tacho_ltt_map_find(struct tacho_ltt_mapped *m, const struct tacho_type *type);
 
 /*
- * Makes LTT's event of a record.  False: it does not fit, and is to be carried.
+ * Makes LTT's event of a record.  False: it does not fit, and is to be embedded.
  * Values point into the record.
  */
 bool tacho_ltt_map_record(struct tacho_ltt_memory *mem, struct tacho_ltt_lane *l,

@@ -177,7 +177,7 @@ static int add_tail(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 	uint32_t word[3] = { LTT_TAIL_MAGIC, 0, r->len };
 	int err = tacho_ltt_declare(w, l, k, t);
 
-	word[1] = k->carry_id;
+	word[1] = k->embed_id;
 	for (int i = 0; i < 3; i++)
 		tacho_put_u32(head + 4 * i,
 			      w->form.swap ? __builtin_bswap32(word[i]) : word[i]);
@@ -187,7 +187,7 @@ static int add_tail(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 	return err;
 }
 
-/* -ENODATA: it has to be carried. */
+/* -ENODATA: it has to be embedded. */
 static int put_mapped(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 		      struct tacho_ltt_kind *k, const struct tacho_record *r, uint64_t t)
 {
@@ -242,9 +242,9 @@ static int put_record(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 	}
 	if (!(w->event_mask >> TRACE_CUSTOM & 1))
 		return 0;
-	err = tacho_ltt_carry(w, l, k, r, t);
+	err = tacho_ltt_embed(w, l, k, r, t);
 	if (!err)
-		w->written.carried++;
+		w->written.embedded++;
 	return err;
 }
 
@@ -280,7 +280,7 @@ int tacho_ltt_writer_lost(struct tacho_ltt_writer *w, const struct tacho_record 
 		return d->err;
 	err = tacho_ltt_made(w, l, tacho_ltt_lane_time(l, r->time));
 	if (!err)
-		err = tacho_ltt_carry_lost(w, l, r->lost, tacho_ltt_lane_time(l, r->time));
+		err = tacho_ltt_embed_lost(w, l, r->lost, tacho_ltt_lane_time(l, r->time));
 	if (!err)
 		return 0;
 	lane_path(w, l->cpu, path, sizeof(path));

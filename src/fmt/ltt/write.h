@@ -14,7 +14,7 @@
  *				read is written byte for byte as it was, if it had the
  *				layout that is written
  *	in map.h's table	LTT's event; `full` puts the whole record behind it
- *	any other		a CUSTOM record that carries all of it (custom.h)
+ *	any other		a CUSTOM record that embeds all of it (custom.h)
  *
  * Times are nanoseconds in the place of the TSC, or what an LTT trace had:
  * microseconds stay such.
@@ -53,7 +53,7 @@ struct tacho_ltt_written {
 	uint64_t bytes;
 	uint64_t own;		/* events of LTT, from LTT */
 	uint64_t mapped;	/* events of the kernel as LTT's */
-	uint64_t carried;	/* CUSTOM */
+	uint64_t embedded;	/* CUSTOM */
 	uint64_t too_long;	/* left out: no record of LTT is so long */
 	uint64_t late;		/* with the time of the one before them */
 	uint64_t cut;		/* numbers that LTT's field is too narrow for */

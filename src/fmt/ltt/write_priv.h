@@ -23,7 +23,7 @@ struct tacho_ltt_kind {
 	uint32_t stream_id;
 	const struct tacho_ltt_event *event;	/* OWN, BARE */
 	struct tacho_ltt_mapped mapped;
-	uint32_t carry_id;	/* the custom event that carries it; 0: none yet */
+	uint32_t embed_id;	/* the custom event that embeds it; 0: none yet */
 	uint32_t index;		/* of that, in lanes' `declared` */
 };
 
@@ -39,7 +39,7 @@ struct tacho_ltt_writer {
 	struct tacho_hashmap ids;	/* id + 1 in the input: id + 1 in the output */
 	struct tacho_hashmap taken;	/* id + 1 in the output: itself */
 	struct tacho_ltt_memory memory;
-	uint32_t next_id, nr_carried;
+	uint32_t next_id, nr_embedded;
 	uint32_t types_id, lost_id, made_id;	/* our own custom events; 0: none yet */
 	struct tacho_buf text;
 	struct tacho_buf beside;	/* names of files beside the lanes', each with its NUL */
@@ -49,7 +49,7 @@ struct tacho_ltt_writer {
 /* Indices in lanes' `declared` of our own custom events; those of types follow. */
 enum { LTT_DECLARED_TYPES, LTT_DECLARED_LOST, LTT_DECLARED_MADE, LTT_DECLARED_FIRST };
 
-/* ---- carry.c; all return 0, -EMSGSIZE or -errno ---- */
+/* ---- embed.c; all return 0, -EMSGSIZE or -errno ---- */
 
 /* The id of a custom event of the input; another one where ours has it. */
 uint32_t tacho_ltt_same_id(struct tacho_ltt_writer *w, uint32_t id);
@@ -59,13 +59,13 @@ int tacho_ltt_declare(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 		      struct tacho_ltt_kind *k, uint64_t t);
 
 /* Appends the record whole. */
-int tacho_ltt_carry(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
+int tacho_ltt_embed(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 		    struct tacho_ltt_kind *k, const struct tacho_record *r, uint64_t t);
 
 /* Begins a file whose records are none of LTT's, and says so; else nothing. */
 int tacho_ltt_made(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l, uint64_t t);
 
-int tacho_ltt_carry_lost(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
+int tacho_ltt_embed_lost(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 			 uint64_t lost, uint64_t t);
 
 /* ---- copy.c ---- */

@@ -23,6 +23,32 @@ static const struct line_ops *ops_of(const struct tacho_line *l)
 	}
 }
 
+static bool some_type_has(const struct tacho_stream *s, const char *field)
+{
+	const struct tacho_type *type;
+
+	for (uint32_t i = 0; (type = tacho_stream_type(s, i)); i++)
+		if (tacho_type_field(type, field))
+			return true;
+	return false;
+}
+
+int tacho_line_check(const struct tacho_line_config *config, struct tacho_stream *stream,
+		     struct tacho_diag *d)
+{
+	for (size_t i = 0; i < config->nr_fields; i++) {
+		int err;
+
+		if (some_type_has(stream, config->field[i]))
+			continue;
+		err = tacho_stream_check(stream);
+		return err ? tacho_diag(d, err, 0, "%s", tacho_stream_error(stream)->text) :
+		       tacho_diag(d, -EINVAL, 0, "no event of the trace has a field '%s'",
+				  config->field[i]);
+	}
+	return 0;
+}
+
 struct tacho_line *tacho_line_new(struct tacho_stream *stream,
 				  const struct tacho_line_config *config)
 {

@@ -62,6 +62,13 @@ struct tacho_line_config {
 struct tacho_line;
 
 /*
+ * Whether some event type of the stream has each of the fields that config names.  0; -EINVAL
+ * with d filled in, or why the stream's types could not be read.
+ */
+int tacho_line_check(const struct tacho_line_config *config, struct tacho_stream *stream,
+		     struct tacho_diag *d);
+
+/*
  * Makes lines of a stream's records.  config's strings stay the caller's and
  * live as long; the stream too.  NULL without memory.
  */

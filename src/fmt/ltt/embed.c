@@ -108,7 +108,7 @@ static int put_type(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 	for (size_t at = 0; at < b->len && !err; at += LTT_CARRY_PIECE) {
 		size_t n = b->len - at < LTT_CARRY_PIECE ? b->len - at : LTT_CARRY_PIECE;
 
-		tacho_put_u32(piece, u32_to(w, k->carry_id));
+		tacho_put_u32(piece, u32_to(w, k->embed_id));
 		tacho_put_u32(piece + 4, u32_to(w, (uint32_t)b->len));
 		tacho_put_u32(piece + 8, u32_to(w, (uint32_t)at));
 		memcpy(piece + LTT_CARRY_HEAD, b->data + at, n);
@@ -123,9 +123,9 @@ int tacho_ltt_declare(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 	char desc[CUSTOM_EVENT_DESC_STR_LEN] = "";
 	int had, err;
 
-	if (!k->carry_id) {
-		k->carry_id = new_id(w);
-		k->index = LTT_DECLARED_FIRST + w->nr_carried++;
+	if (!k->embed_id) {
+		k->embed_id = new_id(w);
+		k->index = LTT_DECLARED_FIRST + w->nr_embedded++;
 	}
 	had = once(l, k->index);
 	if (had)
@@ -137,20 +137,20 @@ int tacho_ltt_declare(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 	strncat(desc, k->type->system, 48);
 	strcat(desc, ":");
 	strncat(desc, k->type->name, 48);
-	err = put_new_event(l, t, k->carry_id, k->type->name, desc,
+	err = put_new_event(l, t, k->embed_id, k->type->name, desc,
 			    LTT_CARRY_EVENT_FORM);
 	return err ? err : put_type(w, l, k, t);
 }
 
-int tacho_ltt_carry(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
+int tacho_ltt_embed(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 		    struct tacho_ltt_kind *k, const struct tacho_record *r, uint64_t t)
 {
 	int err = tacho_ltt_declare(w, l, k, t);
 
-	return err ? err : put_custom(l, t, k->carry_id, r->raw, r->len);
+	return err ? err : put_custom(l, t, k->embed_id, r->raw, r->len);
 }
 
-int tacho_ltt_carry_lost(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
+int tacho_ltt_embed_lost(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 			 uint64_t lost, uint64_t t)
 {
 	int err = own_event(w, l, t, LTT_DECLARED_LOST, &w->lost_id, LTT_CARRY_LOST,

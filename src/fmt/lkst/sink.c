@@ -12,12 +12,11 @@
 
 #include "base/hashmap.h"
 #include "base/text.h"
-#include "cli/cli.h"
-#include "cli/convert.h"
 #include "fmt/lkst/kmap.h"
 #include "fmt/lkst/record.h"
 #include "fmt/lkst/source.h"
 #include "fmt/lkst/types.h"
+#include "fmt/sink.h"
 
 /* common_flags: in a hard interrupt, a soft one, or an NMI. */
 #define FLAGS_INTERRUPT	0x58
@@ -36,10 +35,9 @@ struct counter {
 	uint32_t next;
 };
 
-struct lkst_out {
-	struct cli_convert *c;
+struct lkst_sink {
+	struct tacho_sink sink;		/* first */
 	struct lkst_log_writer *w;
-	struct tacho_diag d;
 	struct lkst_types types;	/* what the file says by now */
 	struct tacho_buf later;		/* and what it has to say at the end */
 	struct tacho_hashmap kinds, counters;
@@ -49,14 +47,19 @@ struct lkst_out {
 	uint32_t lost_cpu;
 };
 
-static int no_memory(struct lkst_out *o)
+static int no_memory(struct lkst_sink *o)
 {
-	return tacho_diag(&o->d, -ENOMEM, 0, "out of memory");
+	return tacho_sink_no_memory(&o->sink);
+}
+
+static struct lkst_sink *lkst(struct tacho_sink *sink)
+{
+	return (struct lkst_sink *)sink;
 }
 
 /* ---- types ---- */
 
-static int say_later(struct lkst_out *o, uint32_t etype)
+static int say_later(struct lkst_sink *o, uint32_t etype)
 {
 	const struct lkst_type_text *t = lkst_types_get(&o->types, etype);
 
@@ -66,7 +69,7 @@ static int say_later(struct lkst_out *o, uint32_t etype)
 }
 
 /* The first record of a type of LKST's tells its number. */
-static int learn_own(struct lkst_out *o, struct kind *k, const struct tacho_type *type,
+static int learn_own(struct lkst_sink *o, struct kind *k, const struct tacho_type *type,
 		     uint32_t etype)
 {
 	int got = lkst_types_learn(&o->types, type, etype);
@@ -77,7 +80,7 @@ static int learn_own(struct lkst_out *o, struct kind *k, const struct tacho_type
 	return got ? say_later(o, etype) : 0;
 }
 
-static int learn_kernel(struct lkst_out *o, uint32_t etype)
+static int learn_kernel(struct lkst_sink *o, uint32_t etype)
 {
 	const struct lkst_etype_text *e = lkst_etype_text(etype);
 	struct lkst_type_text t;
@@ -91,7 +94,7 @@ static int learn_kernel(struct lkst_out *o, uint32_t etype)
 	return say_later(o, etype);
 }
 
-static int plan(struct lkst_out *o, struct kind *k, const struct tacho_type *type)
+static int plan(struct lkst_sink *o, struct kind *k, const struct tacho_type *type)
 {
 	const struct lkst_kmap *map = lkst_kmap_find(type->system, type->name);
 
@@ -103,7 +106,7 @@ static int plan(struct lkst_out *o, struct kind *k, const struct tacho_type *typ
 	return learn_kernel(o, map->etype);
 }
 
-static struct kind *kind_of(struct lkst_out *o, const struct tacho_record *r)
+static struct kind *kind_of(struct lkst_sink *o, const struct tacho_record *r)
 {
 	struct kind *k = tacho_hashmap_get(&o->kinds, tacho_hashmap_key(r->type));
 	int err = 0;
@@ -124,22 +127,22 @@ static struct kind *kind_of(struct lkst_out *o, const struct tacho_record *r)
 
 /* ---- records ---- */
 
-static int own_record(struct lkst_out *o, struct kind *k, const struct tacho_record *r,
+static int own_record(struct lkst_sink *o, struct kind *k, const struct tacho_record *r,
 		      struct lkst_record *to)
 {
-	if (!lkst_record_unpack(to, r->raw, r->len, cli_convert_ticks(o->c, r)))
+	if (!lkst_record_unpack(to, r->raw, r->len, tacho_sink_ticks(&o->sink, r)))
 		return -EBADMSG;
 	return k->known ? 0 : learn_own(o, k, r->type, to->etype);
 }
 
-static int kernel_record(struct lkst_out *o, const struct kind *k,
+static int kernel_record(struct lkst_sink *o, const struct kind *k,
 			 const struct tacho_record *r, struct lkst_record *to)
 {
 	const unsigned char *raw = r->raw;
 	int32_t tgid = 0;
 
 	*to = (struct lkst_record){
-		.ticks = cli_convert_ticks(o->c, r), .thread = r->pid,
+		.ticks = tacho_sink_ticks(&o->sink, r), .thread = r->pid,
 		.uid = UINT32_MAX, .gid = UINT32_MAX, .pgrp = -1,
 		.etype = k->plan.map->etype, .flags = LKST_FLAG_KERNEL,
 		.cpu = r->cpu < NO_CPU ? (uint16_t)r->cpu : NO_CPU,
@@ -147,7 +150,7 @@ static int kernel_record(struct lkst_out *o, const struct kind *k,
 	if (!lkst_kplan_args(&k->plan, raw, r->len, to->arg))
 		return -EBADMSG;
 	if (r->pid)
-		(void)tacho_stream_comm(o->c->trace.stream, r->pid, &tgid);
+		(void)tacho_stream_comm(o->sink.config.stream, r->pid, &tgid);
 	to->pid = tgid ? tgid : r->pid;
 	if (raw[2] & FLAGS_INTERRUPT)
 		to->flags |= FLAG_INTERRUPT;
@@ -155,9 +158,9 @@ static int kernel_record(struct lkst_out *o, const struct kind *k,
 }
 
 /* The buffer that the trace says, by number. */
-static int32_t buffer_of(const struct lkst_out *o, const struct tacho_record *r)
+static int32_t buffer_of(const struct lkst_sink *o, const struct tacho_record *r)
 {
-	const char *name = tacho_stream_buffer(o->c->trace.stream);
+	const char *name = tacho_stream_buffer(o->sink.config.stream);
 	uint64_t v;
 
 	if (r->len >= 8 * LKST_RAW_LOG)
@@ -165,7 +168,7 @@ static int32_t buffer_of(const struct lkst_out *o, const struct tacho_record *r)
 	return *name && !tacho_parse_u64(name, 0, INT16_MAX, &v) ? (int32_t)v : 0;
 }
 
-static int number(struct lkst_out *o, struct lkst_record *r, int32_t buffer)
+static int number(struct lkst_sink *o, struct lkst_record *r, int32_t buffer)
 {
 	uint64_t key = ((uint64_t)r->cpu << 32 | (uint32_t)buffer) + 1;
 	struct counter *n = tacho_hashmap_get(&o->counters, key);
@@ -181,7 +184,7 @@ static int number(struct lkst_out *o, struct lkst_record *r, int32_t buffer)
 	return 0;
 }
 
-static int write_one(struct lkst_out *o, const struct tacho_record *r,
+static int write_one(struct lkst_sink *o, const struct tacho_record *r,
 		     struct lkst_record *to, bool own)
 {
 	bool numbered = own && r->len >= 8 * LKST_RAW_LOG;
@@ -195,48 +198,46 @@ static int write_one(struct lkst_out *o, const struct tacho_record *r,
 		lost = o->lost;
 		o->lost = 0;
 	}
-	return lkst_log_write(o->w, to->cpu, buffer, to, 1, lost, &o->d);
+	return lkst_log_write(o->w, to->cpu, buffer, to, 1, lost, &o->sink.diag);
 }
 
-static int record(void *writer, const struct tacho_record *r)
+static int record(struct tacho_sink *sink, const struct tacho_record *r)
 {
-	struct lkst_out *o = writer;
+	struct lkst_sink *o = lkst(sink);
 	struct kind *k = kind_of(o, r);
 	struct lkst_record to;
 	int err;
 
 	if (!k)
-		return cli_fail_diag(&o->d);
+		return sink->diag.err;
 	if (!k->own && !k->plan.map) {
 		o->left_out++;
-		return CLI_OK;
+		return 0;
 	}
 	err = k->own ? own_record(o, k, r, &to) : kernel_record(o, k, r, &to);
 	if (err == -EBADMSG) {		/* shorter than its type */
 		o->left_out++;
-		return CLI_OK;
+		return 0;
 	}
-	if (!err)
-		err = write_one(o, r, &to, k->own);
-	return err ? cli_fail_diag(&o->d) : CLI_OK;
+	return err ? err : write_one(o, r, &to, k->own);
 }
 
-static int flush_lost(struct lkst_out *o)
+static int flush_lost(struct lkst_sink *o)
 {
 	uint64_t lost = o->lost;
 
 	o->lost = 0;
-	return lost ? lkst_log_write(o->w, o->lost_cpu, 0, NULL, 0, lost, &o->d) : 0;
+	return lost ? lkst_log_write(o->w, o->lost_cpu, 0, NULL, 0, lost, &o->sink.diag) : 0;
 }
 
-static int lost(void *writer, const struct tacho_record *r)
+static int lost(struct tacho_sink *sink, const struct tacho_record *r)
 {
-	struct lkst_out *o = writer;
+	struct lkst_sink *o = lkst(sink);
 	int err = flush_lost(o);
 
 	o->lost = r->lost;
 	o->lost_cpu = r->cpu < NO_CPU ? r->cpu : NO_CPU;
-	return err ? cli_fail_diag(&o->d) : CLI_OK;
+	return err;
 }
 
 /* ---- the file ---- */
@@ -256,15 +257,15 @@ static bool take_uuid(const char *text, uint8_t uuid[16])
 }
 
 /* What the trace knows of LKST's types before any record is read. */
-static int first_types(struct lkst_out *o, struct tacho_buf *text)
+static int first_types(struct lkst_sink *o, struct tacho_buf *text)
 {
 	struct tacho_source *s;
 	int err = 0;
 
-	for (uint32_t i = 0; !err && (s = tacho_stream_source(o->c->trace.stream, i)); i++) {
+	for (uint32_t i = 0; !err && (s = tacho_stream_source(o->sink.config.stream, i)); i++) {
 		tacho_buf_reset(text);
 		if (s->ops->text && !s->ops->text(s, LKST_ETYPES_TEXT, text))
-			err = lkst_types_parse(&o->types, text->data, text->len, false, &o->d);
+			err = lkst_types_parse(&o->types, text->data, text->len, false, &o->sink.diag);
 	}
 	tacho_buf_reset(text);
 	lkst_types_text(&o->types, text);
@@ -274,10 +275,10 @@ static int first_types(struct lkst_out *o, struct tacho_buf *text)
 }
 
 /* The pair of a log file that the trace was made of, if it is still true. */
-static void take_pair(const struct lkst_out *o, struct lkst_log_config *config)
+static void take_pair(const struct lkst_sink *o, struct lkst_log_config *config)
 {
-	const char *pair = tacho_stream_env(o->c->trace.stream, LKST_FACT_PAIR);
-	const struct tacho_clock_map *clock = &tacho_stream_source(o->c->trace.stream, 0)->clock;
+	const char *pair = tacho_stream_env(o->sink.config.stream, LKST_FACT_PAIR);
+	const struct tacho_clock_map *clock = &tacho_stream_source(o->sink.config.stream, 0)->clock;
 	unsigned long long tsc, realtime;
 
 	if (!pair || sscanf(pair, "%llu %llu", &tsc, &realtime) != 2 ||
@@ -287,9 +288,9 @@ static void take_pair(const struct lkst_out *o, struct lkst_log_config *config)
 	config->realtime = realtime;
 }
 
-static int create(struct lkst_out *o)
+static int create(struct lkst_sink *o)
 {
-	const struct tacho_stream *s = o->c->trace.stream;
+	const struct tacho_stream *s = o->sink.config.stream;
 	const char *own = tacho_stream_env(s, LKST_FACT_UUID);
 	const char *uuid = own ? own : tacho_stream_env(s, "uuid");
 	struct lkst_log_config config = { .freq = TACHO_NS_PER_S };
@@ -300,7 +301,7 @@ static int create(struct lkst_out *o)
 	config.arch = tacho_stream_env(s, "machine");
 	if (uuid && take_uuid(uuid, bytes))
 		config.uuid = bytes;
-	if (o->c->own_clock) {
+	if (o->sink.own_clock) {
 		config.freq = tacho_stream_source(s, 0)->clock.freq;
 		config.realtime = tacho_stream_source(s, 0)->clock.base;
 		take_pair(o, &config);
@@ -310,7 +311,7 @@ static int create(struct lkst_out *o)
 	config.types = text.data;
 	config.types_len = text.len;
 	if (!err)
-		err = lkst_log_create(&o->w, o->c->out, &config, &o->d);
+		err = lkst_log_create(&o->w, o->sink.config.path, &config, &o->sink.diag);
 	tacho_buf_release(&text);
 	return err;
 }
@@ -322,69 +323,59 @@ static void release_map(struct tacho_hashmap *m)
 	tacho_hashmap_release(m);
 }
 
-static void release(struct lkst_out *o)
+static void release(struct lkst_sink *o)
 {
 	release_map(&o->kinds);
 	release_map(&o->counters);
 	lkst_types_release(&o->types);
 	tacho_buf_release(&o->later);
-	free(o);
 }
 
-static int begin(struct cli_convert *c, void **writer)
+static int begin(struct tacho_sink *sink)
 {
-	struct lkst_out *o = calloc(1, sizeof(*o));
-	int ret;
+	struct lkst_sink *o = lkst(sink);
+	int err;
 
-	if (!o)
-		return cli_fail("out of memory");
-	o->c = c;
 	lkst_types_init(&o->types);
 	tacho_buf_init(&o->later, LKST_TYPES_TEXT_MAX);
-	if (!create(o)) {
-		*writer = o;
-		return CLI_OK;
-	}
-	ret = cli_fail_diag(&o->d);
-	release(o);
-	return ret;
+	err = create(o);
+	if (err)
+		release(o);
+	return err;
 }
 
-static int close_log(struct lkst_out *o, bool good)
+static int close_log(struct lkst_sink *o, bool good)
 {
 	int err = good ? flush_lost(o) : 0, close_err;
 
 	if (good && !err)
-		err = lkst_log_write_types(o->w, o->later.data, o->later.len, &o->d);
+		err = lkst_log_write_types(o->w, o->later.data, o->later.len, &o->sink.diag);
 	if (good && !err)
-		err = lkst_log_flush(o->w, &o->d);
-	o->c->bytes = lkst_log_bytes(o->w);
-	close_err = lkst_log_close(o->w, &o->d);
+		err = lkst_log_flush(o->w, &o->sink.diag);
+	o->sink.bytes = lkst_log_bytes(o->w);
+	close_err = lkst_log_close(o->w, &o->sink.diag);
 	return err ? err : close_err;
 }
 
-static int end(void *writer, bool good)
+static int end(struct tacho_sink *sink, bool good)
 {
-	struct lkst_out *o = writer;
+	struct lkst_sink *o = lkst(sink);
 	struct stat st;
-	int err, ret = CLI_OK;
+	int err = close_log(o, good);
 
-	o->d = (struct tacho_diag){ 0 };	/* that was said */
-	err = close_log(o, good);
-	if (good && err)
-		ret = cli_fail_diag(&o->d);
-	/* a file whose end is missing does not tell so */
-	if ((!good || err) && !stat(o->c->out, &st) && S_ISREG(st.st_mode))
-		(void)unlink(o->c->out);
-	o->c->events -= o->left_out;
+	/* a file whose end is missing does not show it */
+	if ((!good || err) && !stat(sink->config.path, &st) && S_ISREG(st.st_mode))
+		(void)unlink(sink->config.path);
+	sink->events -= o->left_out;
 	if (good && !err && o->left_out)
-		cli_note("%llu events have no number in LKST and are left out",
-			 (unsigned long long)o->left_out);
+		tacho_observer_note(sink->config.observer,
+				    "%llu events have no number in LKST and are left out",
+				    (unsigned long long)o->left_out);
 	release(o);
-	return ret;
+	return err;
 }
 
-const struct cli_format cli_format_lkst = {
-	.name = "lkst", .extensions = " .lkst ",
+const struct tacho_sink_format tacho_sink_lkst = {
+	.name = "lkst", .extensions = " .lkst ", .size = sizeof(struct lkst_sink),
 	.begin = begin, .lost = lost, .record = record, .end = end,
 };

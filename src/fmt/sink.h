@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sink.h - what can be written: the output formats, as fmt.h is of what can be read.
+ *
+ *	format	a struct tacho_sink_format: names and four functions
+ *	sink	one output that is being written: a struct tacho_sink
+ *
+ * A format is one file, fmt/<format>/sink.c, and one line in the table of sink.c.  It may
+ * also be outside of this tree: every function here takes a pointer to the format, not its
+ * name.  tests/app/toy_sink.c is one, with comments for who writes the next.
+ *
+ * Who calls what
+ *	The one who has records (app/convert.h; fmt/sink_public.c for programs of others):
+ *
+ *		tacho_sink_ready(format, path, &d);	early, before anything costs time
+ *		tacho_sink_begin(&sink, format, &config, &d);
+ *		while (tacho_stream_next(stream, &r) == TACHO_STREAM_RECORD) {
+ *			if (r.lost)
+ *				tacho_sink_lost(sink, &r);
+ *			if (it is wanted)
+ *				tacho_sink_record(sink, &r);
+ *		}
+ *		tacho_sink_last_losses(sink);		if all was read
+ *		tacho_sink_end(sink, good, &written, &d);
+ *
+ *	Each of these calls the format's function of that name.  A sink's functions are called
+ *	by one thread at a time, never from a signal handler; different sinks are
+ *	independent.  Nothing is printed, and no state outlives the sink.
+ *
+ * Ownership
+ *	tacho_sink_begin() allocates format->size zero bytes, the first of them a struct
+ *	tacho_sink, and tacho_sink_end() frees them.  Everything else that begin() made,
+ *	end() frees.  The stream, its types, config.path, config.lines and the observer are
+ *	the caller's and outlive the sink.  A record is valid during the call; its type
+ *	as long as the stream.
+ *
+ * Times
+ *	A record has two: r->time, ns since 1970, and r->ticks of its source's clock.  A format
+ *	that keeps the input's clock (TACHO_SINK_INPUT_CLOCK) uses neither directly but
+ *	tacho_sink_ticks(): r->ticks if all of the stream has one clock (sink->own_clock; its
+ *	frequency and zero are those of tacho_stream_source(stream, 0)->clock), else
+ *	r->time, with a clock of 10^9 ticks since 1970.  Times within fields are on that
+ *	clock too when record() sees them.  Records come in the order of r->time, which a
+ *	program that makes its own (<tacho/sink.h>) may break: then formats that need order
+ *	say so, or give such a record the time of the one before.
+ *
+ * Losses
+ *	r->lost records are missing before r, on r->cpu and of r->source.  lost() says so
+ *	once, before record(r), and record() ignores r->lost.  r itself may then not
+ *	come: it may be a record that is not wanted.  At the very end, after the last
+ *	record of a part, r has no type (r->type NULL), and time and ticks of that last record.
+ *	A format without a place for losses ignores them: the sum is a remark of the caller's.
+ *
+ * Errors
+ *	Negative errno, with sink->diag filled in: a sentence as in base/diag.h that names the
+ *	output.  One without a sentence becomes "cannot write 'PATH': reason".  After an error
+ *	nothing is called but end(), with good false.  The first error counts.  What is
+ *	no error but should be known (events left out, names changed) is a remark:
+ *	tacho_observer_note(sink->config.observer, ...), at the end, with numbers.
+ */
+#ifndef TACHO_FMT_SINK_H
+#define TACHO_FMT_SINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/observer.h"
+#include "stream/stream.h"
+
+struct tacho_line_config;
+struct tacho_sink;
+
+/* What an output's times are. */
+enum tacho_sink_clock {
+	TACHO_SINK_INPUT_CLOCK,	/* of the input's clock; of more than one, ns since 1970 */
+	TACHO_SINK_NS,		/* always ns since 1970 */
+	TACHO_SINK_NO_CLOCK,	/* it has none: records are shown as the input has them */
+};
+
+/*
+ * A format.
+ *
+ *	begin	Makes the output at config.path, which is absent or empty then.  After an
+ *		error nothing of it is left: end() is not called.
+ *	lost	See "Losses".
+ *	record	Appends a record.
+ *	end	Completes the output and counts sink->bytes.  !good: some call failed, or the
+ *		caller gave up: an output that does not show that it is not whole is removed.
+ *		Frees what the sink has, in any case.
+ */
+struct tacho_sink_format {
+	const char *name;		/* "dat": what people call it */
+	const char *extensions;		/* " .a .b ": names that mean it; "": none */
+	bool directory;			/* makes a directory, not a file */
+	bool pipe;			/* can go to "-" (standard output), a pipe or a device */
+	enum tacho_sink_clock clock;
+	int variant;			/* for formats that share functions: theirs */
+	size_t size;			/* of a struct that begins with a struct tacho_sink */
+	int (*begin)(struct tacho_sink *sink);
+	int (*lost)(struct tacho_sink *sink, const struct tacho_record *r);
+	int (*record)(struct tacho_sink *sink, const struct tacho_record *r);
+	int (*end)(struct tacho_sink *sink, bool good);
+};
+
+/* What a sink needs to know; all but stream and path may be 0. */
+struct tacho_sink_config {
+	struct tacho_stream *stream;	/* which records come from: types, clock, tables */
+	const char *path;
+	const struct tacho_line_config *lines;	/* how text looks; NULL: as ftrace's */
+	uint64_t first;		/* what relative times count from, ns since 1970; 0: first record */
+	bool all;		/* every record of the stream comes: none is excluded */
+	const struct tacho_observer *observer;
+};
+
+struct tacho_sink {
+	/* for the format */
+	const struct tacho_sink_format *format;
+	struct tacho_sink_config config;
+	bool own_clock;		/* tacho_sink_ticks() is of the input's one clock */
+	struct tacho_diag diag;	/* the first error */
+	uint64_t events;	/* records so far; end() takes off those that were left out */
+	uint64_t bytes;		/* end() says: size of the output */
+	bool closed;		/* whoever reads the output has seen enough: no error, but the end */
+
+	/* sink.c's own: records whose fields have times (fmt/lkst/record.h) */
+	struct {
+		bool wanted;
+		bool found;		/* in records of `type` */
+		const struct tacho_type *type;	/* looked at last */
+		struct tacho_buf raw;
+	} field_time;
+};
+
+struct tacho_sink_written {
+	uint64_t events, bytes;
+};
+
+/* ---- the table -------------------------------------------------------------------- */
+
+extern const struct tacho_sink_format tacho_sink_ctf, tacho_sink_dat, tacho_sink_dat7,
+	tacho_sink_kev, tacho_sink_lkst, tacho_sink_ltt, tacho_sink_ltt32,
+	tacho_sink_ltt_swap, tacho_sink_ltt32_swap, tacho_sink_ltt_full,
+	tacho_sink_text, tacho_sink_json;
+
+/* The formats by index, from 0; NULL beyond the last. */
+const struct tacho_sink_format *tacho_sink_format_at(size_t index);
+
+/* The format with this name; NULL: d, which may be NULL, says which there are. */
+const struct tacho_sink_format *tacho_sink_format_named(const char *name, struct tacho_diag *d);
+
+/* The format that something of this name is to have: by its extension, else CTF. */
+const struct tacho_sink_format *tacho_sink_format_of(const char *path);
+
+/* ---- one output ------------------------------------------------------------------- */
+
+/*
+ * Whether path can be made in this format: it is absent, an empty file, or, for a
+ * directory, an empty one.  0; -EEXIST, -ENOTDIR, -EISDIR, or what looking at it said, with d
+ * filled in.
+ */
+int tacho_sink_ready(const struct tacho_sink_format *format, const char *path,
+		     struct tacho_diag *d);
+
+/*
+ * Makes config->path.  *config is copied, what it points to is not.  0 and *sink, which must
+ * be ended; or a negative errno with d filled in and nothing left behind: as
+ * tacho_sink_ready(), -ENOMEM, or what the format said.
+ */
+int tacho_sink_begin(struct tacho_sink **sink, const struct tacho_sink_format *format,
+		     const struct tacho_sink_config *config, struct tacho_diag *d);
+
+/* r->lost records are missing before r.  0, or a negative errno: sink->diag. */
+int tacho_sink_lost(struct tacho_sink *sink, const struct tacho_record *r);
+
+/* Appends r, of which the stream's tacho_stream_current() is the source.  As tacho_sink_lost(). */
+int tacho_sink_record(struct tacho_sink *sink, const struct tacho_record *r);
+
+/* The stream was read to its end: what is lost after the last records.  As tacho_sink_lost(). */
+int tacho_sink_last_losses(struct tacho_sink *sink);
+
+/*
+ * Ends and frees the sink.  good: no call failed and the caller wants the output.  written and
+ * d may be NULL.  0, or the sink's first error with d filled in; then, and if !good, an output
+ * that would look whole is gone.
+ */
+int tacho_sink_end(struct tacho_sink *sink, bool good, struct tacho_sink_written *written,
+		   struct tacho_diag *d);
+
+/* ---- for formats ------------------------------------------------------------------ */
+
+/* A record's time on the output's clock: see "Times". */
+static inline uint64_t tacho_sink_ticks(const struct tacho_sink *sink,
+					const struct tacho_record *r)
+{
+	return sink->own_clock ? r->ticks : r->time;
+}
+
+/* -ENOMEM, and the sink's diag says so. */
+int tacho_sink_no_memory(struct tacho_sink *sink);
+
+#endif
