@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/suggest.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/convert.h"
-#include "cli/near.h"
 #include "cli/screen.h"
 #include "cli/trace.h"
 #include "engine/hist_print.h"
@@ -138,16 +138,13 @@ static int kernel_path(struct run *r)
 
 static int no_event(struct run *r, const char *event)
 {
-	char near[256];
+	struct tacho_diag d = { 0 };
 
 	if (is_synthetic(event))
 		return cli_fail("there is no synthetic event '%s'; define it with --synth",
 				event + strlen("synthetic:"));
-	if (cli_near_events(r->trace.stream, event, near, sizeof(near)))
-		return cli_fail("no event of the trace matches '%s'; near it are: %s",
-				event, near);
-	return cli_fail("no event of the trace matches '%s'; 'tacho stat' lists them",
-			event);
+	(void)app_suggest_no_event(r->trace.stream, event, &d);
+	return cli_fail_diag(&d);
 }
 
 /* A live source: an event that none of its types matches by now is nobody's. */

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/suggest.h"
 #include "base/text.h"
-#include "cli/cli.h"
 #include "cli/ask.h"
-#include "cli/near.h"
+#include "cli/cli.h"
 #include "cli/trace.h"
 #include "event/type.h"
 #include "query/query.h"
@@ -226,25 +226,17 @@ static bool glob_matches_any(const struct tacho_stream *s, const char *glob)
 	return false;
 }
 
-/* An event name that is written wrong should not look like an empty trace. */
+/* A misspelt event name must not look like an empty trace. */
 static int check_events(const struct cli_filter *f)
 {
 	for (size_t i = 0; i < f->events.nr; i++) {
 		const char *glob = f->events.list[i].text;
-		char near[256];
-
-		int err;
+		struct tacho_diag d = { 0 };
 
 		if (glob_matches_any(f->stream, glob))
 			continue;
-		err = tacho_stream_check(f->stream);
-		if (err)
-			return cli_stream_failed(f->stream, err);
-		if (cli_near_events(f->stream, glob, near, sizeof(near)))
-			return cli_fail("no event of the trace matches '%s'; near it are: %s",
-					glob, near);
-		return cli_fail("no event of the trace matches '%s'; 'tacho stat' lists them",
-				glob);
+		(void)app_suggest_no_event(f->stream, glob, &d);
+		return cli_fail_diag(&d);
 	}
 	return CLI_OK;
 }

@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "app/suggest.h"
 #include "base/text.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/job.h"
 #include "cli/kernel.h"
-#include "cli/near.h"
 #include "session/command.h"
 #include "session/known.h"
 
@@ -196,10 +196,10 @@ static int say_unfit(const struct tacho_command_info *c,
 	return 0;
 }
 
-/* A name of -e or --on that no program had; names that programs told are near it. */
+/* A name of -e or --on that no program had, and names of programs that resemble it. */
 static int say_no_event(struct job *job, const char *glob)
 {
-	struct tacho_near near = { .nr = 0 };
+	struct tacho_suggestions s = { .nr = 0 };
 	struct tacho_known known;
 	char text[512];
 	int err;
@@ -215,12 +215,12 @@ static int say_no_event(struct job *job, const char *glob)
 		if (!colon)
 			continue;
 		*colon = '\0';
-		tacho_near_event(&near, glob, known.type[i].name, colon + 1);
+		tacho_suggest_event(&s, glob, known.type[i].name, colon + 1);
 		*colon = ':';
 	}
 	tacho_known_release(&known);
 	cli_note("no program had an event '%s'%s%s", glob,
-		 cli_near_text(&near, text, sizeof(text)) ? "; near it are: " : "",
+		 app_suggest_text(&s, text, sizeof(text)) ? "; near it are: " : "",
 		 text);
 	return err;
 }

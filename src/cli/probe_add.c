@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/near.h"
 #include "cli/probe.h"
 
 #define ARENA_MAX	((size_t)256 << 20)

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/suggest.h"
 #include "base/text.h"
-#include "cli/near.h"
 #include "cli/probe.h"
 
 #define NAME_ROOM	(TACHO_PROBE_NAME_MAX - 8u)	/* a number may follow */
@@ -141,8 +141,8 @@ static int split(struct probe_add *a, const char *text, struct spec *s)
 
 /* ---- functions ---- */
 
-/* The nearest names, for a message. */
-static const char *near_functions(struct probe_add *a, const char *name)
+/* The names that resemble it most, for a message. */
+static const char *similar_functions(struct probe_add *a, const char *name)
 {
 	const struct tacho_function *f, *best[3];
 	unsigned int score[3], d, limit = (unsigned int)strlen(name) / 3 + 1;
@@ -152,7 +152,7 @@ static const char *near_functions(struct probe_add *a, const char *name)
 
 	f = tacho_object_functions(a->object, &nr);
 	for (size_t i = 0; i < nr; i++) {
-		d = tacho_near_distance(name, f[i].name);
+		d = tacho_suggest_distance(name, f[i].name);
 		if (strlen(name) > 3 && d > 1 && strstr(f[i].name, name))
 			d = 1;
 		if (d > limit || (n == 3 && score[2] <= d))
@@ -184,7 +184,7 @@ static int no_function(struct probe_add *a, const char *name)
 				"debug symbols, or name an address (0x...)",
 				a->program);
 	return cli_fail("'%s' has no function '%s'%s", a->program, name,
-			near_functions(a, name));
+			similar_functions(a, name));
 }
 
 /* "checkout.constprop.0" is what the compiler made of checkout. */
@@ -207,7 +207,7 @@ static int add_named(struct probe_add *a, struct probe_event *e,
 		if (f->resolver)
 			return cli_fail("'%s' only chooses a function when the "
 				"program is loaded (ifunc): probe one of "
-				"those%s", name, near_functions(a, name));
+				"those%s", name, similar_functions(a, name));
 		if (!probe_place_new(a, e, f->address, false))
 			return CLI_FAILED;
 	}

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/near.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "kernel/instance_priv.h"
 
@@ -34,16 +34,16 @@ static void full_name(const struct tacho_kernel_event *ev, char *to)
 static int nothing_matches(const struct choice *c, const char *glob,
 			   struct tacho_diag *d)
 {
-	struct tacho_near near = { .nr = 0 };
+	struct tacho_suggestions s = { .nr = 0 };
 	struct tacho_buf text;
 	int ret;
 
 	for (size_t i = 0; i < c->nr; i++)
-		tacho_near_event(&near, glob, c->ev[i].system, c->ev[i].name);
+		tacho_suggest_event(&s, glob, c->ev[i].system, c->ev[i].name);
 	tacho_buf_init(&text, 4096);
-	for (unsigned int i = 0; i < near.nr; i++)
+	for (unsigned int i = 0; i < s.nr; i++)
 		tacho_buf_printf(&text, "%s'%s'", !i ? "; near: " :
-				 i + 1 < near.nr ? ", " : " and ", near.name[i]);
+				 i + 1 < s.nr ? ", " : " and ", s.name[i]);
 	ret = tacho_diag(d, -ENOENT, 0, "no kernel event matches '%s'%s", glob,
 			 tacho_buf_str(&text));
 	tacho_buf_release(&text);

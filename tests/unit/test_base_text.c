@@ -6,7 +6,7 @@
 
 #include "base/compiler.h"
 #include "base/json.h"
-#include "base/near.h"
+#include "base/suggest.h"
 #include "base/text.h"
 
 static void test_globs(void)
@@ -49,7 +49,7 @@ static void test_globs(void)
 			   table[i].pattern, table[i].text);
 }
 
-static void test_near(void)
+static void test_suggest(void)
 {
 	static const char *const events[][2] = {
 		{ "sched", "sched_switch" }, { "sched", "sched_wakeup" },
@@ -70,15 +70,15 @@ static void test_near(void)
 		{ "irq:completely_different", "" }, { "zzz", "" }, { "x:m", "" },
 	};
 
-	CHECK(tacho_near_distance("", "abc") == 3);
-	CHECK(tacho_near_distance("abc", "") == 3);
-	CHECK(tacho_near_distance("shced", "sched") == 1);
-	CHECK(tacho_near_distance("kitten", "sitting") == 3);
+	CHECK(tacho_suggest_distance("", "abc") == 3);
+	CHECK(tacho_suggest_distance("abc", "") == 3);
+	CHECK(tacho_suggest_distance("shced", "sched") == 1);
+	CHECK(tacho_suggest_distance("kitten", "sitting") == 3);
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(table); i++) {
-		struct tacho_near n = { .nr = 0 };
+		struct tacho_suggestions n = { .nr = 0 };
 
 		for (size_t k = 0; k < TACHO_ARRAY_SIZE(events); k++)
-			tacho_near_event(&n, table[i].glob, events[k][0], events[k][1]);
+			tacho_suggest_event(&n, table[i].glob, events[k][0], events[k][1]);
 		test_check(!strcmp(n.nr ? n.name[0] : "", table[i].near), __FILE__,
 			   __LINE__, "'%s': near '%s', not '%s'", table[i].glob,
 			   n.nr ? n.name[0] : "", table[i].near);
@@ -248,7 +248,7 @@ int main(void)
 {
 	test_utf8();
 	test_globs();
-	test_near();
+	test_suggest();
 	test_event_glob();
 	test_hash();
 	test_sizes();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/near.h"
+#include "base/suggest.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static unsigned int least(unsigned int a, unsigned int b)
  * Row i has the distances of a's first i letters to b's first j; two rows more are
  * kept for neighbours that changed places.
  */
-unsigned int tacho_near_distance(const char *a, const char *b)
+unsigned int tacho_suggest_distance(const char *a, const char *b)
 {
 	unsigned int rows[3][NAME_CUT + 1];
 	size_t na = strnlen(a, NAME_CUT), nb = strnlen(b, NAME_CUT);
@@ -39,25 +39,25 @@ unsigned int tacho_near_distance(const char *a, const char *b)
 	return rows[na % 3][nb];
 }
 
-static void add(struct tacho_near *n, const char *system, const char *event,
+static void add(struct tacho_suggestions *s, const char *system, const char *event,
 		unsigned int score)
 {
-	char name[sizeof(n->name[0])];
+	char name[sizeof(s->name[0])];
 	unsigned int i;
 
 	(void)snprintf(name, sizeof(name), "%s:%s", system, event);
-	for (i = 0; i < n->nr; i++)
-		if (!strcmp(n->name[i], name))
+	for (i = 0; i < s->nr; i++)
+		if (!strcmp(s->name[i], name))
 			return;
-	if (n->nr == TACHO_NEAR_MAX && n->score[n->nr - 1] <= score)
+	if (s->nr == TACHO_SUGGEST_MAX && s->score[s->nr - 1] <= score)
 		return;
-	i = n->nr < TACHO_NEAR_MAX ? n->nr++ : n->nr - 1;
-	for (; i && n->score[i - 1] > score; i--) {
-		memcpy(n->name[i], n->name[i - 1], sizeof(name));
-		n->score[i] = n->score[i - 1];
+	i = s->nr < TACHO_SUGGEST_MAX ? s->nr++ : s->nr - 1;
+	for (; i && s->score[i - 1] > score; i--) {
+		memcpy(s->name[i], s->name[i - 1], sizeof(name));
+		s->score[i] = s->score[i - 1];
 	}
-	memcpy(n->name[i], name, sizeof(name));
-	n->score[i] = score;
+	memcpy(s->name[i], name, sizeof(name));
+	s->score[i] = score;
 }
 
 /* The letters of a part of a glob that stand for themselves. */
@@ -71,22 +71,22 @@ static void letters(const char *from, size_t len, char to[NAME_CUT + 1])
 	to[n] = '\0';
 }
 
-/* False: not near.  *score: 0 is equal. */
-static bool is_near(const char *word, const char *name, unsigned int *score)
+/* False: they do not resemble each other.  *score: 0 is equal. */
+static bool resembles(const char *word, const char *name, unsigned int *score)
 {
 	size_t len = strlen(word);
 	unsigned int limit = len < 6 ? 1 : (unsigned int)len / 3;
 
 	if (!len)
 		return false;
-	*score = tacho_near_distance(word, name);
+	*score = tacho_suggest_distance(word, name);
 	if (*score > 1 && len >= 3 && strstr(name, word))
 		*score = 1;
 	return *score <= limit;
 }
 
-void tacho_near_event(struct tacho_near *n, const char *glob, const char *system,
-		      const char *event)
+void tacho_suggest_event(struct tacho_suggestions *s, const char *glob, const char *system,
+			 const char *event)
 {
 	const char *colon = strchr(glob, ':'), *name = colon ? colon + 1 : glob;
 	char given[NAME_CUT + 1], word[NAME_CUT + 1];
@@ -94,9 +94,9 @@ void tacho_near_event(struct tacho_near *n, const char *glob, const char *system
 
 	letters(glob, colon ? (size_t)(colon - glob) : 0, given);
 	letters(name, strlen(name), word);
-	/* the right event of another system is near, too */
-	if (is_near(word, event, &score))
-		add(n, system, event, 2 * score + (*given && strcmp(given, system) != 0));
-	if (is_near(*given ? given : word, system, &score) && (!colon || !*word))
-		add(n, system, "*", 2 * score);
+	/* the right event of another system is one, too */
+	if (resembles(word, event, &score))
+		add(s, system, event, 2 * score + (*given && strcmp(given, system) != 0));
+	if (resembles(*given ? given : word, system, &score) && (!colon || !*word))
+		add(s, system, "*", 2 * score);
 }
