@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/command.h"
 #include "app/suggest.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -56,24 +57,12 @@ bool cli_ask_interrupted(void)
 	return interrupted;
 }
 
-const char *cli_split_event(const char *arg, char event[CLI_EVENT_MAX])
+static int fail_command(const struct tacho_cmd_error *e, const char *command)
 {
-	size_t n = strspn(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			  "0123456789_:*?-.");
+	struct tacho_diag d = { 0 };
 
-	if (!n || arg[n] != '/' || n >= CLI_EVENT_MAX)
-		return NULL;
-	memcpy(event, arg, n);
-	event[n] = '\0';
-	return arg + n + 1;
-}
-
-int cli_fail_command(const struct tacho_cmd_error *e, const char *command)
-{
-	(void)cli_fail("%s", e->text[0] ? e->text : strerror(-e->err));
-	if (command && *command)
-		fprintf(stderr, "  %s\n  %*s^\n", command, (int)e->column, "");
-	return CLI_FAILED;
+	(void)app_command_diag(&d, e);
+	return cli_fail_at(&d, command);
 }
 
 /* ---- commands ------------------------------------------------------------- */
@@ -169,7 +158,7 @@ static int set_commands(struct run *r)
 		struct tacho_cmd_error e = { 0 };
 
 		if (tacho_query_synth(r->query, r->ask->synth[i], &e))
-			return cli_fail_command(&e, r->ask->synth[i]);
+			return fail_command(&e, r->ask->synth[i]);
 	}
 	for (uint32_t i = 0; i < r->ask->nr_commands; i++) {
 		struct tacho_cmd_error e = { 0 };
@@ -179,7 +168,7 @@ static int set_commands(struct run *r)
 		if (err == -ENOENT && !e.err)
 			return no_event(r, r->ask->command[i].event);
 		if (err)
-			return cli_fail_command(&e, r->text[i]);
+			return fail_command(&e, r->text[i]);
 	}
 	(void)tacho_query_hand_over(r->query);
 	return CLI_OK;
@@ -333,7 +322,7 @@ static int late_error(const struct run *r)
 	struct tacho_cmd_error e;
 	const char *text = tacho_query_late(r->query, &e);
 
-	return text ? cli_fail_command(&e, text) : CLI_OK;
+	return text ? fail_command(&e, text) : CLI_OK;
 }
 
 /* A look at the clock, of a live source.  False: that was all. */

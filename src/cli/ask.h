@@ -80,15 +80,4 @@ int cli_ask_session(const struct cli_ask *ask);
 /* Whether Ctrl-C was pressed; the first call begins to watch for it. */
 bool cli_ask_interrupted(void);
 
-#define CLI_EVENT_MAX	256
-
-/*
- * "EVENT/TEXT" in two: copies EVENT (a glob) and returns TEXT, a part of arg; NULL, and
- * event as it was, when there is no EVENT.
- */
-const char *cli_split_event(const char *arg, char event[CLI_EVENT_MAX]);
-
-/* "tacho: TEXT", the command and a caret below it; returns CLI_FAILED. */
-int cli_fail_command(const struct tacho_cmd_error *e, const char *command);
-
 #endif

@@ -6,11 +6,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/command.h"
+#include "app/kernel.h"
+#include "app/session.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
-#include "cli/kernel.h"
 #include "cli/screen.h"
-#include "cli/session.h"
 #include "engine/hist_print.h"
 #include "kernel/syscalls.h"
 #include "query/query.h"
@@ -27,7 +28,7 @@ struct session_run {
 	bool has_session, has_kernel;
 	struct tacho_dir dir;
 	struct tacho_session session;
-	struct cli_kernel kernel;
+	struct app_kernel kernel;
 	struct tacho_names names;
 	struct tacho_resolver *resolver;
 	struct tacho_buf out;
@@ -101,7 +102,7 @@ static int put_one(const struct tacho_command_hist *h, void *arg)
 static int put_kernel(const struct tacho_kernel_event *ev, const char *text, void *arg)
 {
 	struct session_run *r = arg;
-	char event[CLI_EVENT_MAX];
+	char event[APP_EVENT_MAX];
 	struct tacho_json j;
 
 	r->found++;
@@ -188,19 +189,15 @@ static int watch(struct session_run *r)
 static int open_both(struct session_run *r)
 {
 	const char *name = r->ask->session;
-	int ret = CLI_OK;
+	struct tacho_diag d = { 0 };
 
 	if (r->ask->trace) {
-		ret = cli_kernel_open(&r->kernel, name);
-		r->has_kernel = ret == CLI_OK;
-		return ret;
+		r->has_kernel = !app_kernel_open(&r->kernel, name, &d);
+		return r->has_kernel ? CLI_OK : cli_fail_diag(&d);
 	}
-	r->has_kernel = cli_kernel_try(&r->kernel, name);
-	r->has_session = cli_session_try(&r->dir, &r->session, name);
-	/* again, for its sentence */
-	if (!r->has_session && !r->has_kernel)
-		ret = cli_session_open(&r->dir, &r->session, name);
-	return ret;
+	r->has_kernel = !app_kernel_open(&r->kernel, name, NULL);
+	r->has_session = !app_session_open(&r->dir, &r->session, name, &d);
+	return r->has_session || r->has_kernel ? CLI_OK : cli_fail_diag(&d);
 }
 
 int cli_ask_session(const struct cli_ask *a)
@@ -225,9 +222,9 @@ int cli_ask_session(const struct cli_ask *a)
 		cli_note("nothing of session '%s' has counted anything; 'tacho "
 			 "trigger -s %s' lists what is set", a->session, a->session);
 	if (r.has_session)
-		cli_session_close(&r.dir, &r.session);
+		app_session_close(&r.dir, &r.session);
 	if (r.has_kernel)
-		cli_kernel_close(&r.kernel);
+		app_kernel_close(&r.kernel);
 	tacho_resolver_free(r.resolver);
 	return ret;
 }

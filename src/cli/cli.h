@@ -46,6 +46,12 @@ int cli_fail(const char *fmt, ...) TACHO_PRINTF(1, 2);
 /* The same with the sentence of d. */
 int cli_fail_diag(const struct tacho_diag *d);
 
+/*
+ * The same, and the command that is wrong with a caret below the place, if d has one (see
+ * app/command.h); command may be NULL.
+ */
+int cli_fail_at(const struct tacho_diag *d, const char *command);
+
 /* "tacho: TEXT" and where help is; returns CLI_USAGE. */
 int cli_usage(const char *fmt, ...) TACHO_PRINTF(1, 2);
 

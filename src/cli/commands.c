@@ -5,11 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/ask.h"
+#include "app/command.h"
+#include "app/kernel.h"
 #include "cli/cli.h"
-#include "cli/kernel.h"
 #include "cli/session.h"
-#include "session/command.h"
 
 #define LIST_MAX	((size_t)16 << 20)
 
@@ -69,7 +68,7 @@ static int list_kernel_one(const struct tacho_kernel_event *ev, const char *text
 			   void *arg)
 {
 	struct kernel_listing *l = arg;
-	char event[CLI_EVENT_MAX];
+	char event[APP_EVENT_MAX];
 
 	(void)snprintf(event, sizeof(event), "%s:%s", ev->system, ev->name);
 	if (l->json) {
@@ -83,7 +82,7 @@ static int list_kernel_one(const struct tacho_kernel_event *ev, const char *text
 	return 0;
 }
 
-static int kernel_list(const struct change *c, const struct cli_kernel *k,
+static int kernel_list(const struct change *c, const struct app_kernel *k,
 		       const char *event)
 {
 	struct kernel_listing l = { .json = c->json };
@@ -109,14 +108,17 @@ static int kernel_list(const struct change *c, const struct cli_kernel *k,
 /* event NULL: list all; text NULL: list. */
 static int kernel_run(const struct change *c, const char *event, const char *text)
 {
-	struct cli_kernel k;
-	int ret = cli_kernel_open(&k, c->name);
+	struct tacho_diag d = { 0 };
+	struct app_kernel k;
+	int ret = CLI_OK;
 
-	if (ret != CLI_OK)
-		return ret;
-	ret = text ? cli_kernel_set(&k, control_of(c), event, text) :
-		     kernel_list(c, &k, event);
-	cli_kernel_close(&k);
+	if (app_kernel_open(&k, c->name, &d))
+		return cli_fail_diag(&d);
+	if (!text)
+		ret = kernel_list(c, &k, event);
+	else if (app_kernel_set(&k, control_of(c), event, text, &d))
+		ret = cli_fail_at(&d, text);
+	app_kernel_close(&k);
 	return ret;
 }
 
@@ -177,25 +179,11 @@ static int list(const struct change *c, const char *event)
 
 static int set(struct change *c, const char *event, const char *text)
 {
-	struct tacho_cmd_error e = { 0 };
-	uint32_t matched = 1;
-	int err;
+	struct tacho_diag d = { 0 };
+	uint32_t matched;
 
-	switch (c->kind) {
-	case TACHO_COMMAND_FILTER:
-		err = tacho_command_filter(&c->session, event, text, &matched, &e);
-		break;
-	case TACHO_COMMAND_TRIGGER:
-		err = tacho_command_trigger(&c->session, event, text, &matched, &e);
-		break;
-	case TACHO_COMMAND_SYNTH:
-	case TACHO_COMMAND_EPROBE:
-	default:
-		err = tacho_command_synth(&c->session, text, &e);
-		break;
-	}
-	if (err)
-		return cli_fail_command(&e, text);
+	if (app_command_set(&c->session, c->kind, event, text, &matched, &d))
+		return cli_fail_at(&d, text);
 	if (!matched)
 		cli_note("no event of the running programs matches '%s'; it is kept "
 			 "for programs that start later", event);
@@ -225,7 +213,7 @@ static int run(enum tacho_command_kind kind, int argc, char **argv)
 		ret = list(&c, n ? argv[0] : NULL);
 	else
 		ret = set(&c, argv[0], argv[most - 1]);
-	cli_session_close(&c.dir, &c.session);
+	app_session_close(&c.dir, &c.session);
 	return ret;
 }
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/command.h"
 #include "app/suggest.h"
 #include "base/text.h"
-#include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/trace.h"
 #include "event/type.h"
@@ -295,15 +295,19 @@ static int open_time(struct cli_filter *f)
 static int add_expr(struct cli_filter *f, const char *arg)
 {
 	struct tacho_cmd_error e = { 0 };
-	char event[CLI_EVENT_MAX] = "*:*";
-	const char *text = cli_split_event(arg, event);
+	struct tacho_diag d = { 0 };
+	char event[APP_EVENT_MAX] = "*:*";
+	const char *text = app_split_event(arg, event);
 	const char *expr = text ? text : arg;
 	int err;
 
 	err = tacho_query_filter(f->query, event, expr, &e);
 	if (err == -ENOENT && !e.err)
 		return cli_fail("--filter: no event of the trace matches '%s'", event);
-	return err ? cli_fail_command(&e, expr) : CLI_OK;
+	if (!err)
+		return CLI_OK;
+	(void)app_command_diag(&d, &e);
+	return cli_fail_at(&d, expr);
 }
 
 static int open_exprs(struct cli_filter *f)

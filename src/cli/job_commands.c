@@ -3,21 +3,21 @@
 #include <errno.h>
 #include <string.h>
 
+#include "app/command.h"
+#include "app/kernel.h"
 #include "app/suggest.h"
 #include "base/text.h"
-#include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/job.h"
-#include "cli/kernel.h"
 #include "session/command.h"
 #include "session/known.h"
 
 static int to_programs(struct job *job, enum tacho_kernel_control what,
-		       const char *event, const char *text, struct tacho_cmd_error *e)
+		       const char *event, const char *text, struct tacho_diag *d)
 {
-	if (what == TACHO_KERNEL_FILTER)
-		return tacho_command_filter(&job->session, event, text, NULL, e);
-	return tacho_command_trigger(&job->session, event, text, NULL, e);
+	return app_command_set(&job->session, what == TACHO_KERNEL_FILTER ?
+			       TACHO_COMMAND_FILTER : TACHO_COMMAND_TRIGGER,
+			       event, text, NULL, d);
 }
 
 /* An event that a trigger switches on must be known when it comes. */
@@ -51,20 +51,23 @@ static int to_kernel(struct job *job, enum tacho_kernel_control what,
 		     const char *event, const char *text)
 {
 	struct tacho_diag d = { 0 };
-	char target[CLI_EVENT_MAX] = "";
+	char target[APP_EVENT_MAX] = "";
 	int err;
 
 	if (!kernel_has(job->kernel, event))
 		return -1;
 	if (what == TACHO_KERNEL_TRIGGER &&
-	    cli_kernel_check_trigger(event, text, target, sizeof(target)))
-		return CLI_FAILED;
+	    app_kernel_check_trigger(event, text, target, sizeof(target), &d))
+		return cli_fail_diag(&d);
 	err = tacho_kernel_control_enabled(job->kernel, what, event, text, NULL, &d);
 	if (err == -EINVAL && job->has_session && strpbrk(event, "*?[")) {
 		cli_note("no event of the kernel takes '%s': %s", text, d.text);
 		return -1;
 	}
-	return err ? cli_kernel_fail(err, &d, what, event, text) : expect(job, target);
+	if (!err)
+		return expect(job, target);
+	(void)app_kernel_explain(what, event, text, &d);
+	return cli_fail_at(&d, text);
 }
 
 /*
@@ -75,11 +78,11 @@ static int to_kernel(struct job *job, enum tacho_kernel_control what,
 static int give(struct job *job, enum tacho_kernel_control what,
 		const char *event, const char *text)
 {
-	struct tacho_cmd_error e = { 0 };
+	struct tacho_diag d = { 0 };
 	int err = 0, ret = -1;
 
 	if (job->has_session)
-		err = to_programs(job, what, event, text, &e);
+		err = to_programs(job, what, event, text, &d);
 	if (job->kernel)
 		ret = to_kernel(job, what, event, text);
 	if (ret == CLI_OK)
@@ -87,14 +90,14 @@ static int give(struct job *job, enum tacho_kernel_control what,
 	if (ret >= 0)
 		return ret;
 	if (job->has_session)
-		return err ? cli_fail_command(&e, text) : CLI_OK;
+		return err ? cli_fail_at(&d, text) : CLI_OK;
 	return cli_fail("no event that is recorded matches '%s'", event);
 }
 
 static int set_filter(struct job *job, const char *arg)
 {
-	char event[CLI_EVENT_MAX] = "*:*";
-	const char *text = cli_split_event(arg, event);
+	char event[APP_EVENT_MAX] = "*:*";
+	const char *text = app_split_event(arg, event);
 
 	return give(job, TACHO_KERNEL_FILTER, event, text ? text : arg);
 }
@@ -105,8 +108,8 @@ void job_set_filters(const struct job *job, struct tacho_session *session,
 	const struct job_options *o = job->opt;
 
 	for (uint32_t i = 0; i < o->nr_filters; i++) {
-		char event[CLI_EVENT_MAX] = "*:*";
-		const char *text = cli_split_event(o->filter[i], event);
+		char event[APP_EVENT_MAX] = "*:*";
+		const char *text = app_split_event(o->filter[i], event);
 
 		/* one that is not for these was found fit for others */
 		text = text ? text : o->filter[i];
@@ -120,8 +123,8 @@ void job_set_filters(const struct job *job, struct tacho_session *session,
 
 static int set_trigger(struct job *job, const char *arg)
 {
-	char event[CLI_EVENT_MAX];
-	const char *text = cli_split_event(arg, event);
+	char event[APP_EVENT_MAX];
+	const char *text = app_split_event(arg, event);
 
 	if (!text)
 		return cli_usage("--trigger: '%s' is not EVENT/TRIGGER", arg);
@@ -130,13 +133,12 @@ static int set_trigger(struct job *job, const char *arg)
 
 static int set_synth(struct job *job, const char *text)
 {
-	struct tacho_cmd_error e = { 0 };
+	struct tacho_diag d = { 0 };
 
 	if (!job->has_session)
 		return cli_usage("--synth: synthetic events of the kernel are for 'tacho hist -k'");
-	if (tacho_command_synth(&job->session, text, &e))
-		return cli_fail_command(&e, text);
-	return CLI_OK;
+	return app_command_set(&job->session, TACHO_COMMAND_SYNTH, NULL, text, NULL, &d) ?
+	       cli_fail_at(&d, text) : CLI_OK;
 }
 
 /*
@@ -146,19 +148,20 @@ static int set_synth(struct job *job, const char *text)
 static int set_stacks(struct job *job)
 {
 	const struct cli_list *l = &job->opt->events;
-	struct tacho_cmd_error e = { 0 };
+	static const char text[] = "stacktrace";
+	struct tacho_diag d = { 0 };
 	int err = 0;
 
 	if (!job->has_session)
 		return CLI_OK;
 	if (l->nr && l->item[0][0] == '!')
-		err = tacho_command_trigger(&job->session, "*:*", "stacktrace",
-					    NULL, &e);
+		err = app_command_set(&job->session, TACHO_COMMAND_TRIGGER, "*:*", text,
+				      NULL, &d);
 	for (size_t i = 0; !err && i < l->nr; i++)
 		if (l->item[i][0] != '!')
-			err = tacho_command_trigger(&job->session, l->item[i],
-						    "stacktrace", NULL, &e);
-	return err ? cli_fail_command(&e, "stacktrace") : CLI_OK;
+			err = app_command_set(&job->session, TACHO_COMMAND_TRIGGER,
+					      l->item[i], text, NULL, &d);
+	return err ? cli_fail_at(&d, text) : CLI_OK;
 }
 
 int job_set_commands(struct job *job)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/command.h"
 #include "cli/cli.h"
 #include "cli/out.h"
 #include "cli/screen.h"
@@ -45,6 +46,14 @@ int cli_fail(const char *fmt, ...)
 int cli_fail_diag(const struct tacho_diag *d)
 {
 	return cli_fail("%s", d->text[0] ? d->text : strerror(-d->err));
+}
+
+int cli_fail_at(const struct tacho_diag *d, const char *command)
+{
+	(void)cli_fail_diag(d);
+	if (command && *command && d->offset != APP_NO_PLACE)
+		fprintf(stderr, "  %s\n  %*s^\n", command, (int)d->offset, "");
+	return CLI_FAILED;
 }
 
 int cli_usage(const char *fmt, ...)

@@ -165,7 +165,7 @@ static int create_run(int argc, char **argv)
 		(void)tacho_session_destroy(&s, NULL);
 	else if (c.json)
 		say_json(c.cfg.name, "bit", s.bit);
-	cli_session_close(&dir, &s);
+	app_session_close(&dir, &s);
 	return ret;
 }
 
@@ -232,7 +232,7 @@ static int for_each_name(int argc, char **argv,
 
 		if (!one) {
 			one = fn(&s, json);
-			cli_session_close(&dir, &s);
+			app_session_close(&dir, &s);
 		}
 		ret = ret ? ret : one;
 	}
@@ -293,16 +293,16 @@ static int destroy_one(const char *name, bool json)
 	struct tacho_dir dir;
 	int ret = CLI_OK;
 
-	if (cli_session_try(&dir, &s, name)) {
+	if (!app_session_open(&dir, &s, name, NULL)) {
 		if (tacho_session_destroy(&s, &d))
 			ret = cli_fail_diag(&d);
-		cli_session_close(&dir, &s);
+		app_session_close(&dir, &s);
 		if (!ret)
 			(void)destroy_kept(name);
 	} else if (!destroy_kept(name)) {
 		ret = cli_session_open(&dir, &s, name);
 		if (!ret)
-			cli_session_close(&dir, &s);
+			app_session_close(&dir, &s);
 	}
 	if (!ret && json)
 		say_json(name, "destroyed", 1);
@@ -404,7 +404,7 @@ static int rule_run(int argc, char **argv, bool enable)
 	}
 	if (!ret && json)
 		say_json(name, "matched", sum);
-	cli_session_close(&dir, &s);
+	app_session_close(&dir, &s);
 	return ret;
 }
 
@@ -517,7 +517,7 @@ static int snapshot_run(int argc, char **argv)
 		ret = cli_output_ready(output, given);
 	if (!ret && !tacho_session_owned(s.path))
 		ret = snapshot_here(&s, output, json);
-	cli_session_close(&dir, &s);
+	app_session_close(&dir, &s);
 	return ret;
 }
 

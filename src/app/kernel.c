@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "cli/kernel.h"
+#include "app/kernel.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/ask.h"
-#include "cli/cli.h"
-#include "cli/session.h"
+#include "app/command.h"
+#include "app/session.h"
 #include "engine/trigger.h"
 
 #define ARENA_MAX	((size_t)1 << 20)
@@ -15,29 +14,29 @@
 
 /* ---- which instance -------------------------------------------------------- */
 
-/* What the session of that name says: instance ("": none).  False: there is none. */
-static bool ask_session(const char *name, char instance[TACHO_KERNEL_INSTANCE_MAX])
+/* The instance of the session of that name ("": none).  False: no such session. */
+static bool session_instance(const char *name, char instance[TACHO_KERNEL_INSTANCE_MAX])
 {
 	const struct tacho_control *c;
 	struct tacho_session s;
 	struct tacho_dir dir;
 
-	if (!cli_session_try(&dir, &s, name))
+	if (app_session_open(&dir, &s, name, NULL))
 		return false;
 	c = s.view.ctl;
 	(void)snprintf(instance, TACHO_KERNEL_INSTANCE_MAX, "%.*s",
 		       (int)sizeof(c->kernel_instance), c->kernel_instance);
-	cli_session_close(&dir, &s);
+	app_session_close(&dir, &s);
 	return true;
 }
 
-static int find(struct cli_kernel *k, const char *name, struct tacho_diag *d)
+int app_kernel_open(struct app_kernel *k, const char *name, struct tacho_diag *d)
 {
-	bool session = ask_session(name, k->instance);
+	bool session = session_instance(name, k->instance);
 	int err;
 
 	if (session && !k->instance[0])
-		return tacho_diag(d, -ENOENT, 0,
+		return tacho_diag(d, -ENOENT, APP_NO_PLACE,
 				  "session '%s' records nothing of the kernel", name);
 	err = tacho_tracefs_open(&k->tracefs, 0, d);
 	if (err || session)
@@ -46,37 +45,26 @@ static int find(struct cli_kernel *k, const char *name, struct tacho_diag *d)
 	if (err)
 		tacho_tracefs_close(&k->tracefs);
 	if (err == -EEXIST)
-		return tacho_diag(d, err, 0, "several recordings of the kernel are "
-				  "called '%s'", name);
-	return err ? tacho_diag(d, err, 0, "there is no session '%s', and no recording "
-				"of the kernel by that name", name) : 0;
+		return tacho_diag(d, err, APP_NO_PLACE,
+				  "several recordings of the kernel are called '%s'", name);
+	return err ? tacho_diag(d, err, APP_NO_PLACE, "there is no session '%s', and no "
+				"recording of the kernel by that name", name) : 0;
 }
 
-int cli_kernel_open(struct cli_kernel *k, const char *name)
-{
-	struct tacho_diag d = { 0 };
-
-	return find(k, name, &d) ? cli_fail_diag(&d) : CLI_OK;
-}
-
-bool cli_kernel_try(struct cli_kernel *k, const char *name)
-{
-	return !find(k, name, NULL);
-}
-
-void cli_kernel_close(struct cli_kernel *k)
+void app_kernel_close(struct app_kernel *k)
 {
 	tacho_tracefs_close(&k->tracefs);
 }
 
-/* ---- what is handed over --------------------------------------------------- */
+/* ---- what the kernel may be given ------------------------------------------- */
 
 /* A snapshot exchanges the buffers: what the recorder has not read would be gone. */
-static int refuse_snapshot(const char *event)
+static int refuse_snapshot(const char *event, struct tacho_diag *d)
 {
-	return cli_fail("a snapshot by the kernel would take the events away from the "
-			"recording; 'tacho record --on-kernel %s' writes what is "
-			"around such an event", event);
+	return tacho_diag(d, -EOPNOTSUPP, APP_NO_PLACE,
+			  "a snapshot by the kernel would take the events away from the "
+			  "recording; 'tacho record --on-kernel %s' writes what is "
+			  "around such an event", event);
 }
 
 static bool takes_snapshot(const struct tacho_trigger_spec *spec)
@@ -119,19 +107,20 @@ static bool sets_clock(const struct tacho_trigger_spec *spec)
 	return found;
 }
 
-static int refuse_time(const char *event)
+static int refuse_time(const char *event, struct tacho_diag *d)
 {
-	return cli_fail("for common_timestamp the kernel would set the recording's clock "
-			"anew and empty its buffers; 'tacho hist -k -e %s TRIGGER' "
-			"counts beside it", event);
+	return tacho_diag(d, -EOPNOTSUPP, APP_NO_PLACE,
+			  "for common_timestamp the kernel would set the recording's clock "
+			  "anew and empty its buffers; 'tacho hist -k -e %s TRIGGER' "
+			  "counts beside it", event);
 }
 
-int cli_kernel_check_trigger(const char *event, const char *text, char *target,
-			     size_t size)
+int app_kernel_check_trigger(const char *event, const char *text, char *target, size_t size,
+			     struct tacho_diag *d)
 {
 	struct tacho_trigger_spec spec = { 0 };
 	struct tacho_arena a;
-	int ret = CLI_OK;
+	int err = 0;
 
 	if (target)
 		*target = '\0';
@@ -139,15 +128,15 @@ int cli_kernel_check_trigger(const char *event, const char *text, char *target,
 	/* what we cannot read the kernel is to judge */
 	if (!tacho_trigger_parse(&spec, &a, text, NULL) && !spec.remove) {
 		if (takes_snapshot(&spec))
-			ret = refuse_snapshot(event);
+			err = refuse_snapshot(event, d);
 		else if (sets_clock(&spec))
-			ret = refuse_time(event);
+			err = refuse_time(event, d);
 		else if (target && spec.cmd == TACHO_TRIGGER_ENABLE_EVENT)
 			(void)snprintf(target, size, "%s:%s", spec.system,
 				       spec.event);
 	}
 	tacho_arena_release(&a);
-	return ret;
+	return err;
 }
 
 /* Whether text begins with a trigger of the language. */
@@ -165,55 +154,54 @@ static bool is_trigger(const char *text)
 }
 
 /* The kernel has no such trigger. */
-static int fail_unknown(const char *event, const char *text)
+static int no_trigger(const char *event, const char *text, struct tacho_diag *d)
 {
 	int n;
 
+	*d = (struct tacho_diag){ 0 };
 	text += *text == '!';
 	n = (int)strcspn(text, ": ");
 	if (!is_trigger(text))
-		return cli_fail("there is no trigger '%.*s'", n, text);
+		return tacho_diag(d, -EOPNOTSUPP, APP_NO_PLACE, "there is no trigger '%.*s'",
+				  n, text);
 	if (!strncmp(text, "hist", 4))
-		return cli_fail("this kernel has no histograms; 'tacho hist -k -e %s "
-				"TRIGGER' counts its events instead", event);
-	return cli_fail("this kernel has no trigger '%.*s'", n, text);
+		return tacho_diag(d, -EOPNOTSUPP, APP_NO_PLACE,
+				  "this kernel has no histograms; 'tacho hist -k -e %s "
+				  "TRIGGER' counts its events instead", event);
+	return tacho_diag(d, -EOPNOTSUPP, APP_NO_PLACE, "this kernel has no trigger '%.*s'",
+			  n, text);
 }
 
-int cli_kernel_fail(int err, const struct tacho_diag *d,
-		    enum tacho_kernel_control what, const char *event,
-		    const char *text)
+int app_kernel_explain(enum tacho_kernel_control what, const char *event, const char *text,
+		       struct tacho_diag *d)
 {
-	struct tacho_cmd_error e = { .err = err };
-
-	if (err == -EOPNOTSUPP && what == TACHO_KERNEL_TRIGGER)
-		return fail_unknown(event, text);
-	if (err == -ENOENT || err == -EACCES || err == -EPERM ||
-	    d->offset == TACHO_KERNEL_NO_PLACE)
-		return cli_fail_diag(d);
-	e.column = (uint32_t)d->offset;
-	(void)snprintf(e.text, sizeof(e.text), "%.*s", (int)sizeof(e.text) - 1, d->text);
-	return cli_fail_command(&e, text);
+	if (d->err == -EOPNOTSUPP && what == TACHO_KERNEL_TRIGGER)
+		return no_trigger(event, text, d);
+	if (d->err == -ENOENT || d->err == -EACCES || d->err == -EPERM)
+		d->offset = APP_NO_PLACE;
+	return d->err;
 }
 
-int cli_kernel_set(const struct cli_kernel *k, enum tacho_kernel_control what,
-		   const char *event, const char *text)
+int app_kernel_set(const struct app_kernel *k, enum tacho_kernel_control what,
+		   const char *event, const char *text, struct tacho_diag *d)
 {
 	char target[TARGET_MAX] = "";
-	struct tacho_diag d = { 0 };
 	char *colon;
-	int err;
+	int err = 0;
 
-	if (what == TACHO_KERNEL_TRIGGER &&
-	    cli_kernel_check_trigger(event, text, target, sizeof(target)))
-		return CLI_FAILED;
+	if (what == TACHO_KERNEL_TRIGGER)
+		err = app_kernel_check_trigger(event, text, target, sizeof(target), d);
+	if (err)
+		return err;
 	colon = strchr(target, ':');
 	if (colon) {
 		*colon = '\0';
 		if (!tacho_kernel_records(&k->tracefs, k->instance, target, colon + 1))
-			return cli_fail("the recording does not know the event '%s:%s'; "
-					"record it with -k, or give 'tacho record' this "
-					"--trigger", target, colon + 1);
+			return tacho_diag(d, -ENOENT, APP_NO_PLACE,
+					  "the recording does not know the event '%s:%s'; "
+					  "record it with -k, or give 'tacho record' this "
+					  "--trigger", target, colon + 1);
 	}
-	err = tacho_kernel_control(&k->tracefs, k->instance, what, event, text, NULL, &d);
-	return err ? cli_kernel_fail(err, &d, what, event, text) : CLI_OK;
+	err = tacho_kernel_control(&k->tracefs, k->instance, what, event, text, NULL, d);
+	return err ? app_kernel_explain(what, event, text, d) : 0;
 }
