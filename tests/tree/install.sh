@@ -39,7 +39,7 @@ readelf -d "$lib/libtacho.so.0" | grep NEEDED | grep -vqE 'libc\.so|ld-linux'
 [ $? = 1 ]
 ok $? "libtacho needs nothing but the C library"
 nm -D --defined-only "$lib/libtacho.so.0" | awk '$2 != "A" {print $3}' | sort >"$work/have"
-printf '%s\n' 'tacho_object_register@@TACHO_0' 'tacho_object_unregister@@TACHO_0' >"$work/want"
+printf '%s\n' 'tacho_object_register@@TACHO_1.0' 'tacho_object_unregister@@TACHO_1.0' >"$work/want"
 diff "$work/want" "$work/have" >"$work/diff"
 ok $? "libtacho exports its two calls"
 sed 's/^/# /' "$work/diff"
