@@ -3,11 +3,24 @@
  * atomic.h - memory accesses shared between threads or processes, with the
  * order in the name.
  *
- * Nothing else in the tree touches a shared word: no _Atomic operators, no
- * volatile, and no stand-alone fence in portable code (ThreadSanitizer does not
- * see fences).  Every release names the acquire it pairs with in a comment of
- * the form [W1] / [R1].  The one place that needs a fence, a reader that
- * must order a bulk copy before a re-check, has its own call below.
+ * All code in src uses these macros: no compiler built-ins and no _Atomic types.  (The
+ * public headers cannot include this file; they have the few built-ins that sites need.)
+ *
+ * Order in use:
+ *	relaxed		counters, hints, words that another access orders
+ *	release and acquire	publication: what was stored before the release is visible
+ *			after the acquire that reads it.  Both ends have the same name in
+ *			brackets in a comment, as [cursor]; a name means one pair of ends,
+ *			or several ends of one word
+ *	seq_cst		two words that answer each other (state and fast_until, wake and
+ *			wanted), and words that tools change rarely
+ *	fences		copies of several words that may be overwritten during the copy: the
+ *			writer has tacho_fence_release() between the word that announces
+ *			the change and the words, the reader tacho_fence_acquire() between
+ *			the copy and the second look at that word.  They have names, too
+ *
+ * tests/tree/pairs.py checks that every release store and release fence is named, and every
+ * name has both ends.
  */
 #ifndef TACHO_BASE_ATOMIC_H
 #define TACHO_BASE_ATOMIC_H
@@ -23,7 +36,10 @@
 #define tacho_store_release(p, v)	__atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define tacho_store_seq_cst(p, v)	__atomic_store_n((p), (v), __ATOMIC_SEQ_CST)
 
+/* Each returns the value from before. */
 #define tacho_add_relaxed(p, v)		__atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+#define tacho_sub_acq_rel(p, v)		__atomic_fetch_sub((p), (v), __ATOMIC_ACQ_REL)
+#define tacho_sub_relaxed(p, v)		__atomic_fetch_sub((p), (v), __ATOMIC_RELAXED)
 #define tacho_add_seq_cst(p, v)		__atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)
 #define tacho_or_seq_cst(p, v)		__atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST)
 #define tacho_and_seq_cst(p, v)		__atomic_fetch_and((p), (v), __ATOMIC_SEQ_CST)
@@ -37,20 +53,20 @@
 	__atomic_compare_exchange_n((p), (expected), (v), false, \
 				    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 
-/* The same, sequentially consistent: for two words that answer each other. */
+/* The same, sequentially consistent. */
 #define tacho_cas_seq_cst(p, expected, v) \
 	__atomic_compare_exchange_n((p), (expected), (v), false, \
 				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 
-/* gcc says that its ThreadSanitizer does not see fences: it need not, what the
- * two below order are relaxed accesses. */
+/* gcc warns that its ThreadSanitizer does not see fences.  It need not: the two below order
+ * relaxed accesses only. */
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wtsan"
 #endif
 
 /*
  * Orders all loads before it with all loads after it: the reader's side of a
- * "copy, then check that nobody overwrote" protocol.
+ * "copy, then check that it was not overwritten" protocol.
  */
 static inline void tacho_fence_acquire(void)
 {
@@ -67,9 +83,8 @@ static inline void tacho_fence_release(void)
 }
 
 /*
- * Copies n words that others may be reading, or writing, at the same time: each word
- * is whole, the order among them is the caller's business (a fence, or the
- * release store that follows).
+ * Copies n words that other threads may read or write at the same time.  Each word is
+ * copied whole; the caller orders them (by a fence, or by the release store that follows).
  */
 static inline void tacho_copy_relaxed(uint64_t *dst, const uint64_t *src,
 				      uint64_t n)
@@ -78,7 +93,7 @@ static inline void tacho_copy_relaxed(uint64_t *dst, const uint64_t *src,
 		tacho_store_relaxed(&dst[i], tacho_load_relaxed(&src[i]));
 }
 
-/* Keeps the compiler from moving accesses across, for a signal handler's eyes. */
+/* Keeps the compiler from moving accesses across; for a signal handler of this thread. */
 static inline void tacho_signal_fence(void)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);

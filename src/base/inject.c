@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomic.h"
+
 void (*tacho_inject_hook)(const char *point);
 
 /* $TACHO_INJECT_KILL=point:n */
@@ -19,7 +21,7 @@ static void kill_hook(const char *point)
 {
 	if (strlen(point) != kill_len || strncmp(point, kill_point, kill_len))
 		return;
-	if (__atomic_sub_fetch(&kill_left, 1, __ATOMIC_RELAXED) == 0)
+	if (tacho_sub_relaxed(&kill_left, 1) == 1)
 		(void)raise(SIGKILL);
 }
 

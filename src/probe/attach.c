@@ -7,7 +7,7 @@
 
 #include "base/atomic.h"
 #include "base/inject.h"
-#include "probe/program.h"
+#include "probe/actions.h"
 #include "session/proc.h"
 #include "sys/mapping.h"
 
@@ -226,7 +226,7 @@ static void apply_session(uint32_t bit, uint32_t first, uint32_t last)
 	for (uint32_t lane = 0; lane < s->view.ring.nr_cpus; lane++)
 		(void)tacho_ring_map(&s->view.ring, lane, tacho_cursor_id(tacho_load_relaxed(
 					     &tacho_ring_lane(&s->view.ring, lane)->cursor)));
-	tacho_program_prepare(s, first, last);
+	tacho_actions_prepare(s, first, last);
 }
 
 void tacho_attach_apply(uint32_t first, uint32_t last)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* A session's commands, made a program of one event: section 2 of program.h. */
+/* Compiles a session's commands to the actions of one event: section 2 of actions.h. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/atomic.h"
 #include "engine/eprobe.h"
-#include "probe/program.h"
+#include "probe/actions.h"
 #include "session/proc.h"
 #include "sys/mapping.h"
 
@@ -133,14 +133,14 @@ static void find_targets(struct tacho_compile *c, struct probe_trigger *t,
 }
 
 /* More often than enough: a field may be called so. */
-static void note_needs(struct probe_program *p, const struct tacho_hist_spec *h)
+static void note_needs(struct probe_actions *p, const struct tacho_hist_spec *h)
 {
 	p->needs_time |= tacho_hist_uses_time(h);
 	p->needs_stack |= strstr(h->text, "stacktrace") != NULL;
 	p->tells |= p->needs_stack || strstr(h->text, ".sym");
 }
 
-uint64_t tacho_program_known(const struct probe_session *s)
+uint64_t tacho_actions_known(const struct probe_session *s)
 {
 	return (uint64_t)tacho_load_relaxed(&tacho_probe.proc->nr_events) << 32 |
 	       (tacho_load_relaxed(&s->view.types->text_used) & UINT32_MAX);
@@ -153,7 +153,7 @@ static bool refers(const struct tacho_hist_spec *h)
 }
 
 /* One trigger; false when it cannot be on events of this type. */
-static bool make_trigger(struct tacho_compile *c, struct probe_program *p,
+static bool make_trigger(struct tacho_compile *c, struct probe_actions *p,
 			 struct probe_trigger *t, struct tacho_command *cmd,
 			 const struct tacho_type *type)
 {
@@ -202,11 +202,11 @@ static bool make_trigger(struct tacho_compile *c, struct probe_program *p,
 	return true;
 }
 
-static struct probe_program *make_program(struct tacho_compile *c, const char *name,
+static struct probe_actions *make_actions(struct tacho_compile *c, const char *name,
 					  const struct tacho_type *type);
 
-/* What a program of a made event needs, who makes it needs as well. */
-static void note_made(struct probe_program *p, const struct probe_program *of)
+/* What the actions of a generated event need, those that generate it need as well. */
+static void note_made(struct probe_actions *p, const struct probe_actions *of)
 {
 	p->needs_time |= of->needs_time;
 	p->needs_stack |= of->needs_stack;
@@ -215,7 +215,7 @@ static void note_made(struct probe_program *p, const struct probe_program *of)
 }
 
 /* An event probe on events of this type; false when nobody wants it, or it cannot be. */
-static bool make_eprobe(struct tacho_compile *c, struct probe_program *p,
+static bool make_eprobe(struct tacho_compile *c, struct probe_actions *p,
 			struct probe_trigger *t, const struct tacho_command *cmd,
 			const struct tacho_type *type)
 {
@@ -226,7 +226,7 @@ static bool make_eprobe(struct tacho_compile *c, struct probe_program *p,
 	struct probe_eprobe *made = tacho_compile_alloc(c, sizeof(*made));
 	struct tacho_filter *filter = NULL;
 	struct tacho_cmd_error e = { 0 };
-	struct probe_program *program;
+	struct probe_actions *program;
 
 	if (!text || !full || !colon || !made || c->depth == TACHO_COMPILE_DEPTH)
 		return false;
@@ -241,7 +241,7 @@ static bool make_eprobe(struct tacho_compile *c, struct probe_program *p,
 					   &tacho_probe_names, NULL)))
 		return false;
 	c->depth++;
-	program = make_program(c, full, made->eprobe->type);
+	program = make_actions(c, full, made->eprobe->type);
 	c->depth--;
 	if (!program || (!program->enabled && !program->soft && !program->nr_triggers))
 		return false;
@@ -256,7 +256,7 @@ static bool make_eprobe(struct tacho_compile *c, struct probe_program *p,
 	return true;
 }
 
-static void make_eprobes(struct tacho_compile *c, struct probe_program *p, const char *name,
+static void make_eprobes(struct tacho_compile *c, struct probe_actions *p, const char *name,
 			 const struct tacho_type *type, uint32_t room)
 {
 	uint32_t n = tacho_view_nr_commands(c->view);
@@ -276,7 +276,7 @@ static uint32_t count_eprobes(const struct tacho_view *v, const char *name)
 	return n;
 }
 
-static void make_triggers(struct tacho_compile *c, struct probe_program *p,
+static void make_triggers(struct tacho_compile *c, struct probe_actions *p,
 			  const char *name, const struct tacho_type *type)
 {
 	const struct tacho_view *v = c->view;
@@ -297,7 +297,7 @@ static void make_triggers(struct tacho_compile *c, struct probe_program *p,
 }
 
 /* The newest filter that is one for this type. */
-static void make_filter(struct tacho_compile *c, struct probe_program *p,
+static void make_filter(struct tacho_compile *c, struct probe_actions *p,
 			const char *name, const struct tacho_type *type)
 {
 	struct tacho_command *cmd;
@@ -316,8 +316,8 @@ static void make_filter(struct tacho_compile *c, struct probe_program *p,
 	}
 }
 
-/* A program that is one histogram and no more needs none of the steps but two. */
-static struct tacho_hist *find_count(const struct probe_program *p)
+/* Actions that are one histogram and no more need only two of the steps. */
+static struct tacho_hist *find_count(const struct probe_actions *p)
 {
 	const struct probe_trigger *t = p->trigger;
 
@@ -325,13 +325,13 @@ static struct tacho_hist *find_count(const struct probe_program *p)
 	       tacho_hist_is_plain(t->hist) ? t->hist : NULL;
 }
 
-static struct probe_program *make_program(struct tacho_compile *c,
+static struct probe_actions *make_actions(struct tacho_compile *c,
 					  const char *name,
 					  const struct tacho_type *type)
 {
 	const struct tacho_view *v = c->view;
 	const struct tacho_soft *soft = tacho_view_soft(v, name);
-	struct probe_program *p = tacho_compile_alloc(c, sizeof(*p));
+	struct probe_actions *p = tacho_compile_alloc(c, sizeof(*p));
 
 	if (!p)
 		return NULL;
@@ -351,11 +351,11 @@ static struct probe_program *make_program(struct tacho_compile *c,
 }
 
 /* Of a synthetic event. */
-static void *synth_program(struct tacho_compile *c, const char *name,
+static void *synth_actions(struct tacho_compile *c, const char *name,
 			   struct tacho_command *cmd,
 			   const struct tacho_type *type)
 {
-	struct probe_program *p = make_program(c, name, type);
+	struct probe_actions *p = make_actions(c, name, type);
 
 	if (p)
 		p->id = (uint16_t)tacho_load_relaxed(&cmd->series);
@@ -363,7 +363,7 @@ static void *synth_program(struct tacho_compile *c, const char *name,
 }
 
 /*
- * Everything that a program has lies in the arena, this process's side of the
+ * Everything that actions point to is in the arena, this process's side of the
  * compilation too: histograms ask it while they run.
  */
 static struct tacho_compile *begin(struct probe_session *s,
@@ -376,21 +376,21 @@ static struct tacho_compile *begin(struct probe_session *s,
 	*c = (struct tacho_compile){
 		.view = &s->view, .arena = arena, .names = &tacho_probe_names,
 		.owner = s, .type = named_type, .bind = bind_hist,
-		.program = synth_program,
+		.program = synth_actions,
 	};
 	tacho_compile_init(c);
-	c->host.synth = tacho_program_synth;
-	c->host.snapshot = tacho_program_snapshot;
+	c->host.synth = tacho_actions_synth;
+	c->host.snapshot = tacho_actions_snapshot;
 	return c;
 }
 
-/* The program of an event, without its commands if they are not wanted. */
-static struct probe_program *compile_event(struct tacho_compile *c,
+/* The actions of an event, without its commands if they are not wanted. */
+static struct probe_actions *compile_event(struct tacho_compile *c,
 					   uint32_t index, bool commands)
 {
 	const struct tacho_type *type = NULL;
 	char name[TACHO_RULE_MAX];
-	struct probe_program *p;
+	struct probe_actions *p;
 	uint32_t len;
 	const char *text = tacho_procmap_text(index, &len);
 	int id = commands ? tacho_types_add(c->view, text, len) : 0;
@@ -398,17 +398,17 @@ static struct probe_program *compile_event(struct tacho_compile *c,
 	tacho_type_text_name(text, len, name, sizeof(name));
 	if (id > 0)
 		type = tacho_compile_type(c, text, len, (uint32_t)id);
-	p = make_program(c, name, type);
+	p = make_actions(c, name, type);
 	c->arena = NULL;
 	return p;
 }
 
 /* One attempt in what is left of the piece; NULL: it was not enough. */
-static struct probe_program *compile_here(struct probe_session *s,
+static struct probe_actions *compile_here(struct probe_session *s,
 					  uint32_t index, bool commands)
 {
 	unsigned char *mem = s->chunk + s->chunk_used;
-	struct probe_program *p = NULL;
+	struct probe_actions *p = NULL;
 	struct tacho_compile *c;
 	struct tacho_arena arena;
 	size_t used;
@@ -433,12 +433,12 @@ static bool new_chunk(struct probe_session *s)
 	return s->chunk;
 }
 
-struct probe_program *tacho_program_compile(struct probe_session *s,
+struct probe_actions *tacho_actions_compile(struct probe_session *s,
 					    uint32_t index)
 {
 	uint32_t seq = tacho_load_seq_cst(&s->view.commands->seq);
-	uint64_t known = tacho_program_known(s);
-	struct probe_program *p = NULL;
+	uint64_t known = tacho_actions_known(s);
+	struct probe_actions *p = NULL;
 
 	if (s->chunk)
 		p = compile_here(s, index, true);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "probe/program.h"
+#include "probe/actions.h"
 #include "ring/write.h"
 #include "sys/mapping.h"
 
@@ -119,7 +119,7 @@ static bool emit_to(const struct tacho_event *ev, uint32_t bit, uint64_t *raw,
 		return false;
 	raw[0] = tacho_common_word(id, tacho_self.tid);
 	if (program)
-		err = tacho_program_hit(s, tacho_program_get(s, ev->index),
+		err = tacho_actions_hit(s, tacho_actions_get(s, ev->index),
 					ev->index, raw, len, place);
 	else
 		err = tacho_ring_write(&s->view.ring, raw, (len + 7) / 8);
@@ -195,16 +195,16 @@ known(const struct tacho_event *ev, uint64_t *common)
 }
 
 /*
- * As known(), but of an event that has a program, which is run.  False: nothing
+ * As known(), but of an event that has actions, which are run.  False: nothing
  * happened.
  */
 static TACHO_ALWAYS_INLINE bool
-emit_program(const struct tacho_event *ev, uint64_t *raw, size_t len,
+emit_actions(const struct tacho_event *ev, uint64_t *raw, size_t len,
 	     const struct probe_place *place)
 {
 	struct probe_session *s = tacho_load_acquire(&ev->session); /* [R8] */
 	const uint64_t *state = tacho_load_relaxed(&ev->state);
-	const struct probe_program *p;
+	const struct probe_actions *p;
 	uint64_t id;
 
 	if (tacho_unlikely(!s || tacho_self.serial[s->bit] != s->serial ||
@@ -212,22 +212,22 @@ emit_program(const struct tacho_event *ev, uint64_t *raw, size_t len,
 			   !(tacho_load_relaxed(&state[1]) & s->mask)))
 		return false;
 	id = tacho_load_relaxed(&s->ids[ev->index]);
-	p = tacho_load_acquire(&s->program[ev->index]);		/* [R9] */
+	p = tacho_load_acquire(&s->actions[ev->index]);		/* [R9] */
 	if (tacho_unlikely(!id || !p || p->seq !=
 			   tacho_load_relaxed(&s->view.commands->seq)))
 		return false;
 	raw[0] = tacho_self.common | TACHO_COMMON_TYPE(id);
 	if (tacho_likely(!p->nr_triggers)) {
-		if (tacho_program_takes(p, raw, len))
+		if (tacho_actions_takes(p, raw, len))
 			(void)tacho_ring_write(&s->view.ring, raw, (len + 7) / 8);
 	} else if (tacho_likely(p->count != NULL)) {
-		if (tacho_program_enabled(p))			/* E2 */
+		if (tacho_actions_enabled(p))			/* E2 */
 			(void)tacho_ring_write(&s->view.ring, raw,
 					       (len + 7) / 8);
 		tacho_hist_count(p->count, (const unsigned char *)raw,
 				 (uint32_t)len);		/* E3 */
 	} else {
-		(void)tacho_program_hit(s, p, ev->index, raw, len, place);
+		(void)tacho_actions_hit(s, p, ev->index, raw, len, place);
 	}
 	return true;
 }
@@ -245,7 +245,7 @@ static TACHO_NOINLINE void next_write(struct tacho_event *ev, void *raw,
 
 	if (len - sizeof(struct tacho_common) >
 	    TACHO_RAW_MAX - sizeof(struct tacho_common) ||
-	    !emit_program(ev, raw, len, &place))
+	    !emit_actions(ev, raw, len, &place))
 		emit_rare(ev, raw, len, &place, UINT64_MAX);
 }
 
@@ -292,7 +292,7 @@ static TACHO_NOINLINE void emit_write_mask(struct tacho_event *ev, void *raw,
 		const struct probe_place place = PLACE_HERE();		\
 		uint64_t raw[] = { 0, __VA_ARGS__ };			\
 									\
-		if (!emit_program(ev, raw, sizeof(raw), &place))	\
+		if (!emit_actions(ev, raw, sizeof(raw), &place))	\
 			emit_rare(ev, raw, sizeof(raw), &place, UINT64_MAX); \
 	}								\
 									\
@@ -378,7 +378,7 @@ void tacho_emit_fork(void)
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(scratch); i++)
 		tacho_store_relaxed(&scratch[i].busy, 0);
 	memset(&tacho_self, 0, sizeof(tacho_self));
-	/* whoever was making programs is not there to end it */
+	/* the thread that was compiling is not there to end it */
 	for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
 		struct probe_session *s = tacho_probe.session[bit];
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "probe/program.h"
+#include "probe/actions.h"
 #include "session/remark.h"
 #include "session/session.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probe/program.h"
+#include "probe/actions.h"
 #include "sys/mapping.h"
 
 /* A line is as long as a path, most of whose bytes may be escaped. */

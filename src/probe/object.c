@@ -7,7 +7,7 @@
 
 #include "base/atomic.h"
 #include "base/buf.h"
-#include "probe/program.h"
+#include "probe/actions.h"
 #include "sys/mapping.h"
 
 /* Longest type text: far more than any format needs. */
@@ -175,7 +175,7 @@ static int add_events(struct tacho_object *object)
 			       strerror(-err));
 	tacho_shm_unmap(room, TEXT_MAX);
 	tacho_objects_loaded();
-	tacho_program_loaded();
+	tacho_actions_loaded();
 	return err;
 }
 

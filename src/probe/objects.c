@@ -14,7 +14,7 @@
 #include "base/atomic.h"
 #include "base/text.h"
 #include "probe/maps.h"
-#include "probe/program.h"
+#include "probe/actions.h"
 #include "sys/clock.h"
 #include "sys/mapping.h"
 
@@ -235,12 +235,12 @@ static int tell(struct probe_session *s)
 	if (!b)
 		return -ENOMEM;
 	err = make_block(b, tacho_clock_read(s->view.ring.clock), &what);
-	if (!err && what != s->last_told) {
+	if (!err && what != s->last_announced) {
 		/* what was told before may be gone, and come again */
-		told_clear(s->told);
+		announced_clear(s->announced);
 		err = append(s, b->text, b->len);
 	}
-	s->last_told = err ? 0 : what;
+	s->last_announced = err ? 0 : what;
 	tacho_shm_unmap(b, sizeof(*b));
 	return err;
 }
@@ -322,11 +322,11 @@ static bool look_at(struct probe_session *s, const uint64_t *addr, uint32_t n,
 		if (addr[i] >= start && addr[i] < end)
 			continue;
 		key = object_key(addr[i], &start, &end);
-		if (!key || told_has(s->told, key))
+		if (!key || announced_has(s->announced, key))
 			continue;
 		if (!note)
 			return true;
-		told_add(s->told, key);
+		announced_add(s->announced, key);
 	}
 	return false;
 }
@@ -365,7 +365,7 @@ void tacho_objects_fork(int32_t parent)
 		/* else its first stack tells */
 		if (!s->tells || (tacho_attach_may_map() && !tell_child(s, parent)))
 			continue;
-		s->last_told = 0;
-		told_clear(s->told);
+		s->last_announced = 0;
+		announced_clear(s->announced);
 	}
 }

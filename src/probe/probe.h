@@ -6,7 +6,7 @@
  *	procmap.c	that file: creating, growing, copying at fork
  *	attach.c	sessions this process records into; ids of types
  *	emit.c		one hit of a tracepoint
- *	program.h	filters and triggers: program.c, compile.c, stack.c
+ *	actions.h	filters and triggers: actions.c, compile.c, stack.c
  *	maps.h		files mapped here: maps.c, objects.c, symbols.c
  *	life.c		constructor, fork, exit, the boot option
  *
@@ -16,7 +16,7 @@
  *	TACHO_DEBUG), no thread, no signal handler, no descriptor left open, no lock that a
  *	signal handler could meet.  What cannot be recorded is counted.
  *
- *	emit.c, attach.c and programs run in any thread and any signal handler, also one
+ *	emit.c, attach.c and actions run in any thread and any signal handler, also one
  *	that interrupted themselves: they use atomics and system calls only, and
  *	preserve errno.  object.c and life.c run in constructors, destructors and fork
  *	handlers and take the mutex.
@@ -60,14 +60,14 @@
 
 #include <pthread.h>
 
-#include "probe/told.h"
+#include "probe/announced.h"
 #include "session/histmap.h"
 #include "session/view.h"
 #include "tacho/abi/site.h"
 
 #define PROBE_MAPS_MAX	512	/* histograms of one session, mapped here */
 
-struct probe_program;
+struct probe_actions;
 
 /* A session that this process records into. */
 struct probe_session {
@@ -76,21 +76,21 @@ struct probe_session {
 	uint16_t serial;	/* differs from that of every session before; not 0 */
 	struct tacho_view view;
 	uint16_t ids[TACHO_EVENTS_MAX + 1];	/* by event index; 0: not known yet */
-	struct probe_program *program[TACHO_EVENTS_MAX + 1];	/* or NULL */
+	struct probe_actions *actions[TACHO_EVENTS_MAX + 1];	/* or NULL */
 	uint64_t ns_whole, ns_part;	/* of a tick: whole ns, and 2^-64ths */
 	uint32_t stack_id;		/* type of call stacks; 0: not known yet */
 
 	/* objects.c */
 	uint32_t tells;			/* was told which code lies where */
-	bool partial;		/* some program is, or was: see program.h */
+	bool partial;		/* some actions are, or were: see actions.h */
 	uint32_t telling;		/* somebody is at it */
-	uint64_t last_told;		/* what stands for the last block; 0: none */
-	uint64_t told[PROBE_TOLD];	/* what stands for objects: told.h */
+	uint64_t last_announced;		/* what stands for the last block; 0: none */
+	uint64_t announced[PROBE_ANNOUNCED];	/* what stands for objects: announced.h */
 
-	/* whoever makes programs, program.h section 2 */
+	/* for the thread that compiles, actions.h section 2 */
 	uint32_t compiling;
 	uint32_t nr_maps;
-	unsigned char *chunk;		/* memory of programs: the last piece */
+	unsigned char *chunk;		/* memory of actions: the last chunk */
 	uint64_t chunk_used;
 	struct tacho_histmap map[PROBE_MAPS_MAX];
 };
@@ -107,7 +107,7 @@ struct probe {
 	int32_t pid;
 	int seccomp;			/* PR_GET_SECCOMP when we began */
 	bool begun;			/* life.c tried to start */
-	uint32_t functions;		/* filters name some: programs depend on what is loaded */
+	uint32_t functions;		/* filters name some: actions depend on what is loaded */
 	char dir[TACHO_PATH_MAX];
 	char file[TACHO_PATH_MAX + 48];	/* path of the process's file */
 };
@@ -167,8 +167,8 @@ struct probe_session *tacho_attach_live(uint32_t bit);
 /* Forgets a session that has died. */
 void tacho_attach_drop(uint32_t bit, struct probe_session *s);
 
-/* An object was loaded: programs that name functions are made anew. */
-void tacho_program_loaded(void);
+/* An object was loaded: actions that name functions are recompiled. */
+void tacho_actions_loaded(void);
 
 /*
  * Sets the bits of events [first, last] as the rules of all sessions say

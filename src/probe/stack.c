@@ -8,7 +8,7 @@
 
 #include "base/atomic.h"
 #include "probe/maps.h"
-#include "probe/program.h"
+#include "probe/actions.h"
 
 /* Frames are mostly small: one system call finds several. */
 #define WINDOW	512u

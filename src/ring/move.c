@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A lane goes on in a buffer of another size or mode, with what the old one holds (ring.h, section 9). */
+/* Moves a lane to a buffer of another size or mode (ring.h, section 9). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 /* The mode of a buffer, which it never changes. */
 #define MODE	((uint32_t)TACHO_BUFFER_OVERWRITE)
 
-/* From one buffer to another; what was copied so far is [low, upto) and `words` of upto. */
+/* From one buffer to another; sub-buffers [low, upto) and `words` of upto were copied. */
 struct move {
 	struct tacho_ring *r;
 	struct tacho_lane *lane;
@@ -36,7 +36,7 @@ uint32_t tacho_ring_home(const struct tacho_ring *r, uint32_t lane)
 	struct tacho_lane *l = tacho_ring_lane(r, lane);
 	uint64_t c = tacho_load_acquire(&l->cursor);
 
-	return (is_alive(c) ? tacho_cursor_id(c) : tacho_load_acquire(&l->home) %
+	return (is_alive(c) ? tacho_cursor_id(c) : tacho_load_acquire(&l->home) %	/* [home] */
 						   TACHO_BUFFERS_MAX) & ~1u;
 }
 
@@ -96,7 +96,7 @@ static uint64_t seq_of(struct tacho_buffer *b, uint64_t c)
 {
 	uint64_t seq = tacho_load_relaxed(&tacho_buffer_open(b, c)->seq);
 
-	/* else somebody broke it: the buffer begins anew */
+	/* else it is corrupt: the buffer begins at its first sub-buffer */
 	return (seq & TACHO_CURSOR_SEQ_MASK) == tacho_cursor_seq(c) ? seq : tacho_cursor_seq(c);
 }
 
@@ -119,7 +119,7 @@ static uint64_t *sub_at(const struct move *m, const struct tacho_ring_buf *b, ui
 	return (uint64_t *)(void *)tacho_ring_sub(m->r, b, tacho_cursor_make(0, seq, 0, 0));
 }
 
-/* Words [0, end) of a sub-buffer, of which `have` are there, but for the closing words. */
+/* Words [0, end) of a sub-buffer, of which `have` were copied before; always the whole header. */
 static void copy_words(const struct move *m, uint64_t seq, uint32_t have, uint32_t end)
 {
 	const uint64_t *from = sub_at(m, m->from, seq);
@@ -132,7 +132,7 @@ static void copy_words(const struct move *m, uint64_t seq, uint32_t have, uint32
 		tacho_copy_relaxed(to + have, from + have, end - have);
 }
 
-/* M4: all up to cursor c that was not copied yet.  The first that is kept. */
+/* M4: copies all up to cursor c that was not copied yet.  Returns the first that is kept. */
 static uint64_t copy_until(struct move *m, uint64_t c)
 {
 	uint32_t end = tacho_cursor_words(c);
@@ -151,20 +151,20 @@ static uint64_t copy_until(struct move *m, uint64_t c)
 		copy_words(m, m->upto, m->words, m->r->sub_words);
 	copy_words(m, seq, m->words, end);
 	m->words = end;
-	/* what was overwritten while it was copied is no packet */
+	/* a sub-buffer that was overwritten during the copy is not a packet */
 	for (; m->low < low; m->low++)
 		if (seq - m->low < tacho_ring_subs(m->r, m->to))
 			tacho_store_relaxed(sub_at(m, m->to, m->low), 0);
 	return low;
 }
 
-/* What is said of the new buffer; nobody looks yet. */
+/* Fills in the control block of the new buffer, which is not in use yet. */
 static void describe(const struct move *m, uint64_t low)
 {
 	const uint64_t *from = (const uint64_t *)(const void *)m->old->open;
 	uint64_t consumed = tacho_load_relaxed(&m->old->consumed);
 
-	/* what was not moved is free */
+	/* sub-buffers that were not moved are free */
 	if (!(tacho_load_relaxed(&m->new->flags) & TACHO_BUFFER_OVERWRITE) && consumed < low)
 		consumed = low;
 	tacho_copy_relaxed((uint64_t *)(void *)m->new->open, from, sizeof(m->old->open) / 8);
@@ -195,7 +195,7 @@ static int move_step(const struct tacho_lane_ref *ref, void *arg)
 
 /* ---- memory ---- */
 
-/* M6: whoever still reads it finds that it is another's, or nothing. */
+/* M6: a reader that still reads the buffer finds `moves` changed. */
 static void retire_buffer(struct tacho_ring *r, uint32_t nr, uint32_t id)
 {
 	struct tacho_lane *lane = tacho_ring_lane(r, nr);
@@ -225,7 +225,7 @@ void tacho_ring_settle(struct tacho_ring *r, uint32_t nr)
 
 	if (!tacho_load_relaxed(&lane->moves))
 		return;
-	tacho_store_release(&lane->home, home);
+	tacho_store_release(&lane->home, home);			/* [home] */
 	for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++)
 		if ((id & ~1u) != home &&
 		    tacho_load_relaxed(&tacho_lane_buffer(lane, id)->flags) & TACHO_BUFFER_MADE)
@@ -234,7 +234,7 @@ void tacho_ring_settle(struct tacho_ring *r, uint32_t nr)
 
 /* ---- moving ---- */
 
-/* The new buffer is there, and empty; M3. */
+/* M3: makes and maps the new buffer. */
 static int prepare(struct move *m, struct tacho_ring *r, uint32_t nr, uint32_t from, uint32_t to,
 		   uint32_t nr_subs, uint32_t mode)
 {
@@ -252,7 +252,7 @@ static int prepare(struct move *m, struct tacho_ring *r, uint32_t nr, uint32_t f
 	return m->from && m->to ? 0 : -ENOMEM;
 }
 
-/* The other buffer of the pair, which is not written: a snapshot's. */
+/* M3: the other buffer of the pair, which is not written: a snapshot's. */
 static int move_partner(struct tacho_ring *r, uint32_t nr, uint32_t from, uint32_t to,
 			uint32_t nr_subs, uint32_t mode)
 {
@@ -291,7 +291,7 @@ int tacho_ring_move(struct tacho_ring *r, uint32_t nr, uint32_t nr_subs, uint32_
 	pair = find_pair(lane, id & ~1u, nr_subs, mode);		/* M2 */
 	if (pair >= TACHO_BUFFERS_MAX)
 		return -ENOSPC;
-	(void)tacho_add_seq_cst(&lane->moves, 1);			/* M3 */
+	(void)tacho_add_seq_cst(&lane->moves, 1);			/* M3 [moves] */
 	lane_is_moved(lane);
 	err = move_partner(r, nr, id ^ 1, pair | (odd ^ 1), nr_subs, mode);
 	if (!err)

@@ -23,7 +23,7 @@ int tacho_ring_reader_init(struct tacho_ring_reader *rd, struct tacho_ring *r,
 		.next_event = start_event == TACHO_READ_ALL ? TACHO_READ_OLDEST : start_event,
 		.all = start_event == TACHO_READ_ALL,
 	};
-	/* where it was moved meanwhile */
+	/* the lane may have been moved to another pair */
 	if (tacho_load_acquire(&tacho_ring_lane(r, lane)->moves))
 		rd->id = tacho_ring_home(r, lane) | (id & 1);
 	if (!tacho_ring_map_why(r, lane, rd->id, &err))
@@ -42,7 +42,7 @@ void tacho_ring_reader_release(struct tacho_ring_reader *rd)
 static uint64_t committed(struct tacho_ring *r, uint32_t lane, uint32_t id)
 {
 	struct tacho_lane *l = tacho_ring_lane(r, lane);
-	/* [R1] pairs with the writers' commit */
+	/* [cursor] R1 */
 	uint64_t c = tacho_load_acquire(&l->cursor);
 
 	if (c == TACHO_CURSOR_DEAD || tacho_cursor_id(c) != id)
@@ -50,16 +50,16 @@ static uint64_t committed(struct tacho_ring *r, uint32_t lane, uint32_t id)
 	return c;
 }
 
-/* Whether a tool has touched memory of the lane since `moves` was read (M-R3). */
+/* Whether a tool has touched memory of the lane since `moves` was read (R3'). */
 static bool has_moved(const struct tacho_ring_reader *rd, uint64_t moves)
 {
-	tacho_fence_acquire();
+	tacho_fence_acquire();	/* the copy before the second look */
 	return tacho_load_relaxed(&tacho_ring_lane(rd->r, rd->lane)->moves) != moves;
 }
 
 /*
- * R1, and the reader goes where its buffer was moved (section 9).  *moves is as it was when the
- * cursor was read.
+ * R1 and R1': the reader follows its buffer to another pair (section 9).  *moves is as it was
+ * when the cursor was read.
  */
 static uint64_t locate(struct tacho_ring_reader *rd, uint64_t *moves)
 {
@@ -68,12 +68,12 @@ static uint64_t locate(struct tacho_ring_reader *rd, uint64_t *moves)
 	uint64_t c;
 
 	do {
-		*moves = tacho_load_acquire(&l->moves);
+		*moves = tacho_load_acquire(&l->moves);		/* [moves] */
 		c = committed(rd->r, rd->lane, rd->id);
 		id = *moves ? tacho_ring_home(rd->r, rd->lane) | (rd->id & 1) : rd->id;
 		if (id != rd->id) {
 			rd->id = id;
-			rd->given = 0;
+			rd->released = 0;
 			continue;
 		}
 		if (!has_moved(rd, *moves))
@@ -87,7 +87,7 @@ static uint64_t full_seq(uint64_t c, uint64_t near)
 	uint32_t ahead = (tacho_cursor_seq(c) - (uint32_t)near) &
 			 TACHO_CURSOR_SEQ_MASK;
 
-	/* behind rather than ahead: a stale cursor, never a real one */
+	/* before `near` rather than after it: a stale cursor */
 	if (ahead > TACHO_CURSOR_SEQ_MASK / 2)
 		return near;
 	return near + ahead;
@@ -95,7 +95,7 @@ static uint64_t full_seq(uint64_t c, uint64_t near)
 
 /*
  * The oldest sub-buffer that can still be read, given that the writer is in
- * `seq`: in overwrite mode the one after it may be under its pen (R3).
+ * `seq`: in overwrite mode a writer may be storing to the one after it (R3).
  */
 static uint64_t oldest(uint64_t seq, uint32_t nr_subs, bool overwrite)
 {
@@ -112,7 +112,7 @@ static bool overwrites(struct tacho_ring *r, uint32_t lane, uint32_t id)
 	       TACHO_BUFFER_OVERWRITE;
 }
 
-/* Sub-buffers before this one were given back, by us or another reader. */
+/* Sub-buffers before this one were released, by this or another reader. */
 static uint64_t consumed_of(const struct tacho_ring_reader *rd)
 {
 	struct tacho_lane *l = tacho_ring_lane(rd->r, rd->lane);
@@ -121,9 +121,9 @@ static uint64_t consumed_of(const struct tacho_ring_reader *rd)
 }
 
 /*
- * For ThreadSanitizer: reads words as if nobody could be writing them, which holds
- * for all that a cursor covers and the writer has not got back.  Where a
- * commit or give-back does not order them, this is the race that it reports.
+ * For ThreadSanitizer: reads words by plain loads, as no writer may store to words that a
+ * cursor covers and the reader has not released.  If a commit or a release does not order
+ * them, ThreadSanitizer reports the race here.
  */
 static void assert_ours(const uint64_t *words, uint64_t n)
 {
@@ -138,10 +138,10 @@ static void assert_ours(const uint64_t *words, uint64_t n)
 #endif
 }
 
-/* How a copy went: whole; a writer may have been there; or a tool, see section 9. */
+/* Result of a copy: complete; a writer may have stored to it; or a tool, see section 9. */
 enum copied { COPIED, OVERWRITTEN, MOVED };
 
-/* Copies words [0, end) of sub-buffer seq; moves: of the time when its place was found. */
+/* Copies words [0, end) of sub-buffer seq; moves: its value when the cursor was read. */
 static enum copied copy_sub(struct tacho_ring_reader *rd,
 			    const struct tacho_ring_buf *b, uint64_t seq,
 			    uint32_t from, uint32_t end, uint64_t moves)
@@ -153,11 +153,11 @@ static enum copied copy_sub(struct tacho_ring_reader *rd,
 	tacho_copy_relaxed(rd->copy, sub, TACHO_PACKET_WORDS);	/* R2 */
 	if (end > from)
 		tacho_copy_relaxed(rd->copy + from, sub + from, end - from);
-	tacho_fence_acquire();					/* R3 */
+	tacho_fence_acquire();					/* [overwrite] R3 */
 	if (has_moved(rd, moves))
 		return MOVED;
 	if (rd->consume && !overwrites(rd->r, rd->lane, rd->id)) {
-		/* nobody writes to what we have not given back, but a tool that moves the lane */
+		/* only a tool that moves the lane writes to what was not released */
 		if (!moves)
 			assert_ours(sub + from, end > from ? end - from : 0);
 		lane_was_read(tacho_ring_lane(rd->r, rd->lane));
@@ -173,8 +173,8 @@ static enum copied copy_sub(struct tacho_ring_reader *rd,
 }
 
 /*
- * Checks the records in words [from, end) of the copy.  Returns the word behind the
- * last good one; counts them; last becomes the time of the last.
+ * Checks the records in words [from, end) of the copy.  Returns the word after the
+ * last good one; counts them; rd->last becomes the time of the last.
  */
 static uint32_t check_records(struct tacho_ring_reader *rd, uint32_t from,
 			      uint32_t end, uint32_t *events)
@@ -217,25 +217,25 @@ static bool begin(struct tacho_ring_reader *rd, const struct tacho_ring_buf *b,
 	uint64_t seq, consumed;
 
 	seq = tacho_load_relaxed(&tacho_buffer_open(buf, c)->seq);
-	/* under the writer's pen, or junk: look again later */
+	/* being changed by a writer, or corrupt: look again later */
 	if ((seq & TACHO_CURSOR_SEQ_MASK) != tacho_cursor_seq(c))
 		return false;
 	rd->seq = first_of(rd, b, seq);
 	consumed = consumed_of(rd);
 	if (rd->all && over)
 		consumed = 0;
-	/* all that it holds is given up: what is written next is the first */
+	/* all that it holds is consumed: the next sub-buffer is the first */
 	if (consumed == seq + 1)
 		return false;
 	if (consumed > rd->seq && consumed <= seq)
 		rd->seq = consumed;
-	rd->given = rd->seq;
+	rd->released = rd->seq;
 	rd->words = TACHO_PACKET_WORDS;
 	rd->begun = true;
 	return true;
 }
 
-/* The reader is behind what is left: jump there. */
+/* Sub-buffer rd->seq is gone, or read: continue at seq. */
 static void jump(struct tacho_ring_reader *rd, uint64_t seq)
 {
 	rd->seq = seq;
@@ -243,19 +243,19 @@ static void jump(struct tacho_ring_reader *rd, uint64_t seq)
 }
 
 /*
- * The writer may have back what the caller has dealt with: all before rd->seq,
- * once he comes for more.  A reader that is killed with a chunk in its hands
- * has not taken it away from the next one.
+ * Releases to the writers what the caller has finished with: the sub-buffers before rd->seq,
+ * when it reads again.  A reader that is killed before that has not released the chunk
+ * that it returned last.
  */
-static void give_back(struct tacho_ring_reader *rd)
+static void release_read(struct tacho_ring_reader *rd)
 {
 	struct tacho_lane *l = tacho_ring_lane(rd->r, rd->lane);
 
-	if (!rd->consume || !rd->begun || rd->seq <= rd->given)
+	if (!rd->consume || !rd->begun || rd->seq <= rd->released)
 		return;
-	/* [W4] pairs with [R4] in write.c */
+	/* [consumed] S2 */
 	tacho_store_release(&tacho_lane_buffer(l, rd->id)->consumed, rd->seq);
-	rd->given = rd->seq;
+	rd->released = rd->seq;
 }
 
 /* Fills in the chunk for words [from, to) of the copy, `events` records. */
@@ -289,7 +289,7 @@ static void make_chunk(struct tacho_ring_reader *rd, struct tacho_chunk *chunk,
 	rd->next_event = first_event + events;
 }
 
-/* Skips records that the caller has already: returns the new start. */
+/* Skips records that the caller has already; returns the new start. */
 static uint32_t skip_known(struct tacho_ring_reader *rd, uint32_t from,
 			   uint32_t end, uint64_t *first_event)
 {
@@ -308,7 +308,7 @@ static uint32_t skip_known(struct tacho_ring_reader *rd, uint32_t from,
 
 /*
  * Reads the sub-buffer at rd->seq up to `end` words.  1: a chunk, 0: nothing
- * in it, -EAGAIN: overwritten meanwhile, -ESTALE: moved, -ESHUTDOWN: perhaps freed meanwhile.
+ * in it, -EAGAIN: overwritten during the copy, -ESTALE: moved, -ESHUTDOWN: possibly freed.
  */
 static int read_sub(struct tacho_ring_reader *rd, const struct tacho_ring_buf *b,
 		    uint32_t end, uint64_t moves, struct tacho_chunk *chunk)
@@ -341,7 +341,7 @@ static int read_sub(struct tacho_ring_reader *rd, const struct tacho_ring_buf *b
 	return 1;
 }
 
-/* Words of a closed sub-buffer, by its header; not trusted. */
+/* Words of a closed sub-buffer by its header, limited to what is possible. */
 static uint32_t closed_words(struct tacho_ring_reader *rd,
 			     const struct tacho_ring_buf *b)
 {
@@ -354,7 +354,7 @@ static uint32_t closed_words(struct tacho_ring_reader *rd,
 	return words > rd->r->sub_words ? rd->r->sub_words : (uint32_t)words;
 }
 
-/* Whether nothing will ever be added to a lane. */
+/* Whether the lane is closed, and so never changes again. */
 static bool lane_closed(const struct tacho_ring *r, uint32_t lane)
 {
 	return tacho_load_acquire(&tacho_ring_lane(r, lane)->cursor) ==
@@ -373,7 +373,7 @@ static uint32_t end_of_sub(struct tacho_ring_reader *rd,
 	return words > rd->r->sub_words ? rd->r->sub_words : words;
 }
 
-/* Moves on to what is left when rd->seq is gone; the writer is in `now`. */
+/* Continues at the oldest sub-buffer if rd->seq is gone; the writer is in `now`. */
 static void catch_up(struct tacho_ring_reader *rd,
 		     const struct tacho_ring_buf *b, uint64_t now)
 {
@@ -389,7 +389,7 @@ static void catch_up(struct tacho_ring_reader *rd,
 int tacho_ring_read(struct tacho_ring_reader *rd, struct tacho_chunk *chunk)
 {
 	for (;;) {
-		/* before the cursor is read: what it covers then is all */
+		/* before the cursor is read, so that the cursor covers all there is */
 		int none = lane_closed(rd->r, rd->lane) ? -ESHUTDOWN : 0;
 		uint64_t moves, c = locate(rd, &moves);			/* R1 */
 		const struct tacho_ring_buf *b = tacho_ring_map(rd->r, rd->lane, rd->id);
@@ -402,7 +402,7 @@ int tacho_ring_read(struct tacho_ring_reader *rd, struct tacho_chunk *chunk)
 			return -ENOENT;
 		if (!b)
 			continue;
-		give_back(rd);
+		release_read(rd);
 		if (!c)
 			return none;
 		if (!rd->begun && !begin(rd, b, c)) {
@@ -421,7 +421,7 @@ int tacho_ring_read(struct tacho_ring_reader *rd, struct tacho_chunk *chunk)
 			return got;
 		if (got == -ESTALE)
 			continue;
-		/* overwritten: its place was taken, so at least one further on */
+		/* overwritten: continue with a later one */
 		if (closed || got == -EAGAIN)
 			jump(rd, rd->seq + 1);
 		if (got > 0)
@@ -449,7 +449,7 @@ uint64_t tacho_ring_written(struct tacho_ring *r, uint32_t lane, uint32_t id)
 			return 0;
 		first = tacho_load_relaxed(&tacho_buffer_open(b, c)->first);
 		tacho_fence_acquire();
-		/* still the same sub-buffer: what is known of it was stable */
+		/* still the same sub-buffer: `open` was stable */
 		if (tacho_cursor_seq(committed(r, lane, id)) == tacho_cursor_seq(c) &&
 		    tacho_ring_in_use(r, lane, id))
 			return first + tacho_cursor_events(c);
@@ -472,7 +472,7 @@ uint64_t tacho_ring_overwritten(struct tacho_ring *r, uint32_t lane, uint32_t id
 		c = committed(r, lane, id);
 		if (!c)
 			return 0;
-		/* it holds nothing: all that was written has been set aside */
+		/* all that was written is consumed */
 		if (!begin(&rd, b, c)) {
 			if (consumed_of(&rd))
 				return tacho_ring_written(r, lane, id);
@@ -489,7 +489,7 @@ uint64_t tacho_ring_overwritten(struct tacho_ring *r, uint32_t lane, uint32_t id
 	return 0;
 }
 
-/* The open sub-buffer of the one that is written; false: it is none, or broken. */
+/* The open sub-buffer of the buffer that is written; false: there is none, or it is corrupt. */
 static bool open_sub(struct tacho_ring *r, uint32_t lane, struct tacho_ring_reader *rd,
 		     uint64_t *seq)
 {
@@ -552,7 +552,7 @@ void tacho_ring_consume(struct tacho_ring *r, uint32_t lane, uint64_t until)
 		if (tacho_load_relaxed(&sub->timestamp_end) > until)
 			break;
 	}
-	/* [W4] pairs with [R4] in write.c */
+	/* [consumed] S2 */
 	if (at > from)
 		tacho_store_release(&buf->consumed, at);
 }

@@ -2,9 +2,9 @@
 /*
  * read.h - the reader's side of ring.h: steps R1..R3.
  *
- * A reader follows one buffer of one lane.  It copies what is committed in
- * chunks, each of one sub-buffer at most, checked record by record, so that
- * what comes out is well-formed whatever a broken writer left in shared memory.
+ * A reader follows one buffer of one lane.  It copies the committed records in
+ * chunks, each of one sub-buffer at most, and checks them record by record, so that
+ * chunks are well-formed whatever a broken writer left in shared memory.
  */
 #ifndef TACHO_RING_READ_H
 #define TACHO_RING_READ_H
@@ -16,16 +16,16 @@ struct tacho_ring_reader {
 	uint32_t lane;
 	uint32_t id;
 	uint64_t seq;		/* full number of the sub-buffer to read */
-	uint32_t words;		/* words of it that were read, header included */
+	uint32_t words;		/* words of it that were read, with the header */
 	bool begun;		/* seq is known */
-	bool consume;		/* give sub-buffers back (discard mode) */
-	uint64_t given;		/* sub-buffers before this one were given back */
+	bool consume;		/* release sub-buffers after reading (discard mode) */
+	uint64_t released;	/* sub-buffers before this one were released */
 	uint64_t next_event;	/* number of the next record */
 	uint64_t overwritten;	/* records that were gone before they were read */
-	uint64_t damaged;	/* bytes given up because they were no records */
+	uint64_t damaged;	/* bytes skipped because they were not records */
 	uint64_t last;		/* time of the last record, or of its packet */
 	uint64_t *copy;		/* private memory of one sub-buffer */
-	bool all;		/* what was consumed, too */
+	bool all;		/* also what was consumed */
 };
 
 #define TACHO_READ_OLDEST	UINT64_MAX
@@ -42,15 +42,15 @@ struct tacho_chunk {
 /*
  * tacho_ring_reader_init - read buffer `id` of a lane.
  *
- * start_event: number of the first record wanted.  0: all; what is gone already
- * counts as overwritten.  More: older ones are skipped silently (for a
- * reader that replaces one that died).  TACHO_READ_OLDEST: whatever is there,
- * from the first sub-buffer that nobody has consumed (flight recorder).
- * TACHO_READ_ALL: and from what was consumed, if old data is overwritten there.
+ * start_event: number of the first record wanted.  0: all; records that are gone already
+ * count as overwritten.  More: older ones are skipped without being counted (for a
+ * reader that replaces one that died).  TACHO_READ_OLDEST: all that are there,
+ * from the first sub-buffer that is not consumed (flight recorder).
+ * TACHO_READ_ALL: in overwrite mode also those that are consumed.
  *
- * consume: writers in discard mode may reuse what was read, a sub-buffer at
- * the next read after its last chunk.  So a reader that is killed has at worst
- * returned what its successor asks for again by start_event.
+ * consume: writers in discard mode may reuse a sub-buffer from the next read after its
+ * last chunk.  So a reader that is killed has at worst returned records that its
+ * successor asks for again by start_event.
  *
  * Returns 0, -ENOENT when there is no such buffer, -ENOMEM.
  */
@@ -65,39 +65,39 @@ void tacho_ring_reader_release(struct tacho_ring_reader *rd);
  * tacho_ring_read - the next records.
  *
  * Returns 1 and *chunk, 0 when nothing new is committed, -ENOENT
- * when the buffer is gone, -ESHUTDOWN when a closed lane has been read to its
+ * when the buffer cannot be mapped, -ESHUTDOWN when a closed lane has been read to its
  * end or the session was destroyed.
  * A chunk may have no records (len 0) when it only reports loss.
  */
 int tacho_ring_read(struct tacho_ring_reader *rd, struct tacho_chunk *chunk);
 
-/* Records lost in a lane by its writers so far (not those overwritten). */
+/* Records that writers have discarded in a lane so far (overwritten ones do not count). */
 uint64_t tacho_ring_lost(const struct tacho_ring *r, uint32_t lane);
 
 /*
  * Records committed so far in a buffer of a lane, from its headers; 0 when
- * there is none.  With tacho_ring_lost(): all that was ever attempted.
+ * there is none.  Written + tacho_ring_lost() = attempted.
  */
 uint64_t tacho_ring_written(struct tacho_ring *r, uint32_t lane, uint32_t id);
 
 /*
- * Records of a buffer that newer ones have overwritten, or that were set aside for the next
- * snapshot: tacho_ring_written() of it less what a reader of TACHO_READ_OLDEST finds.  0 in
+ * Records of a buffer that newer ones have overwritten, or that are excluded from the next
+ * snapshot: tacho_ring_written() less what a reader of TACHO_READ_OLDEST finds.  0 in
  * discard mode, where nothing is overwritten, and when there is no such buffer.
  */
 uint64_t tacho_ring_overwritten(struct tacho_ring *r, uint32_t lane, uint32_t id);
 
 /*
- * Closed sub-buffers that can be read of the buffer that is written and end after `since`, as
- * a number for who waits for a full buffer; *most: how many there can be.
+ * The number of closed sub-buffers of the buffer that is written that can be read and end after
+ * `since`, for a caller that waits for a full buffer; *most: how many there can be.
  */
 uint32_t tacho_ring_closed_subs(struct tacho_ring *r, uint32_t lane, uint64_t since,
 				uint32_t *most);
 
 /*
- * Gives the closed sub-buffers back (discard mode) of the buffer that is written whose records
- * are all of `until` or older.  For who reads without consuming and keeps books by itself; no
- * consuming reader beside it, nor a tool that moves the lane.
+ * Releases (discard mode) the closed sub-buffers of the buffer that is written whose records
+ * are all of `until` or older.  For a caller that reads without consuming and remembers its
+ * position.  No consuming reader, and no tool that moves the lane, may run at the same time.
  */
 void tacho_ring_consume(struct tacho_ring *r, uint32_t lane, uint64_t until);
 

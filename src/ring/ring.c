@@ -57,7 +57,7 @@ int tacho_ring_attach(struct tacho_ring *r, struct tacho_control *ctl,
 		.ctl = ctl,
 		.lanes = (unsigned char *)ctl + TACHO_CONTROL_LANES_OFF,
 		.nr_cpus = tacho_load_relaxed(&ctl->nr_cpus),
-		.nr_plain = tacho_load_relaxed(&ctl->nr_plain),
+		.nr_fallback = tacho_load_relaxed(&ctl->nr_fallback),
 		.nr_late = tacho_load_relaxed(&ctl->nr_late),
 		.sub_shift = tacho_load_relaxed(&ctl->sub_shift),
 		.clock = tacho_load_relaxed(&ctl->clock),
@@ -65,7 +65,7 @@ int tacho_ring_attach(struct tacho_ring *r, struct tacho_control *ctl,
 	};
 	if (len == sizeof(r->path) || r->sub_shift < TACHO_SUB_SHIFT_MIN ||
 	    r->sub_shift > TACHO_SUB_SHIFT_MAX ||
-	    r->nr_cpus > TACHO_LANES_MAX || r->nr_plain > TACHO_LANES_MAX ||
+	    r->nr_cpus > TACHO_LANES_MAX || r->nr_fallback > TACHO_LANES_MAX ||
 	    r->nr_late > r->nr_cpus ||
 	    !tacho_ring_nr_lanes(r) ||
 	    tacho_ring_nr_lanes(r) > TACHO_LANES_MAX)
@@ -129,8 +129,8 @@ static int open_dir(const struct tacho_ring *r)
 }
 
 /*
- * Makes the buffer's file under a name of our own and links it to the real
- * one, so that no half-made file is ever seen.  dirfd is the session's.
+ * Makes the buffer's file under a temporary name and links it to the real
+ * one, so that no process sees a file that is not complete.  dirfd is the session's.
  */
 static int make_file(int dirfd, const char *name, uint64_t size)
 {
@@ -156,7 +156,7 @@ static int make_file(int dirfd, const char *name, uint64_t size)
 	return err;
 }
 
-/* The file of a buffer that was retired: its memory again. */
+/* Allocates the memory of a retired buffer's file again. */
 static int fill_file(int dirfd, const char *name, uint64_t size)
 {
 	int fd = tacho_shm_open(dirfd, name), err;
@@ -180,9 +180,9 @@ int tacho_ring_add_buffer(struct tacho_ring *r, uint32_t lane, uint32_t id,
 	    !is_power_of_two(nr_subs) || nr_subs < 2 || nr_subs > TACHO_SUBS_MAX)
 		return -EINVAL;
 	b = tacho_lane_buffer(tacho_ring_lane(r, lane), id);
-	if (tacho_load_acquire(&b->flags) & TACHO_BUFFER_MADE)	/* [R2] */
+	if (tacho_load_acquire(&b->flags) & TACHO_BUFFER_MADE)	/* [made] */
 		return 0;
-	/* processes may have it mapped: what it was once it stays */
+	/* processes may have it mapped: its size never changes */
 	if (tacho_load_relaxed(&b->nr_subs) && tacho_load_relaxed(&b->nr_subs) != nr_subs)
 		return -EINVAL;
 	dirfd = open_dir(r);
@@ -198,7 +198,7 @@ int tacho_ring_add_buffer(struct tacho_ring *r, uint32_t lane, uint32_t id,
 		return err;
 	tacho_store_relaxed(&b->nr_subs, nr_subs);
 	tacho_store_relaxed(&b->next, id);
-	/* [W2] the file is there: pairs with [R2] here and in tacho_ring_map() */
+	/* [made] the file is there, and nr_subs is its size */
 	tacho_store_release(&b->flags, flags | TACHO_BUFFER_MADE);
 	return 0;
 }
@@ -219,17 +219,17 @@ struct tacho_ring_buf *tacho_ring_map_why(struct tacho_ring *r, uint32_t lane,
 	if (lane >= tacho_ring_nr_lanes(r) || id >= TACHO_BUFFERS_MAX)
 		return NULL;
 	entry = &r->buf[lane << 6 | id];
-	if (tacho_load_acquire(&entry->words))			/* [R3] */
+	if (tacho_load_acquire(&entry->words))			/* [mapped] */
 		return entry;
 	b = tacho_lane_buffer(tacho_ring_lane(r, lane), id);
-	if (!(tacho_load_acquire(&b->flags) & TACHO_BUFFER_MADE)) /* [R2] */
+	if (!(tacho_load_acquire(&b->flags) & TACHO_BUFFER_MADE)) /* [made] */
 		return NULL;
 	nr_subs = tacho_load_relaxed(&b->nr_subs);
 	if (!is_power_of_two(nr_subs) || nr_subs < 2 || nr_subs > TACHO_SUBS_MAX)
 		return NULL;
 	/*
-	 * Threads may map at once, and a broken process may change nr_subs between
-	 * them: all must map the same size, as only one base stays.
+	 * Threads may map at the same time, and a broken process may change nr_subs between
+	 * them.  All must map the same size, as only one base stays.
 	 */
 	mask = (nr_subs - 1) << r->sub_shift;
 	if (!tacho_cas_acq_rel(&entry->mask, &none_mask, mask) &&
@@ -258,7 +258,7 @@ struct tacho_ring_buf *tacho_ring_map_why(struct tacho_ring *r, uint32_t lane,
 	}
 	if (!tacho_cas_acq_rel(&entry->base, &none, (unsigned char *)map))
 		tacho_shm_unmap(map, buffer_bytes(r, nr_subs));
-	tacho_store_release(&entry->words, r->sub_words);	/* [W3] */
+	tacho_store_release(&entry->words, r->sub_words);	/* [mapped] */
 	return entry;
 }
 
@@ -292,7 +292,7 @@ int tacho_ring_start_at(struct tacho_ring *r, uint32_t lane, uint32_t id, uint64
 	};
 	memcpy(sub->uuid, r->uuid, sizeof(sub->uuid));
 	tacho_store_relaxed(&tacho_lane_buffer(l, id)->open[0].begin, sub->timestamp_begin);
-	/* [W1] pairs with the reader's load of the cursor, step R1 */
+	/* [cursor] the first header is complete */
 	tacho_store_release(&l->cursor,
 			    tacho_cursor_make(id, 0, 0, TACHO_PACKET_WORDS));
 	return 0;
@@ -304,11 +304,11 @@ int tacho_ring_start(struct tacho_ring *r, uint32_t lane, uint32_t id)
 }
 
 /*
- * What `until` becomes when a lane is let go: the end of this epoch; or, when its
- * open packet began in another one (the stop was long, or the clock began
- * anew), long past, so that the first writer begins a new packet.
+ * What `fast_until` becomes when a lane is started: the end of this epoch; or, if its
+ * open packet began in another one (the stop was long, or the clock was reset),
+ * the past, so that the first writer begins a new packet.
  */
-static uint64_t until_of(struct tacho_ring *r, uint32_t lane, uint64_t now)
+static uint64_t fast_until_of(struct tacho_ring *r, uint32_t lane, uint64_t now)
 {
 	uint64_t c = tacho_load_acquire(&tacho_ring_lane(r, lane)->cursor);
 	uint64_t begin = now;
@@ -331,10 +331,10 @@ static bool is_recording(const struct tacho_ring *r)
 /* G1 and G2. */
 static void let_go(struct tacho_ring *r, uint32_t lane, uint64_t now)
 {
-	uint64_t *until = &tacho_ring_lane(r, lane)->until;
+	uint64_t *until = &tacho_ring_lane(r, lane)->fast_until;
 	uint64_t stopped = 0;
 
-	if (!tacho_cas_seq_cst(until, &stopped, until_of(r, lane, now)))
+	if (!tacho_cas_seq_cst(until, &stopped, fast_until_of(r, lane, now)))
 		return;
 	TACHO_INJECT(ring_let_go);
 	if (!is_recording(r))
@@ -349,7 +349,7 @@ void tacho_ring_run(struct tacho_ring *r, bool recording)
 		if (recording)
 			let_go(r, lane, now);
 		else
-			tacho_store_seq_cst(&tacho_ring_lane(r, lane)->until, 0);
+			tacho_store_seq_cst(&tacho_ring_lane(r, lane)->fast_until, 0);
 	}
 }
 
@@ -358,5 +358,5 @@ void tacho_ring_follow(struct tacho_ring *r, uint32_t lane)
 	if (is_recording(r))
 		let_go(r, lane, tacho_clock_read(r->clock));
 	else
-		tacho_store_seq_cst(&tacho_ring_lane(r, lane)->until, 0);
+		tacho_store_seq_cst(&tacho_ring_lane(r, lane)->fast_until, 0);
 }

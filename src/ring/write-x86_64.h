@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast way of write.h for x86-64, included by it alone.
+ * The fast path of write.h for x86-64, included by it alone.
  *
- * The whole write is one sequence: it begins before the CPU is read, so whoever is
- * interrupted anywhere in it starts anew, and nothing has to be compared again
- * before the commit.  What it needs to know of a lane's open sub-buffer is in the
- * process's own table r->fast (see ring.h, section 8), so that no load
+ * The whole write is one sequence that begins before the CPU is read.  A thread that is
+ * interrupted anywhere in it takes the slow path, which starts again at W1.  So nothing is
+ * compared again before the commit.  What it needs to know of a lane's open sub-buffer is
+ * in the process's own table r->fast (see ring.h, section 8), so that no load
  * waits for more than one other.
  *
  * The order of the steps is that of latency.  rdtsc waits for all that precedes it
  * and overlaps with what follows; so the clock is read first (W2 before W1,
- * which a sequence may), and the loads that lead to the record's place come
- * behind it.  Measured with a payload of 16 bytes: 16.4 ns when the chain was
+ * which a sequence may do), and the loads that lead to the record's place come
+ * after it.  Measured with a payload of 16 bytes: 16.4 ns when the chain was
  * ring -> lane -> cursor -> buffer -> place, 12 ns now, rdtsc alone being 8.
  *
  * Registers:
@@ -60,10 +60,10 @@ _Static_assert(TACHO_CURSOR_EVENTS_BITS == 17 && TACHO_CURSOR_WORDS_BITS == 17 &
 	"movq (%%r9), %%r10\n\t"
 
 /*
- * W3: the cursor lies in the sub-buffer of the entry, and so does what it becomes.
- * Both are asked: a cursor that somebody made up could come into the sub-buffer
- * from before it, and the record would begin before it, too.  `add` adds the
- * record's words, in a cursor's place, to r10.  Then `until`; rax becomes the end
+ * W3: the cursor is in the sub-buffer of the entry, and so is the cursor after the record.
+ * Both are checked: adding the record to a corrupt cursor just before the sub-buffer could
+ * end inside it, and the record would begin before it.  `add` adds the
+ * record's words, in a cursor's place, to r10.  Then `fast_until`; rax becomes the end
  * of the record.
  */
 #define TACHO_FAST_ROOM(add)						\
@@ -99,7 +99,7 @@ _Static_assert(TACHO_CURSOR_EVENTS_BITS == 17 && TACHO_CURSOR_WORDS_BITS == 17 &
 	[first] "i"(offsetof(struct tacho_ring_fast, first)),		\
 	[sub] "i"(offsetof(struct tacho_ring_fast, sub)),		\
 	[room] "i"(offsetof(struct tacho_ring_fast, room)),		\
-	[until] "i"(offsetof(struct tacho_lane, until)),		\
+	[until] "i"(offsetof(struct tacho_lane, fast_until)),		\
 	[lane_shift] "i"(TACHO_LANE_SHIFT)
 
 #define TACHO_FAST_CLOBBERS "rax", "rdx", "r9", "r10", "cc", "memory"
@@ -137,8 +137,8 @@ slow:
 }
 
 /*
- * The same for records of a length known here, their words in registers.  What
- * a call's registers hold need not go through memory.
+ * The same for records of a constant length, their words in registers: they need not go
+ * through memory.
  */
 #define TACHO_FAST_WORDS(total, stores, ...)				\
 	__asm__ __volatile__ goto (					\

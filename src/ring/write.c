@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The rare half of writing: S1..S3, plain lanes, shift and close (ring.h). */
+/* The slow path of writing: S1..S3, fallback lanes, shift and close (ring.h). */
 #include "ring/write.h"
 
 #include <errno.h>
@@ -14,38 +14,38 @@
 #include "sys/futex.h"
 #include "sys/mapping.h"
 
-/* How often a writer starts again before it gives up; each means that the
- * kernel scheduled somebody else, or a sub-buffer was changed. */
+/* How often a writer starts again before the record is discarded; each time the
+ * kernel scheduled another thread, or a sub-buffer was changed. */
 #define TRIES		1000
-/* Rounds over the plain lanes while all are taken by living threads. */
-#define PLAIN_ROUNDS	200
+/* Rounds over the fallback lanes while living threads hold the locks of all. */
+#define FALLBACK_ROUNDS	200
 
 /* The words of a packet header that closing it writes. */
 #define CLOSE_FIRST	(offsetof(struct tacho_packet, timestamp_end) / 8)
 #define CLOSE_END	(offsetof(struct tacho_packet, event_first) / 8)
 
 int tacho_lane_commit(const struct tacho_lane_ref *ref, uint64_t expect,
-		      const struct tacho_piece *piece, uint64_t n, uint64_t next)
+		      const struct tacho_copy_range *range, uint64_t n, uint64_t next)
 {
 #ifdef TACHO_HAVE_RSEQ
 	if (ref->rs)
-		return tacho_rseq_cmp_pieces_store(ref->rs, ref->nr,
+		return tacho_rseq_cmp_ranges_store(ref->rs, ref->nr,
 						   &ref->lane->cursor, expect,
-						   piece, n, next);
+						   range, n, next);
 #endif
 	if (tacho_load_relaxed(&ref->lane->cursor) != expect)
 		return -1;
-	for (; n; n--, piece++)
-		tacho_copy_relaxed(piece->dst, piece->src, piece->words);
-	TACHO_INJECT(ring_before_plain_commit);
-	/* [W1] pairs with the reader's load of the cursor, step R1 */
+	for (; n; n--, range++)
+		tacho_copy_relaxed(range->dst, range->src, range->words);
+	TACHO_INJECT(ring_before_fallback_commit);
+	/* [cursor] W4, S3, M5: what it covers is complete */
 	tacho_store_release(&ref->lane->cursor, next);
 	return 0;
 }
 
 /*
- * W2.  On one CPU the counter is read in the order of the program; under a lock
- * that another CPU has just left, only if told so.
+ * W2.  On one CPU the counter is read in program order.  After a lock that another
+ * CPU has just released, it is so only with tacho_clock_read_ordered().
  */
 static uint64_t lane_clock(const struct tacho_lane_ref *ref)
 {
@@ -97,8 +97,8 @@ static struct tacho_packet fresh_header(const struct tacho_lane_ref *ref,
 }
 
 /*
- * The discard rule, S2: whether sub-buffer number seq of buffer b may be
- * written, all before `consumed` being free.
+ * S2: whether sub-buffer number seq of buffer b may be written.  In discard mode those
+ * before `consumed` are free.
  */
 static bool sub_is_free(struct tacho_buffer *b, uint32_t nr_subs, uint64_t seq)
 {
@@ -106,7 +106,7 @@ static bool sub_is_free(struct tacho_buffer *b, uint32_t nr_subs, uint64_t seq)
 
 	if (tacho_load_relaxed(&b->flags) & TACHO_BUFFER_OVERWRITE)
 		return true;
-	/* [R4] the reader is done with them: pairs with [W4] in read.c */
+	/* [consumed] S2: the reader has finished with them */
 	consumed = tacho_load_acquire(&b->consumed);
 	ahead = (seq - consumed) & TACHO_CURSOR_SEQ_MASK;
 	return ahead < nr_subs;
@@ -122,8 +122,8 @@ static void wake_readers(struct tacho_control *ctl)
 
 /*
  * S1..S3: goes from cursor c to the next sub-buffer of buffer `id`, which may be
- * another buffer than c's.  Returns 1 when that was done, 0 when c is stale or
- * somebody came in between (look again), -ENOBUFS or -ENOENT.
+ * another buffer than c's.  Returns 1 when that was done, 0 when c is stale or another
+ * writer came in between (look again), -ENOBUFS or -ENOENT.
  */
 static int advance(const struct tacho_lane_ref *ref, uint64_t c, uint32_t id)
 {
@@ -158,10 +158,10 @@ static int advance(const struct tacho_lane_ref *ref, uint64_t c, uint32_t id)
 		fresh.event_first = tacho_load_relaxed(&p->first) + tacho_cursor_events(prev);
 	}
 	opened = (struct tacho_open){ fresh.packet_seq_num, fresh.event_first, now };
-	/* the overwriting reader's check, R3: what precedes is visible first */
+	/* [overwrite] R3: the cursor that was read is visible before what follows */
 	tacho_fence_release();
 
-	struct tacho_piece pieces[] = {
+	struct tacho_copy_range ranges[] = {
 		{ (uint64_t *)(void *)old + CLOSE_FIRST,
 		  (const uint64_t *)(const void *)&closed + CLOSE_FIRST,
 		  CLOSE_END - CLOSE_FIRST },
@@ -175,7 +175,7 @@ static int advance(const struct tacho_lane_ref *ref, uint64_t c, uint32_t id)
 	};
 
 	TACHO_INJECT(ring_before_advance);
-	if (tacho_lane_commit(ref, c, pieces, TACHO_ARRAY_SIZE(pieces), next))
+	if (tacho_lane_commit(ref, c, ranges, TACHO_ARRAY_SIZE(ranges), next))
 		return 0;
 	TACHO_INJECT(ring_advanced);
 	wake_readers(r->ctl);
@@ -192,8 +192,8 @@ static void count_loss(struct tacho_lane *l, enum tacho_ring_loss why)
 }
 
 /*
- * One attempt at W1..W4 in a lane that is ours to write.  0 done; -EAGAIN
- * look again; -ENOBUFS, -EMSGSIZE, -ENOENT, -ESHUTDOWN for good.
+ * One attempt at W1..W4 in a lane that this thread may write to.  Returns 0, -EAGAIN:
+ * look again, or for good -ENOBUFS, -EMSGSIZE, -ENOENT, -ESHUTDOWN.
  */
 static int write_once(const struct tacho_lane_ref *ref, const uint64_t *raw,
 		      uint64_t words)
@@ -206,7 +206,7 @@ static int write_once(const struct tacho_lane_ref *ref, const uint64_t *raw,
 	uint64_t now, until, head;
 	int err;
 
-	until = tacho_load_relaxed(&ref->lane->until);
+	until = tacho_load_relaxed(&ref->lane->fast_until);
 	if (tacho_load_relaxed(&r->ctl->state) != TACHO_STATE_RECORDING ||
 	    c == TACHO_CURSOR_DEAD || !c) {
 		if (until)
@@ -217,7 +217,7 @@ static int write_once(const struct tacho_lane_ref *ref, const uint64_t *raw,
 	    total > r->sub_words - TACHO_PACKET_WORDS)
 		return -EMSGSIZE;
 	b = tacho_ring_map(r, ref->nr, tacho_cursor_id(c));
-	if (!b)		/* or it was just moved from there */
+	if (!b)		/* no such buffer, or the lane was just moved from it */
 		return tacho_load_relaxed(&ref->lane->cursor) == c ? -ENOENT : -EAGAIN;
 	sub = tacho_ring_sub(r, b, c);
 	now = lane_clock(ref);					/* W2 */
@@ -229,27 +229,27 @@ static int write_once(const struct tacho_lane_ref *ref, const uint64_t *raw,
 	    now >= until) {
 		err = advance(ref, c, tacho_cursor_id(c));
 		/*
-		 * Only who has begun the packet: an older one would be written on
-		 * in an epoch that is not its own.  Never from 0: a stop that came
-		 * meanwhile stays.
+		 * Only the writer that began the packet: otherwise an older packet
+		 * would get records of an epoch that is not its own.  Never from 0:
+		 * a stop that came in between stays.
 		 */
 		if (err > 0 && now >= until)
-			(void)tacho_cas_acq_rel(&ref->lane->until, &until,
+			(void)tacho_cas_acq_rel(&ref->lane->fast_until, &until,
 						tacho_epoch_end(now));
 		return err < 0 ? err : -EAGAIN;
 	}
 	head = tacho_record_word(now, total * 8);
 
-	struct tacho_piece pieces[] = {
+	struct tacho_copy_range ranges[] = {
 		{ (uint64_t *)(void *)sub + tacho_cursor_words(c), &head, 1 },
 		{ (uint64_t *)(void *)sub + tacho_cursor_words(c) + 1, raw, words },
 	};
 
-	return tacho_lane_commit(ref, c, pieces, TACHO_ARRAY_SIZE(pieces),
+	return tacho_lane_commit(ref, c, ranges, TACHO_ARRAY_SIZE(ranges),
 			     c + tacho_cursor_step(total)) ? -EAGAIN : 0;
 }
 
-/* Ends a write: counts what was lost and why. */
+/* Ends a write: counts a discarded record, by reason. */
 static int account(struct tacho_lane *l, int err)
 {
 	switch (err) {
@@ -268,11 +268,11 @@ static int account(struct tacho_lane *l, int err)
 	}
 }
 
-/* ---- plain lanes ---- */
+/* ---- fallback lanes ---- */
 
 /*
- * The pid name space, as 32 bits.  It is kept in a page that a fork wipes, as the
- * child may be in another one.
+ * The pid name space, as 32 bits.  It is stored in a page that a fork wipes, as the
+ * child may be in another name space.
  */
 static uint32_t my_name_space(void)
 {
@@ -300,13 +300,13 @@ static uint32_t my_name_space(void)
 	return ns;
 }
 
-/* Who I am in a lock word: thread id and pid name space. */
+/* This thread as the owner in a lock word: thread id and pid name space. */
 static uint64_t my_lock_word(void)
 {
 	return (uint64_t)(uint32_t)gettid() | (uint64_t)my_name_space() << 32;
 }
 
-/* Whether the owner of a lock word is a thread of my name space that is gone. */
+/* Whether the owner of a lock word is a thread of this name space that has ended. */
 static bool owner_is_dead(uint64_t word, uint64_t me)
 {
 	int saved = errno;
@@ -319,26 +319,26 @@ static bool owner_is_dead(uint64_t word, uint64_t me)
 	return dead;
 }
 
-static bool plain_trylock(struct tacho_lane *l, uint64_t me)
+static bool fallback_trylock(struct tacho_lane *l, uint64_t me)
 {
 	uint64_t seen = tacho_load_relaxed(&l->lock);
 
 	if (seen && !owner_is_dead(seen, me))
 		return false;
-	/* [R5] pairs with [W5]: the cursor and what it covers are the last owner's */
+	/* [lock] the cursor and what it covers are the last owner's */
 	return tacho_cas_acq_rel(&l->lock, &seen, me);
 }
 
-static void plain_unlock(struct tacho_lane *l)
+static void fallback_unlock(struct tacho_lane *l)
 {
-	tacho_store_release(&l->lock, 0);			/* [W5] */
+	tacho_store_release(&l->lock, 0);			/* [lock] */
 }
 
 /*
- * Makes a plain lane ready at its first use, and maps it at its first use here: which a process
- * that gave up its rights cannot do any more.
+ * Makes a fallback lane ready at its first use, and maps it at its first use here.  A process
+ * that gave up its rights cannot do that, and writes to lanes that it has mapped.
  */
-static int plain_prepare(const struct tacho_lane_ref *ref)
+static int fallback_prepare(const struct tacho_lane_ref *ref)
 {
 	uint32_t nr_subs = tacho_load_relaxed(&ref->r->ctl->nr_subs);
 	uint32_t flags = tacho_load_relaxed(&ref->r->ctl->flags);
@@ -353,7 +353,7 @@ static int plain_prepare(const struct tacho_lane_ref *ref)
 	return err ? err : tacho_ring_start(ref->r, ref->nr, 0);
 }
 
-static int plain_locked_write(const struct tacho_lane_ref *ref,
+static int fallback_locked_write(const struct tacho_lane_ref *ref,
 			      const uint64_t *raw, uint64_t words)
 {
 	int err = -EAGAIN;
@@ -365,10 +365,10 @@ static int plain_locked_write(const struct tacho_lane_ref *ref,
 
 /*
  * A signal handler that interrupted its own thread inside a lane does not wait for
- * the others: those threads may sit in handlers that wait for this one, and
- * with handlers that come often enough nobody's main code would go on.
+ * the other lanes: their owners may be in handlers that wait for this thread, and
+ * with frequent signals the main code of no thread would progress.
  */
-static int plain_write(struct tacho_ring *r, const uint64_t *raw,
+static int fallback_write(struct tacho_ring *r, const uint64_t *raw,
 		       uint64_t words)
 {
 	uint64_t me = my_lock_word();
@@ -376,30 +376,30 @@ static int plain_write(struct tacho_ring *r, const uint64_t *raw,
 	bool nested = false;
 	int err = 0;
 
-	if (!r->nr_plain)
+	if (!r->nr_fallback)
 		return -EBUSY;
-	for (int round = 0; !nested && round < PLAIN_ROUNDS; round++) {
-		for (uint32_t i = 0; i < r->nr_plain; i++) {
-			uint32_t nr = r->nr_cpus + (first + i) % r->nr_plain;
+	for (int round = 0; !nested && round < FALLBACK_ROUNDS; round++) {
+		for (uint32_t i = 0; i < r->nr_fallback; i++) {
+			uint32_t nr = r->nr_cpus + (first + i) % r->nr_fallback;
 			struct tacho_lane *l = tacho_ring_lane(r, nr);
 			const struct tacho_lane_ref ref = { r, l, NULL, nr, 0 };
 
-			/* whoever closes the lanes keeps their locks */
+			/* the tool that closes the lanes keeps their locks */
 			if (tacho_load_relaxed(&l->cursor) == TACHO_CURSOR_DEAD)
 				return -ESHUTDOWN;
-			if (!plain_trylock(l, me)) {
+			if (!fallback_trylock(l, me)) {
 				nested |= tacho_load_relaxed(&l->lock) == me;
 				continue;
 			}
-			TACHO_INJECT(ring_plain_locked);
-			err = plain_prepare(&ref);
+			TACHO_INJECT(ring_fallback_locked);
+			err = fallback_prepare(&ref);
 			if (!err)
-				err = plain_locked_write(&ref, raw, words);
-			else if (++unusable < r->nr_plain)
-				err = -EAGAIN;	/* another one may be mapped already */
+				err = fallback_locked_write(&ref, raw, words);
+			else if (++unusable < r->nr_fallback)
+				err = -EAGAIN;	/* another lane may be mapped already */
 			else
 				(void)account(l, err);
-			plain_unlock(l);
+			fallback_unlock(l);
 			if (err != -EAGAIN)
 				return err;
 		}
@@ -408,14 +408,14 @@ static int plain_write(struct tacho_ring *r, const uint64_t *raw,
 		if (!nested)
 			(void)sched_yield();
 	}
-	count_loss(tacho_ring_lane(r, r->nr_cpus + first % r->nr_plain),
+	count_loss(tacho_ring_lane(r, r->nr_cpus + first % r->nr_fallback),
 		   TACHO_LOSS_BUSY);
 	return -EBUSY;
 }
 
 /* ---- late lanes ---- */
 
-/* Buffer id is the one that is written. */
+/* Makes buffer id the one that is written. */
 static int late_go_to(const struct tacho_lane_ref *ref, uint32_t id)
 {
 	uint64_t c = tacho_load_relaxed(&ref->lane->cursor);
@@ -432,7 +432,7 @@ static int late_go_to(const struct tacho_lane_ref *ref, uint32_t id)
 
 static bool is_late(const struct tacho_ring *r, uint32_t lane)
 {
-	return lane >= r->nr_cpus + r->nr_plain && lane < tacho_ring_nr_lanes(r);
+	return lane >= r->nr_cpus + r->nr_fallback && lane < tacho_ring_nr_lanes(r);
 }
 
 int tacho_ring_lock_late(struct tacho_ring *r, uint32_t lane, bool by_force)
@@ -444,13 +444,13 @@ int tacho_ring_lock_late(struct tacho_ring *r, uint32_t lane, bool by_force)
 		return -ENOENT;
 	me = my_lock_word();
 	seen = tacho_load_relaxed(&l->lock);
-	return plain_trylock(l, me) || (by_force && tacho_cas_acq_rel(&l->lock, &seen, me)) ?
+	return fallback_trylock(l, me) || (by_force && tacho_cas_acq_rel(&l->lock, &seen, me)) ?
 	       0 : -EAGAIN;
 }
 
 void tacho_ring_unlock_late(struct tacho_ring *r, uint32_t lane)
 {
-	plain_unlock(tacho_ring_lane(r, lane));
+	fallback_unlock(tacho_ring_lane(r, lane));
 }
 
 int tacho_ring_write_late(struct tacho_ring *r, uint32_t lane, uint32_t id, const uint64_t *raw,
@@ -475,12 +475,12 @@ int tacho_ring_prepare(struct tacho_ring *r, uint32_t lane)
 	struct tacho_lane_ref ref = { r, tacho_ring_lane(r, lane), NULL, lane, 0 };
 	int err;
 
-	if (lane < r->nr_cpus || lane >= r->nr_cpus + r->nr_plain)
+	if (lane < r->nr_cpus || lane >= r->nr_cpus + r->nr_fallback)
 		return -ENOENT;
-	if (!plain_trylock(ref.lane, my_lock_word()))
+	if (!fallback_trylock(ref.lane, my_lock_word()))
 		return -EAGAIN;
-	err = plain_prepare(&ref);
-	plain_unlock(ref.lane);
+	err = fallback_prepare(&ref);
+	fallback_unlock(ref.lane);
 	return err;
 }
 
@@ -489,7 +489,7 @@ int tacho_ring_prepare(struct tacho_ring *r, uint32_t lane)
 #ifdef TACHO_FAST_TABLE
 
 /*
- * F1: the entry of this CPU for the sub-buffer that is open now.  If anything
+ * F1: the entry of this CPU for the sub-buffer that is open now.  If another thread
  * comes in between it stays as it is or empty, and the next writer tries again.
  */
 static void remember(struct tacho_ring *r, struct rseq *rs, uint32_t cpu)
@@ -505,14 +505,14 @@ static void remember(struct tacho_ring *r, struct rseq *rs, uint32_t cpu)
 	    (room && tacho_load_relaxed(&f->first) == first))
 		return;
 	b = tacho_ring_map(r, cpu, tacho_cursor_id(c));
-	if (!b || tacho_rseq_cmp_pieces_store(rs, cpu, &f->room, room, NULL, 0, 0))
+	if (!b || tacho_rseq_cmp_ranges_store(rs, cpu, &f->room, room, NULL, 0, 0))
 		return;
 	words[0] = first;
 	words[1] = (uint64_t)(uintptr_t)tacho_ring_sub(r, b, c);
 
-	const struct tacho_piece piece = { &f->first, words, 2 };
+	const struct tacho_copy_range range = { &f->first, words, 2 };
 
-	(void)tacho_rseq_cmp_pieces_store(rs, cpu, &f->room, 0, &piece, 1,
+	(void)tacho_rseq_cmp_ranges_store(rs, cpu, &f->room, 0, &range, 1,
 		((uint64_t)r->sub_words + 1) << TACHO_CURSOR_WORDS_SHIFT);
 }
 
@@ -527,11 +527,11 @@ int tacho_ring_write_slow(struct tacho_ring *r, const uint64_t *raw,
 	int err = -EAGAIN;
 
 	if (!rs || tacho_rseq_cpu(rs) >= r->nr_cpus)
-		return plain_write(r, raw, words);
+		return fallback_write(r, raw, words);
 	for (int i = 0; err == -EAGAIN && i < TRIES; i++) {
 		ref.nr = tacho_rseq_cpu(rs);
 		if (ref.nr >= r->nr_cpus)
-			return plain_write(r, raw, words);
+			return fallback_write(r, raw, words);
 		ref.lane = tacho_ring_lane(r, ref.nr);
 		err = write_once(&ref, raw, words);
 	}
@@ -541,7 +541,7 @@ int tacho_ring_write_slow(struct tacho_ring *r, const uint64_t *raw,
 #endif
 	return account(ref.lane, err);
 #else
-	return plain_write(r, raw, words);
+	return fallback_write(r, raw, words);
 #endif
 }
 
@@ -568,7 +568,7 @@ int tacho_lane_visit(struct tacho_ring *r, uint32_t nr,
 	int err = -EAGAIN;
 
 	if (nr >= r->nr_cpus) {
-		for (int i = 0; !plain_trylock(ref.lane, my_lock_word()); i++) {
+		for (int i = 0; !fallback_trylock(ref.lane, my_lock_word()); i++) {
 			if (i == TRIES)
 				return -EAGAIN;
 			(void)sched_yield();
@@ -576,7 +576,7 @@ int tacho_lane_visit(struct tacho_ring *r, uint32_t nr,
 		for (int i = 0; err == -EAGAIN && i < TRIES; i++)
 			err = step(&ref, arg);
 		if (!keep_lock)
-			plain_unlock(ref.lane);
+			fallback_unlock(ref.lane);
 		return err;
 	}
 	ref.rs = tacho_rseq_self();
@@ -584,7 +584,7 @@ int tacho_lane_visit(struct tacho_ring *r, uint32_t nr,
 		ref.rs = NULL;
 		return step(&ref, arg);
 	}
-	/* in a plain build nobody writes to the lanes of CPUs */
+	/* in a build without sequences the lanes of CPUs have no writer */
 #ifdef TACHO_HAVE_RSEQ
 	if (!ref.rs || tacho_cpu_enter(nr, &saved))
 		return -EPERM;
@@ -629,7 +629,7 @@ int tacho_ring_shift(struct tacho_ring *r, uint32_t lane, uint32_t id)
 	return err < 0 ? err : (int)tacho_cursor_id(c);
 }
 
-static int renew_step(const struct tacho_lane_ref *ref, void *unused)
+static int switch_subbuf_step(const struct tacho_lane_ref *ref, void *unused)
 {
 	uint64_t c = tacho_load_relaxed(&ref->lane->cursor);
 	int err;
@@ -641,17 +641,17 @@ static int renew_step(const struct tacho_lane_ref *ref, void *unused)
 	return err < 0 ? err : err ? 0 : -EAGAIN;
 }
 
-int tacho_ring_renew(struct tacho_ring *r, uint32_t lane)
+int tacho_ring_switch_subbuf(struct tacho_ring *r, uint32_t lane)
 {
 	if (lane >= tacho_ring_nr_lanes(r))
 		return -ENOENT;
-	return tacho_lane_visit(r, lane, renew_step, NULL, false);
+	return tacho_lane_visit(r, lane, switch_subbuf_step, NULL, false);
 }
 
 int tacho_ring_shift_from(struct tacho_ring *r, uint32_t lane, uint64_t c, uint32_t id)
 {
 	struct tacho_lane_ref ref = { .r = r, .nr = lane };
-	bool plain = lane >= r->nr_cpus;
+	bool fallback = lane >= r->nr_cpus;
 	int err = -EAGAIN;
 
 	if (lane >= tacho_ring_nr_lanes(r) || !tacho_ring_map(r, lane, id))
@@ -659,10 +659,10 @@ int tacho_ring_shift_from(struct tacho_ring *r, uint32_t lane, uint64_t c, uint3
 	if (!c || c == TACHO_CURSOR_DEAD)
 		return -EINVAL;
 	ref.lane = tacho_ring_lane(r, lane);
-	if (plain && !plain_trylock(ref.lane, my_lock_word()))
+	if (fallback && !fallback_trylock(ref.lane, my_lock_word()))
 		return -EAGAIN;
-	if (!plain) {
-		/* without sequences nobody is a writer there */
+	if (!fallback) {
+		/* a thread without sequences does not write there */
 #ifdef TACHO_HAVE_RSEQ
 		ref.rs = tacho_rseq_self();
 		if (ref.rs && tacho_rseq_cpu(ref.rs) != lane)
@@ -673,15 +673,15 @@ int tacho_ring_shift_from(struct tacho_ring *r, uint32_t lane, uint64_t c, uint3
 	}
 	if (tacho_load_relaxed(&ref.lane->cursor) == c)
 		err = advance(&ref, c, id);
-	if (plain)
-		plain_unlock(ref.lane);
+	if (fallback)
+		fallback_unlock(ref.lane);
 	return err > 0 ? 0 : err < 0 ? err : -EAGAIN;
 }
 
 static int close_step(const struct tacho_lane_ref *ref, void *unused)
 {
 	uint64_t c = tacho_load_relaxed(&ref->lane->cursor);
-	struct tacho_piece saved = {
+	struct tacho_copy_range saved = {
 		&tacho_lane_buffer(ref->lane, tacho_cursor_id(c))->saved, &c,
 		c != 0,
 	};

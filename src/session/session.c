@@ -31,7 +31,7 @@
 #define LANE_SIZE_DEFAULT	(UINT64_C(16) << 20)
 #endif
 /* Lanes for writers without restartable sequences; made at their first use. */
-#define PLAIN_LANES_MAX		8u
+#define FALLBACK_LANES_MAX		8u
 
 /* ---- names, slots ---- */
 
@@ -250,10 +250,10 @@ static int choose_sizes(const struct tacho_session_config *cfg,
 	int shift;
 
 	c->nr_cpus = tacho_cpu_possible();
-	if (c->nr_cpus > (TACHO_LANES_MAX - PLAIN_LANES_MAX) >> linked)
-		c->nr_cpus = (TACHO_LANES_MAX - PLAIN_LANES_MAX) >> linked;
+	if (c->nr_cpus > (TACHO_LANES_MAX - FALLBACK_LANES_MAX) >> linked)
+		c->nr_cpus = (TACHO_LANES_MAX - FALLBACK_LANES_MAX) >> linked;
 	c->nr_late = linked ? c->nr_cpus : 0;
-	c->nr_plain = c->nr_cpus < PLAIN_LANES_MAX ? c->nr_cpus : PLAIN_LANES_MAX;
+	c->nr_fallback = c->nr_cpus < FALLBACK_LANES_MAX ? c->nr_cpus : FALLBACK_LANES_MAX;
 	if (!cfg->lane_size)
 		while (lane * c->nr_cpus > memory / 8 && lane > sub * 4)
 			lane /= 2;
@@ -347,7 +347,7 @@ static void fill_control(struct tacho_control *c,
 	c->bit = sizes->bit;
 	c->generation = sizes->generation;
 	c->nr_cpus = sizes->nr_cpus;
-	c->nr_plain = sizes->nr_plain;
+	c->nr_fallback = sizes->nr_fallback;
 	c->nr_late = sizes->nr_late;
 	c->sub_shift = sizes->sub_shift;
 	c->nr_subs = sizes->nr_subs;
@@ -366,7 +366,7 @@ static void fill_control(struct tacho_control *c,
 static int make_control(int dirfd, const struct tacho_session_config *cfg,
 			const struct tacho_control *sizes)
 {
-	uint64_t size = TACHO_CONTROL_SIZE(sizes->nr_cpus + sizes->nr_plain + sizes->nr_late);
+	uint64_t size = TACHO_CONTROL_SIZE(sizes->nr_cpus + sizes->nr_fallback + sizes->nr_late);
 	struct tacho_control *c;
 	void *map;
 	int err = make_file(dirfd, "control", size, size, &map);
@@ -390,7 +390,7 @@ static int make_rings(struct tacho_session *s)
 	int err = 0;
 
 #ifndef TACHO_HAVE_RSEQ
-	/* every writer of this build takes a plain lane */
+	/* every writer of this build takes a fallback lane */
 	(void)flags;
 	tacho_ring_run(r, c->state == TACHO_STATE_RECORDING);
 	return err;

@@ -41,7 +41,7 @@ static int map_control(struct tacho_view *v, int dirfd)
 
 		err = check_head(&ctl->head, TACHO_MAGIC_CONTROL);
 		lanes = (uint64_t)tacho_load_relaxed(&ctl->nr_cpus) +
-			tacho_load_relaxed(&ctl->nr_plain) +
+			tacho_load_relaxed(&ctl->nr_fallback) +
 			tacho_load_relaxed(&ctl->nr_late);
 		tacho_shm_unmap(map, sizeof(struct tacho_control));
 		if (!err && (!lanes || lanes > TACHO_LANES_MAX))

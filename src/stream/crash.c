@@ -586,7 +586,7 @@ static int set_facts(struct crash_source *s)
 
 static uint32_t cpu_of(const struct tacho_control *c, uint64_t lane)
 {
-	const uint64_t late = (uint64_t)c->nr_cpus + c->nr_plain;
+	const uint64_t late = (uint64_t)c->nr_cpus + c->nr_fallback;
 
 	return lane < c->nr_cpus ? (uint32_t)lane : lane < late ? UINT32_MAX :
 	       (uint32_t)(lane - late);

@@ -63,7 +63,7 @@ static int head_is(const void *h, uint64_t magic)
 
 static bool geometry_right(const struct tacho_control *c)
 {
-	uint64_t lanes = (uint64_t)c->nr_cpus + c->nr_plain + c->nr_late;
+	uint64_t lanes = (uint64_t)c->nr_cpus + c->nr_fallback + c->nr_late;
 
 	return lanes && lanes <= TACHO_LANES_MAX && c->sub_shift >= TACHO_SUB_SHIFT_MIN &&
 	       c->sub_shift <= TACHO_SUB_SHIFT_MAX && memchr(c->name, '\0', sizeof(c->name));
@@ -114,7 +114,7 @@ static bool packet_right(const struct tacho_control *c, const struct tacho_packe
 
 	return p->magic == TACHO_PACKET_MAGIC && !memcmp(p->uuid, c->uuid, 16) &&
 	       p->stream_id < 2 && p->stream_instance_id <
-	       (uint64_t)c->nr_cpus + c->nr_plain + c->nr_late &&
+	       (uint64_t)c->nr_cpus + c->nr_fallback + c->nr_late &&
 	       p->content_size <= bits && p->content_size % 8 == 0 &&
 	       (!p->content_size || p->timestamp_end >= p->timestamp_begin);
 }

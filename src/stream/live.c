@@ -311,7 +311,7 @@ static int add_lane(struct live *live, uint32_t nr, int32_t own)
 
 	l->nr = nr;
 	l->own = own;
-	l->late = nr >= r->nr_cpus + r->nr_plain;
+	l->late = nr >= r->nr_cpus + r->nr_fallback;
 	p->cpu = tacho_ring_cpu(r, nr);
 	p->stream_id = TACHO_STREAM_PROGRAM;
 	p->source = &live->source;

@@ -4,7 +4,7 @@
 #error "include sys/sequence.h"
 #endif
 
-/* As in sequence-x86_64.h; the signature is a BRK that nobody executes. */
+/* As in sequence-x86_64.h; the signature is a BRK that is never executed. */
 #define TACHO_RSEQ_START						\
 	"	.pushsection __rseq_cs, \"aw\"\n"			\
 	"	.balign 32\n"						\
@@ -88,13 +88,13 @@ fail:
 }
 
 static inline int
-tacho_rseq_cmp_pieces_store(struct rseq *rs, uint32_t cpu, uint64_t *word,
-			    uint64_t expect, const struct tacho_piece *piece,
+tacho_rseq_cmp_ranges_store(struct rseq *rs, uint32_t cpu, uint64_t *word,
+			    uint64_t expect, const struct tacho_copy_range *range,
 			    uint64_t n, uint64_t next)
 {
 	__asm__ __volatile__ goto (
 		TACHO_RSEQ_BEGIN
-		"	mov x10, %[piece]\n"
+		"	mov x10, %[range]\n"
 		"	mov x11, %[n]\n"
 		"	cbz x11, 8f\n"
 		"5:	ldp x12, x13, [x10], #16\n"
@@ -109,7 +109,7 @@ tacho_rseq_cmp_pieces_store(struct rseq *rs, uint32_t cpu, uint64_t *word,
 		"8:\n"
 		TACHO_RSEQ_COMMIT
 		:
-		: TACHO_RSEQ_ARGS, [piece] "r"(piece), [n] "r"(n)
+		: TACHO_RSEQ_ARGS, [range] "r"(range), [n] "r"(n)
 		: "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
 		  "cc", "memory"
 		: fail);

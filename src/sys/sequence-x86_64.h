@@ -6,7 +6,7 @@
 
 /*
  * A sequence's descriptor (struct rseq_cs), and its abort handler in a
- * section of its own, behind the signature that the kernel looks for.
+ * section of its own, after the signature that the kernel requires.
  * Labels: 1 start, 2 after the commit, 3 descriptor, 4 abort handler.
  */
 #define TACHO_RSEQ_START						\
@@ -91,18 +91,18 @@ fail:
 }
 
 static inline int
-tacho_rseq_cmp_pieces_store(struct rseq *rs, uint32_t cpu, uint64_t *word,
-			    uint64_t expect, const struct tacho_piece *piece,
+tacho_rseq_cmp_ranges_store(struct rseq *rs, uint32_t cpu, uint64_t *word,
+			    uint64_t expect, const struct tacho_copy_range *range,
 			    uint64_t n, uint64_t next)
 {
-	/* no pieces: piece may be NULL, to which nothing is to be added */
-	const struct tacho_piece *end = n ? piece + n : piece;
+	/* no ranges: range may be NULL, and NULL + 0 is undefined */
+	const struct tacho_copy_range *end = n ? range + n : range;
 
 	__asm__ __volatile__ goto (
 		TACHO_RSEQ_BEGIN
-		"movq %[piece], %%rdx\n\t"
+		"movq %[range], %%rdx\n\t"
 		"jmp 8f\n\t"
-		"5:\n\t"			/* one piece */
+		"5:\n\t"			/* one range */
 		"movq 0(%%rdx), %%rdi\n\t"
 		"movq 8(%%rdx), %%rsi\n\t"
 		"xorl %%ecx, %%ecx\n\t"
@@ -120,7 +120,7 @@ tacho_rseq_cmp_pieces_store(struct rseq *rs, uint32_t cpu, uint64_t *word,
 		"jb 5b\n\t"
 		TACHO_RSEQ_COMMIT
 		:
-		: TACHO_RSEQ_ARGS, [piece] "r"(piece), [end] "r"(end)
+		: TACHO_RSEQ_ARGS, [range] "r"(range), [end] "r"(end)
 		: "rax", "rcx", "rdx", "rsi", "rdi", "cc", "memory"
 		: fail);
 	return 0;

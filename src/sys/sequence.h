@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sequence.h - restartable sequences: "do these stores, but only if nobody else
+ * sequence.h - restartable sequences: "do these stores, but only if no other thread
  * ran on this CPU in between".
  *
  * The C library (glibc >= 2.35) registers each thread with the kernel; where it
  * has not (old library or kernel, Valgrind, another architecture),
- * tacho_rseq_self() is NULL and the caller takes the plain way.
+ * tacho_rseq_self() is NULL and the caller uses a lock.
  *
  * Three sequences, named by their pseudo-code.  All return 0 when the last
  * store was done, and -1 when nothing of it was: the thread was
@@ -19,13 +19,13 @@
  *		dst[1 .. n] = src[0 .. n-1];		// n > 0
  *		*word = new;				// commit
  *
- *	tacho_rseq_cmp_pieces_store(rs, cpu, word, expect, piece, n, new)
+ *	tacho_rseq_cmp_ranges_store(rs, cpu, word, expect, range, n, new)
  *		if (rs->cpu_id != cpu || *word != expect)
  *			return -1;
- *		for each piece: dst[0 .. words-1] = src[0 .. words-1];
+ *		for each range: dst[0 .. words-1] = src[0 .. words-1];
  *		*word = new;				// commit
  *
- * The commit is a store-release.
+ * The commit is a release store.
  *
  *	tacho_rseq_cmp_add(rs, cpu, word, value)
  *		if (rs->cpu_id != cpu)
@@ -33,8 +33,8 @@
  *		*word += value;				// commit
  *
  * This one's commit orders nothing.  On x86-64 it is one instruction that adds
- * to memory: not atomic for other CPUs, which do not write the word, but done or not
- * done for whatever comes on this one.
+ * to memory: not atomic for other CPUs, which do not write the word, but either done or not
+ * done for the next thread on this CPU.
  */
 #ifndef TACHO_SYS_SEQUENCE_H
 #define TACHO_SYS_SEQUENCE_H
@@ -45,7 +45,7 @@
 #include "base/compiler.h"
 
 /* One run of 64-bit words to copy; words may be 0. */
-struct tacho_piece {
+struct tacho_copy_range {
 	uint64_t *dst;
 	const uint64_t *src;
 	uint64_t words;
@@ -64,8 +64,8 @@ struct tacho_piece {
 #include "base/atomic.h"
 
 /*
- * This thread's area.  It is there also where the registration failed or was
- * not wanted; cpu_id is a huge number then.  Any context.
+ * This thread's area.  It exists also if the registration failed or was disabled; cpu_id is
+ * a huge number then.  Any context.
  */
 static TACHO_ALWAYS_INLINE struct rseq *tacho_rseq_area(void)
 {
@@ -79,7 +79,7 @@ static TACHO_ALWAYS_INLINE struct rseq *tacho_rseq_area(void)
 	return (struct rseq *)(void *)(thread + __rseq_offset);
 }
 
-/* Where tacho_rseq_area() lies, counted from the thread pointer. */
+/* The offset of tacho_rseq_area() from the thread pointer. */
 static inline uint64_t tacho_rseq_offset(void)
 {
 	return (uint64_t)__rseq_offset;
@@ -91,7 +91,7 @@ static inline struct rseq *tacho_rseq_self(void)
 	return __rseq_size ? tacho_rseq_area() : NULL;
 }
 
-/* The CPU to try; UINT32_MAX or so when the registration failed. */
+/* The CPU to try; a huge number if the registration failed. */
 static TACHO_ALWAYS_INLINE uint32_t tacho_rseq_cpu(const struct rseq *rs)
 {
 	return tacho_load_relaxed(&rs->cpu_id);

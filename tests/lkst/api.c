@@ -24,7 +24,7 @@ static int here(void)
 #ifdef TACHO_RSEQ_PLAIN
 	const struct tacho_ring *r = &tool.session.view.ring;
 
-	return (int)(r->nr_cpus + (uint32_t)gettid() % r->nr_plain);
+	return (int)(r->nr_cpus + (uint32_t)gettid() % r->nr_fallback);
 #else
 	return sched_getcpu();
 #endif

@@ -112,7 +112,7 @@ static uint32_t lane_of(void)
 	/* in a build without restartable sequences: the thread's plain lane */
 	if (c && c != tacho_cursor_make(0, 0, 0, TACHO_PACKET_WORDS))
 		return (uint32_t)cpu;
-	return r->nr_cpus + (uint32_t)gettid() % r->nr_plain;
+	return r->nr_cpus + (uint32_t)gettid() % r->nr_fallback;
 }
 
 static void pin(void)

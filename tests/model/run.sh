@@ -47,7 +47,7 @@ verify() {
 
 case $(basename "$model") in
 ring.pml) modes="-DDISCARD -DOVERWRITE" ;;
-plain.pml) modes="-DTHREE -DTWICE" ;;
+fallback.pml) modes="-DTHREE -DTWICE" ;;
 until.pml) modes="-DWRITE -DKILLED -DTOOL" ;;
 move.pml) modes="-DWRITE -DKILLED" ;;
 *) modes="-DALL_MODES" ;;

@@ -13,8 +13,8 @@
  * What the C lines are
  *	write-x86_64.h	clock, cursor, table, room, until, commit: one sequence
  *	write.c  write_once(): c; until; state; the clock; follow; advance();
- *		   only who has begun the packet moves `until` on
- *	ring.c   until_of(), let_go(): G1, G2; tacho_ring_run(),
+ *		   only who has begun the packet moves `fast_until` on
+ *	ring.c   fast_until_of(), let_go(): G1, G2; tacho_ring_run(),
  *		   tacho_ring_follow()
  *	view.c   tacho_view_run(): state by compare-and-swap; has_ended()
  *	session.c  tacho_session_run(), tacho_session_end(), end_session()
@@ -23,10 +23,10 @@
  *	U1  a record is of the epoch that its packet began in
  *	U2  a write that begins after a stop, when all who change the lane are done,
  *	    is not recorded, as long as nobody lets it go
- *	U3  when all are done, `until` of a lane that does not record is 0
+ *	U3  when all are done, `fast_until` of a lane that does not record is 0
  *	U4  then, in a recording session, the next write is recorded
  *	U5  with somebody killed half way: in a stopped session nobody begins a
- *	    sub-buffer, and who comes the slow way is not recorded and leaves `until` at 0
+ *	    sub-buffer, and who comes the slow way is not recorded and leaves `fast_until` at 0
  *	U6  what was ended no trigger starts again; what is destroyed stays so, and its
  *	    lane closed
  *	U7  sub-buffers follow one another, and what they hold is what was committed:
@@ -34,11 +34,11 @@
  *
  * Mutations, each of which must fail:
  *	-DBAD_G2	the state is not read again after G1
- *	-DBAD_STOP	a stop changes `until` first, then the state
- *	-DBAD_MOVE	`until` moves on although the new packet was not begun
+ *	-DBAD_STOP	a stop changes `fast_until` first, then the state
+ *	-DBAD_MOVE	`fast_until` moves on although the new packet was not begun
  *	-DBAD_PAST	let go, a lane keeps its packet whatever epoch that is of
  *	-DBAD_FOLLOW	a writer does not let its lane go
- *	-DBAD_LEAVE	a writer leaves `until` where a stop did not come to
+ *	-DBAD_LEAVE	a writer leaves `fast_until` where a stop did not come to
  *	-DBAD_ENDED	a trigger does not look whether it was ended meanwhile
  *	-DBAD_DEAD	a tool starts what another one has destroyed
  */
@@ -77,7 +77,7 @@ byte owner = NONE;		/* who is in a sequence, and not yet aborted */
 /* what only the model knows */
 byte committed, tried, off, in_flight;
 byte killed, done;
-byte changing;			/* who may still change `until`; the killed stay */
+byte changing;			/* who may still change `fast_until`; the killed stay */
 byte let_go;			/* how often somebody began to let go */
 bool last_word;			/* a tool has ended it, and not started it since */
 bool gone;			/* destroyed */
@@ -92,7 +92,7 @@ bool gone;			/* destroyed */
 	:: true \
 	fi
 
-/* ring.c: until_of(), with the clock's value t; then G1, G2 */
+/* ring.c: fast_until_of(), with the clock's value t; then G1, G2 */
 #define LET_GO(t) \
 	b = (closed -> t : begin); \
 	atomic { if :: until == 0 -> until = UNTIL(t, b) :: else -> goto kept fi } \

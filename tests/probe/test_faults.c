@@ -1012,7 +1012,7 @@ static void test_kills(void)
 #ifdef TACHO_HAVE_RSEQ
 	test_killed_process("ring_before_commit", 1);
 #else
-	test_killed_process("ring_before_plain_commit", 0);
+	test_killed_process("ring_before_fallback_commit", 0);
 #endif
 	die_at = "procmap_added";
 	CHECK_EQ(in_child(register_new), -SIGKILL);

@@ -16,7 +16,7 @@
 #include "base/atomic.h"
 #include "base/text.h"
 #include "probe/events.h"
-#include "probe/program.h"
+#include "probe/actions.h"
 #include "ring/read.h"
 #include "session/command.h"
 #include "unit/test.h"
@@ -569,7 +569,7 @@ static void test_on_off_storm(void)
 	CHECK_EQ(written(&s), before + 1);
 	r = &s.view.ring;
 	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(r); lane++)
-		CHECK_EQ(tacho_ring_lane(r, lane)->until, 0);
+		CHECK_EQ(tacho_ring_lane(r, lane)->fast_until, 0);
 	drop(&s);
 }
 

@@ -68,9 +68,9 @@ def test_plain():
     """the same without restartable sequences"""
     os.environ["GLIBC_TUNABLES"] = "glibc.pthread.rseq=0"
     try:
-        for point, n in (("ring_plain_locked", 1), ("ring_plain_locked", 700),
-                         ("ring_before_plain_commit", 1),
-                         ("ring_before_plain_commit", 700),
+        for point, n in (("ring_fallback_locked", 1), ("ring_fallback_locked", 700),
+                         ("ring_before_fallback_commit", 1),
+                         ("ring_before_fallback_commit", 700),
                          ("ring_buffer_allocated", 1)):
             assert writer_dies(point, n) is not None, (point, n)
     finally:

@@ -45,7 +45,7 @@ static inline void fixture_make_cpus(struct fixture *f, uint32_t sub_shift,
 	close(fd);
 	f->ctl = map;
 	f->ctl->nr_cpus = cpus;
-	f->ctl->nr_plain = 2;
+	f->ctl->nr_fallback = 2;
 	f->ctl->sub_shift = sub_shift;
 	f->ctl->nr_subs = nr_subs;
 	f->ctl->flags = flags;
@@ -93,7 +93,7 @@ static inline uint32_t fixture_lane(struct fixture *f, unsigned int cpu)
 	if (fixture_pin(cpu))
 		abort();
 	if (!fixture_has_rseq() || cpu >= r->nr_cpus)
-		lane = r->nr_cpus + (uint32_t)gettid() % r->nr_plain;
+		lane = r->nr_cpus + (uint32_t)gettid() % r->nr_fallback;
 	if (tacho_ring_add_buffer(r, lane, 0, f->ctl->nr_subs,
 				  f->ctl->flags & TACHO_SESSION_OVERWRITE ?
 				  TACHO_BUFFER_OVERWRITE : 0) ||

@@ -29,8 +29,8 @@ int main(void)
 #define SLOTS		8
 
 static const char *const points[] = {
-	"ring_before_commit", "ring_committed", "ring_before_plain_commit",
-	"ring_before_advance", "ring_advanced", "ring_plain_locked",
+	"ring_before_commit", "ring_committed", "ring_before_fallback_commit",
+	"ring_before_advance", "ring_advanced", "ring_fallback_locked",
 	"ring_buffer_allocated",
 };
 

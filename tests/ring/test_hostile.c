@@ -58,7 +58,7 @@ static void spoil_lane(struct fixture *f, uint32_t lane)
 
 	switch (rnd() % 8) {
 	case 0:
-		l->until = nasty();
+		l->fast_until = nasty();
 		break;
 	case 1:
 		b->saved = nasty();
@@ -179,7 +179,7 @@ static void test_geometry(void)
 	fixture_make(&f, TACHO_SUB_SHIFT_MIN, 4, 0);
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(table); i++) {
 		f.ctl->nr_cpus = table[i].cpus;
-		f.ctl->nr_plain = table[i].plain;
+		f.ctl->nr_fallback = table[i].plain;
 		f.ctl->sub_shift = table[i].shift;
 		CHECK_EQ(tacho_ring_attach(&r, f.ctl, f.path, true), -EINVAL);
 	}

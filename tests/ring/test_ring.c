@@ -541,11 +541,11 @@ static void test_shift_from(void)
 	}
 	first = open_packet(&f, lane);
 	c = lane_of(&f, lane)->cursor;
-	CHECK_EQ(tacho_ring_renew(&f.ring, lane), 0);
+	CHECK_EQ(tacho_ring_switch_subbuf(&f.ring, lane), 0);
 	CHECK_EQ(open_packet(&f, lane), first + 1);
 	CHECK_EQ(b[tacho_cursor_id(c)]->begins, first);
 	CHECK_EQ(tacho_ring_shift_from(&f.ring, lane, c, !tacho_cursor_id(c)), -EAGAIN);
-	CHECK_EQ(tacho_ring_renew(&f.ring, 99999), -ENOENT);
+	CHECK_EQ(tacho_ring_switch_subbuf(&f.ring, 99999), -ENOENT);
 	CHECK_EQ(fixture_written(&f), n);
 	fixture_drop(&f);
 }
@@ -641,12 +641,12 @@ static void test_epoch(void)
 	CHECK_EQ(tacho_ring_reader_init(&rd, &f.ring, lane, 0, true, 0), 0);
 	end = tacho_epoch_end(tacho_clock_read(f.ring.clock));
 	for (uint32_t seq = 1; seq < 20; seq++) {
-		tacho_store_seq_cst(&lane_of(&f, lane)->until, seq);
+		tacho_store_seq_cst(&lane_of(&f, lane)->fast_until, seq);
 		for (int i = 0; i < 3; i++) {
 			CHECK_EQ(put(&f, 1, n++, LEDGER_WORDS_MIN), 0);
 			CHECK_EQ(tacho_cursor_seq(lane_of(&f, lane)->cursor), seq);
 		}
-		CHECK(lane_of(&f, lane)->until >= end);
+		CHECK(lane_of(&f, lane)->fast_until >= end);
 		CHECK_EQ(follow_all(&rd, &t), 3);
 	}
 	check_follow(&t);
@@ -670,7 +670,7 @@ static void test_stop(void)
 	CHECK_EQ(put(&f, 1, 1, LEDGER_WORDS_MIN), -ESHUTDOWN);
 	CHECK_EQ(put(&f, 1, 1, raw_max(&f)), -ESHUTDOWN);
 	CHECK_EQ(lane_of(&f, lane)->cursor, c);
-	CHECK_EQ(lane_of(&f, lane)->until, 0);
+	CHECK_EQ(lane_of(&f, lane)->fast_until, 0);
 	CHECK_EQ(fixture_lost(&f), 0);
 	f.ctl->state = TACHO_STATE_RECORDING;
 	tacho_ring_run(&f.ring, true);
@@ -683,14 +683,14 @@ static void test_stop(void)
 	tacho_ring_run(&f.ring, false);
 	f.ctl->state = TACHO_STATE_RECORDING;
 	CHECK_EQ(put(&f, 1, 2, LEDGER_WORDS_MIN), 0);
-	CHECK(lane_of(&f, lane)->until > 0);
+	CHECK(lane_of(&f, lane)->fast_until > 0);
 	/* whoever stopped was: the next one that comes the slow way stops the lane */
 	f.ctl->state = TACHO_STATE_STOPPED;
 	CHECK_EQ(put(&f, 1, 3, raw_max(&f)), -ESHUTDOWN);
-	CHECK_EQ(lane_of(&f, lane)->until, 0);
+	CHECK_EQ(lane_of(&f, lane)->fast_until, 0);
 	/* let go in a session that was stopped meanwhile: undone */
 	tacho_ring_run(&f.ring, true);
-	CHECK_EQ(lane_of(&f, lane)->until, 0);
+	CHECK_EQ(lane_of(&f, lane)->fast_until, 0);
 	fixture_drop(&f);
 }
 

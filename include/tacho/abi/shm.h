@@ -27,8 +27,8 @@
  *
  * Trust
  *	A file is writable by everyone who may trace into the session (mode
- *	0600: one owner).  Still nobody trusts what he reads: every value is
- *	copied, checked against the file's size, then used.
+ *	0600: one owner).  Readers do not trust it: each value is copied, checked
+ *	against the file's size, then used.
  */
 #ifndef TACHO_ABI_SHM_H
 #define TACHO_ABI_SHM_H
@@ -40,7 +40,7 @@ extern "C" {
 #endif
 
 #define TACHO_SESSIONS_MAX	64	/* bits of a state word */
-#define TACHO_LANES_MAX		2048	/* CPUs, plain and late lanes */
+#define TACHO_LANES_MAX		2048	/* CPUs, fallback and late lanes */
 #define TACHO_BUFFERS_MAX	64	/* per lane: ids 0..63 */
 #define TACHO_RULES_MAX		512
 #define TACHO_PIDS_MAX		1024
@@ -259,12 +259,12 @@ struct tacho_types {
 
 /*
  * Filters, triggers and definitions of synthetic events and event probes, as text.  Each traced process
- * compiles them for itself (src/probe/program.h), so nothing here is ever run.
+ * compiles them for itself (src/probe/actions.h), so nothing here is ever run.
  *
  *	Tools edit under the registry's lock: seq odd, edit, seq even.  A command's
  *	text comes before its state (release).  Places are reused;
  *	`serial` says which command was given last, and names its histograms.
- *	seq moves when rules or pids change, too: a program is made of both.
+ *	seq moves when rules or pids change, too: actions are compiled from both.
  *	Blocks of command[0..nr-1] are allocated, those behind are holes.
  */
 enum tacho_command_state {
@@ -374,23 +374,24 @@ struct tacho_task {
 
 /*
  * A lane is a ring of rings: the buffers of one CPU (lanes 0..nr_cpus-1,
- * written by restartable sequences), of writers without rseq (the plain
+ * written by restartable sequences), of writers without rseq (the fallback
  * lanes after them, written under `lock`), or of records of a CPU that are brought later than
  * they happened (the late lanes at the end).  The protocol is in src/ring/ring.h.
  */
 struct tacho_lane {
 	uint64_t cursor;	/* committed position, see src/ring/ring.h */
-	uint64_t until;		/* clock value from which on writers go the slow way; 0: stopped */
-	uint64_t lock;		/* plain and late lanes: tid | pidns << 32; 0: free */
+	uint64_t fast_until;	/* clock value at which writers take the slow path; 0: stopped */
+	uint64_t lock;		/* fallback and late lanes: tid | pidns << 32; 0: free */
 	uint64_t pad0[5];
 
-	uint64_t lost_full;	/* no room and the lane keeps old data */
+	/* records discarded, by reason */
+	uint64_t lost_full;	/* no room, in discard mode */
 	uint64_t lost_big;	/* the record does not fit in a sub-buffer */
-	uint64_t lost_busy;	/* nested too deep, or a plain lane was taken */
+	uint64_t lost_busy;	/* no lane was free, or its buffer could not be mapped */
 	uint64_t pad1[5];
 
 	/* tools', under the registry's lock: src/ring/ring.h section 9 */
-	uint64_t moves;		/* counted before a buffer that is not written is touched */
+	uint64_t moves;		/* counted before a tool touches a buffer that is not written */
 	uint32_t home;		/* first id of the pair in use, once the cursor is gone */
 	uint32_t pad2;
 	uint64_t pad3[6];
@@ -407,7 +408,7 @@ enum tacho_buffer_flag {
 
 /*
  * The open sub-buffer of a buffer, by the parity of its number: what its header says, for
- * writers, who never read a buffer's memory.
+ * writers, which never read a buffer's memory.
  */
 struct tacho_open {
 	uint64_t seq;		/* packet_seq_num */
@@ -428,7 +429,7 @@ struct tacho_buffer {
 	uint64_t floor;		/* sub-buffers [0, floor) were not moved here */
 	uint64_t pad1[2];
 
-	uint64_t consumed;	/* sub-buffers [0, consumed) are free again; the reader's */
+	uint64_t consumed;	/* sub-buffers [0, consumed) were released by the reader */
 	struct tacho_open open[2];
 	uint64_t pad2;
 };
@@ -451,10 +452,10 @@ struct tacho_control {
 	uint32_t flags;		/* enum tacho_session_flag */
 	uint32_t clock;		/* enum tacho_clock */
 	uint32_t nr_cpus;	/* lanes 0..nr_cpus-1 */
-	uint32_t nr_plain;	/* lanes nr_cpus..nr_cpus+nr_plain-1 */
+	uint32_t nr_fallback;	/* lanes nr_cpus..nr_cpus+nr_fallback-1 */
 	uint32_t sub_shift;	/* log2 of the sub-buffer's bytes */
 	uint32_t nr_subs;	/* default per buffer, a power of two */
-	uint32_t nr_late;	/* lanes behind those: late ones, of CPU 0 on */
+	uint32_t nr_late;	/* lanes after those: late ones, of CPU 0 on */
 	uint32_t pad0;
 	uint64_t clock_freq;	/* ticks per second */
 	struct tacho_clock_pair start;
@@ -463,7 +464,7 @@ struct tacho_control {
 	char output[256];	/* the trace the recorder writes, if any */
 	char kernel_instance[64];	/* its tracefs instance, "" for none */
 
-	/* what the lanes' `until` follow, see src/ring/ring.h step 7 */
+	/* what the lanes' `fast_until` follow: src/ring/ring.h section 7 */
 	uint32_t state __attribute__((aligned(64)));	/* enum tacho_session_state */
 	uint32_t wanted;	/* readers waiting: wake them at a sub-buffer change */
 

@@ -21,7 +21,7 @@
 
 static void block_put(struct tree_block *b)
 {
-	if (b && __atomic_sub_fetch(&b->refs, 1, __ATOMIC_ACQ_REL) == 0)
+	if (b && tacho_sub_acq_rel(&b->refs, 1) == 1)
 		free(b);
 }
 

@@ -88,7 +88,7 @@ static int cpu_here(void)
 {
 	const struct tacho_ring *r = &handle.session.view.ring;
 	int cpu = sched_getcpu();
-	int plain = r->nr_plain ? (int)(r->nr_cpus + (uint32_t)gettid() % r->nr_plain) : 0;
+	int plain = r->nr_fallback ? (int)(r->nr_cpus + (uint32_t)gettid() % r->nr_fallback) : 0;
 
 	if (!lkst_cpu_is(&handle, cpu) && lkst_cpu_is(&handle, plain))
 		return plain;

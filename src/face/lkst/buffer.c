@@ -324,7 +324,7 @@ static int delete_one(struct tacho_lkst *l, uint32_t cpu, int32_t id)
 		return -EBUSY;
 	tacho_store_release(&b->state, LKST_BUFFER_GOING);		/* D1 */
 	if ((is_next(l, cpu, id) &&
-	     tacho_ring_renew(&l->session.view.ring, cpu)) ||		/* D2 */
+	     tacho_ring_switch_subbuf(&l->session.view.ring, cpu)) ||		/* D2 */
 	    lkst_write_buf(l, cpu) == id) {				/* D3 */
 		tacho_store_release(&b->state, LKST_BUFFER_THERE);
 		return -EBUSY;
@@ -372,7 +372,7 @@ static void set_next(struct tacho_lkst *l, uint32_t cpu, struct lkst_buffer *b, 
 	tacho_store_release(&b->next, next);
 	if (old != next && old != LKST_BUFFER_ID_VOID &&
 	    b == lkst_buffer_at(l, (int)cpu, lkst_write_buf(l, cpu)))
-		(void)tacho_ring_renew(&l->session.view.ring, cpu);
+		(void)tacho_ring_switch_subbuf(&l->session.view.ring, cpu);
 }
 
 int tacho_lkst_buffer_link(struct tacho_lkst *l, const struct lkst_buffer_linkparam *p)

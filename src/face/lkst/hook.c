@@ -33,7 +33,7 @@ static void look_at_lane(struct lkst_state *s, struct lkst_link *k, uint32_t lan
 /* Where there are no sequences the record may be in any of the plain lanes. */
 static void look_at_plain(struct lkst_state *s, struct lkst_link *k)
 {
-	uint32_t n = k->view.ring.nr_cpus + k->view.ring.nr_plain;
+	uint32_t n = k->view.ring.nr_cpus + k->view.ring.nr_fallback;
 
 	for (uint32_t lane = k->view.ring.nr_cpus; lane < n && lane < lkst_run.nr_cpus; lane++)
 		if (tacho_load_relaxed(&tacho_ring_lane(&k->view.ring, lane)->cursor))
@@ -152,7 +152,7 @@ static void record_any(uint32_t etype, const uint64_t arg[4])
 		return;
 	if (lkst_self.introduced != k->serial)
 		introduce(k);
-	lkst_self_renew(tacho_load_relaxed(&s->current));
+	lkst_self_refresh(tacho_load_relaxed(&s->current));
 	id = id_of(k, s, etype);
 	if (!id) {
 		tacho_ring_lose(&k->view.ring, TACHO_LOSS_BUSY);
@@ -209,7 +209,7 @@ static uint32_t lane_to_shift(const struct lkst_link *k)
 
 	if (lane != UINT32_MAX)
 		return lane;
-	return r->nr_plain ? r->nr_cpus + (uint32_t)gettid() % r->nr_plain : 0;
+	return r->nr_fallback ? r->nr_cpus + (uint32_t)gettid() % r->nr_fallback : 0;
 }
 
 /* In LKST's session, by a handler that is not LOG. */
@@ -295,7 +295,7 @@ static TACHO_NOINLINE void hit_slow(struct lkst_type *t, const uint64_t arg[4])
 	uint64_t own = k ? k->mask : 0, raw[LKST_RAW_PROGRAM];
 	uint32_t handler = judge(s, t->index, &current);	/* K2 */
 
-	lkst_self_renew(current);
+	lkst_self_refresh(current);
 	if (k && handler == LKST_EVHANDLER_ID_LOG && wanted & own) {
 		fill(raw, t->word, cpu_here(k), arg[0], arg[1], arg[2], arg[3]);
 		t->event.ops->write(&t->event, raw, sizeof(raw));	/* K3 */

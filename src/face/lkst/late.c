@@ -11,14 +11,14 @@ uint32_t lkst_late_lane(const struct lkst_state *s, const struct tacho_ring *r, 
 {
 	uint32_t n = cpu - tacho_load_relaxed(&s->late_cpu);
 
-	return n < r->nr_late ? r->nr_cpus + r->nr_plain + n : UINT32_MAX;
+	return n < r->nr_late ? r->nr_cpus + r->nr_fallback + n : UINT32_MAX;
 }
 
 uint32_t lkst_late_cpu(const struct lkst_state *s, const struct tacho_ring *r, uint32_t cpu)
 {
 	uint32_t first = tacho_load_relaxed(&s->late_cpu);
 
-	return first && r->nr_plain ? first + cpu % r->nr_plain : cpu;
+	return first && r->nr_fallback ? first + cpu % r->nr_fallback : cpu;
 }
 
 uint64_t lkst_ring_end(const struct tacho_ring *r, uint32_t lane, uint32_t ring, bool *open)

@@ -34,7 +34,7 @@ static uint64_t two(uint32_t low, uint32_t high)
 	return word;
 }
 
-void lkst_self_renew(uint64_t current)
+void lkst_self_refresh(uint64_t current)
 {
 	uint32_t left = tacho_load_relaxed(&lkst_self.left);
 
@@ -146,7 +146,7 @@ static void keep_out_of_core(struct lkst_link *k)
 	(void)madvise(k->view.ctl, k->view.ctl_size, MADV_DONTDUMP);
 	(void)madvise(k->view.types, TACHO_TYPES_SIZE, MADV_DONTDUMP);
 	(void)madvise(k->view.commands, sizeof(*k->view.commands), MADV_DONTDUMP);
-	for (uint32_t lane = 0; lane < r->nr_cpus + r->nr_plain; lane++)
+	for (uint32_t lane = 0; lane < r->nr_cpus + r->nr_fallback; lane++)
 		for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++) {
 			struct tacho_ring_buf *b;
 
@@ -166,7 +166,7 @@ static void map_late(struct lkst_link *k)
 {
 	struct tacho_ring *r = &k->view.ring;
 
-	for (uint32_t lane = r->nr_cpus + r->nr_plain; lane < tacho_ring_nr_lanes(r); lane++)
+	for (uint32_t lane = r->nr_cpus + r->nr_fallback; lane < tacho_ring_nr_lanes(r); lane++)
 		for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++)
 			(void)tacho_ring_map(r, lane, id);
 }

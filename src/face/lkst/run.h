@@ -151,7 +151,7 @@ static inline uint32_t lkst_lane_here(const struct lkst_link *k)
  * Who the thread is, asked of the kernel at a maskset switch and at each 16th of these calls.
  * Any context.
  */
-void lkst_self_renew(uint64_t current);
+void lkst_self_refresh(uint64_t current);
 
 /* ---- types.c ---- */
 

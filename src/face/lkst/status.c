@@ -10,7 +10,7 @@
 uint32_t lkst_nr_cpus(const struct tacho_lkst *l)
 {
 	const struct tacho_ring *r = &l->session.view.ring;
-	uint32_t n = r->nr_cpus + r->nr_plain;
+	uint32_t n = r->nr_cpus + r->nr_fallback;
 
 	return n < l->state->nr_cpus ? n : l->state->nr_cpus;
 }

@@ -86,7 +86,7 @@ static int find_buffers(struct lkst_core *core, const struct tacho_source *sourc
 	const struct tacho_control *ctl = tacho_crash_control(source);
 
 	core->nr_lanes = core->state->nr_cpus;
-	core->late = ctl->nr_cpus + ctl->nr_plain;
+	core->late = ctl->nr_cpus + ctl->nr_fallback;
 	core->nr_late = ctl->nr_late;
 	core->ring = calloc((size_t)core->nr_lanes * TACHO_BUFFERS_MAX, sizeof(*core->ring));
 	if (core->nr_lanes && !core->ring)

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program.h - filters and triggers inside the traced program.
+ * actions.h - filters and triggers inside the traced program.
  *
  * 1. What there is
  *
  *	A session's commands are text (abi/shm.h).  For each event that has any, the
- *	process makes a struct probe_program of them: once when the event is registered,
- *	and again at a hit after the session's seq has changed.  A program is
- *	private and immutable; what changes at run time lies elsewhere:
+ *	process compiles them to a struct probe_actions: once when the event is registered,
+ *	and again at a hit after the session's seq has changed.  Compiled actions are
+ *	private and immutable; what changes at run time is stored elsewhere:
  *
  *		shared	soft switches, counts, histograms
- *		ours	nothing
+ *		private	nothing
  *
- *	So nothing that others write is ever run, and a hit reads one word
- *	(seq) to know that its program is the current one.
+ *	So nothing that others write is ever executed, and a hit reads one word
+ *	(seq) to know that its actions are current.
  *
- *	commands seq --> program[event] --> filter
+ *	commands seq --> actions[event] --> filter
  *	                                --> triggers --> filter, soft word, histogram
  *	                                                 histogram --> synthetic event,
- *	                                                               with a program of its own
+ *	                                                               with actions of its own
  *
- * 2. Making one
+ * 2. Compiling
  *
- *	A hit may be in a signal handler.  So compiling takes memory from a mapping of our
- *	own (never malloc), and there is one lock per session, which is only tried: who
- *	does not get it uses the old program; if there is none he decides by the rules
- *	alone, and it is counted.  A new program is published by one release store.
- *	Old ones are never freed, as others may be in them: some hundred bytes for each event
- *	and each change that a user makes to a session while the program runs.
- *	A process that has locked itself up (seccomp) keeps what it had.
+ *	A hit may be in a signal handler.  So the compiler takes memory from a private
+ *	mapping (never malloc), and there is one lock per session, which is only tried.  A
+ *	thread that does not get it uses the old actions; if there are none it decides by the
+ *	rules alone, and the hit is counted.  New actions are published by one release store.
+ *	Old ones are never freed, as other threads may be using them: some hundred bytes for
+ *	each event and each change that a user makes to a session while the program runs.
+ *	A process with a seccomp filter keeps the actions that it had before.
  *
- *	A histogram may refer to one on an event that no program has told of yet (a later
- *	library, another process).  The program is made without it, is never taken
- *	for current, and is made again when there are more events than there were.
+ *	A histogram may refer to one on an event that no process has announced yet (a later
+ *	library, another process).  The actions are compiled without it, never count as
+ *	current, and are compiled again when there are more events than there were.
  *
- *	A command that does not compile for an event is not the event's: a glob
- *	may cover events without the field.  One that does not for want of memory is
+ *	A command that does not compile for an event does not apply to it: a glob
+ *	may cover events without the field.  One that does not compile for lack of memory is
  *	counted, and the event is recorded as if it had none.
  *
  *	Stack (measured in a signal handler, gcc -O2; tests/probe/test_program.c): a
@@ -45,20 +45,20 @@
  *
  * 3. A hit, in the kernel's order (engine/engine.h)
  *
- *	E1  triggers whose filter passes, the newest first, but for those of E3 and E4
+ *	E1  triggers whose filter passes, the newest first, except those of E3 and E4
  *	E2  recorded: enabled or its soft switch on, and its filter passes
  *	E3  histograms whose filter passes, the oldest first; then event probes
  *	E4  stacktrace, traceoff
  *
- *	Most programs are one histogram of numbers that the event has, and nothing
- *	else (`count`): E2 and E3 alone, in a few instructions.  That the record comes
- *	first is also the faster way: the clock of the next step waits for no counter.
+ *	Most actions are one histogram of numbers that the event has, and nothing
+ *	else (`count`): E2 and E3 alone, in a few instructions.  Writing the record first
+ *	is also faster: the clock of the next step waits for no counter.
  *
- *	Nothing here is locked, so a handler that interrupts a hit may do all of it.
+ *	No step is locked, so a handler that interrupts a hit may do all of them.
  *	Synthetic events of synthetic events go TACHO_ENGINE_DEPTH deep.
  */
-#ifndef TACHO_PROBE_PROGRAM_H
-#define TACHO_PROBE_PROGRAM_H
+#ifndef TACHO_PROBE_ACTIONS_H
+#define TACHO_PROBE_ACTIONS_H
 
 #include <sched.h>
 
@@ -81,7 +81,7 @@ struct tacho_eprobe;
 /* An event probe on an event: what is made of its records, and what happens to that. */
 struct probe_eprobe {
 	const struct tacho_eprobe *eprobe;
-	const struct probe_program *program;
+	const struct probe_actions *program;
 };
 
 struct probe_trigger {
@@ -95,7 +95,7 @@ struct probe_trigger {
 	const struct probe_eprobe *eprobe;	/* it is one: done in E3; cmd says nothing */
 };
 
-struct probe_program {
+struct probe_actions {
 	uint32_t seq;		/* of the commands that it was made of */
 	uint32_t id;		/* of a synthetic event: its type in the session */
 	const struct tacho_filter *filter;
@@ -121,56 +121,56 @@ struct probe_place {
 	const void *pc;		/* the return address into the site */
 };
 
-/* The current program of an event of s; NULL: see section 2. */
-const struct probe_program *tacho_program_renew(struct probe_session *s,
+/* The current actions of an event of s; NULL: see section 2. */
+const struct probe_actions *tacho_actions_recompile(struct probe_session *s,
 						uint32_t index);
 
-static inline const struct probe_program *
-tacho_program_get(struct probe_session *s, uint32_t index)
+static inline const struct probe_actions *
+tacho_actions_get(struct probe_session *s, uint32_t index)
 {
-	/* [R9] pairs with [W9] in program.c: all of it is there */
-	const struct probe_program *p = tacho_load_acquire(&s->program[index]);
+	/* [R9] pairs with [W9] in actions.c: all of it is there */
+	const struct probe_actions *p = tacho_load_acquire(&s->actions[index]);
 
 	if (tacho_likely(p && p->seq ==
 			      tacho_load_relaxed(&s->view.commands->seq)))
 		return p;
-	return tacho_program_renew(s, index);
+	return tacho_actions_recompile(s, index);
 }
 
 /*
- * Makes the programs of events [first, last] that have commands, before the program
+ * Compiles the actions of events [first, last] that have commands, before the program
  * locks itself up, and off the first hit's bill.
  */
-void tacho_program_prepare(struct probe_session *s, uint32_t first,
+void tacho_actions_prepare(struct probe_session *s, uint32_t first,
 			   uint32_t last);
 
 /*
  * One hit of an event: E1 to E4.  raw is the event with its common fields, len its
- * bytes (room for a multiple of 8).  index is the event's, p its program or NULL.
+ * bytes (room for a multiple of 8).  index is the event's, p its actions or NULL.
  * Returns 0, or -ESHUTDOWN when the session is not recording.
  */
-int tacho_program_hit(struct probe_session *s, const struct probe_program *p,
+int tacho_actions_hit(struct probe_session *s, const struct probe_actions *p,
 		      uint32_t index, const uint64_t *raw, size_t len,
 		      const struct probe_place *place);
 
-/* ---- compile.c, for program.c ---- */
+/* ---- compile.c, for actions.c ---- */
 
 /*
- * Makes the program of event index; NULL without memory.  The session's
+ * Compiles the actions of event index; NULL without memory.  The session's
  * lock is held.
  */
-struct probe_program *tacho_program_compile(struct probe_session *s,
+struct probe_actions *tacho_actions_compile(struct probe_session *s,
 					    uint32_t index);
 
 /* Changes whenever this process or the session gets to know another event. */
-uint64_t tacho_program_known(const struct probe_session *s);
+uint64_t tacho_actions_known(const struct probe_session *s);
 
 /* ---- what histograms ask for; arg is the struct tacho_compile they are of ---- */
 
-void tacho_program_synth(void *arg, const struct tacho_synth *synth,
+void tacho_actions_synth(void *arg, const struct tacho_synth *synth,
 			 const struct tacho_synth_value *value,
 			 const struct tacho_rec *cause);
-void tacho_program_snapshot(void *arg, const struct tacho_rec *cause);
+void tacho_actions_snapshot(void *arg, const struct tacho_rec *cause);
 
 /* ---- stack.c ---- */
 
@@ -217,7 +217,7 @@ extern const struct tacho_names tacho_probe_names;
 
 /* ---- what emit.c does without a call ---- */
 
-static TACHO_ALWAYS_INLINE uint32_t tacho_program_cpu(void)
+static TACHO_ALWAYS_INLINE uint32_t tacho_actions_cpu(void)
 {
 #ifdef TACHO_HAVE_RSEQ
 	/* also where this thread has no sequences: its cpu is negative then */
@@ -230,11 +230,11 @@ static TACHO_ALWAYS_INLINE uint32_t tacho_program_cpu(void)
 }
 
 static TACHO_ALWAYS_INLINE void
-tacho_program_rec(struct tacho_rec *rec, const uint64_t *raw, size_t len)
+tacho_actions_rec(struct tacho_rec *rec, const uint64_t *raw, size_t len)
 {
 	rec->raw = (const unsigned char *)raw;
 	rec->len = (uint32_t)len;
-	rec->cpu = tacho_program_cpu();
+	rec->cpu = tacho_actions_cpu();
 	rec->time = 0;
 	rec->pid = tacho_self.tid;
 	rec->nr_stack = 0;
@@ -244,21 +244,21 @@ tacho_program_rec(struct tacho_rec *rec, const uint64_t *raw, size_t len)
 
 /* E3 without its filter. */
 static TACHO_ALWAYS_INLINE bool
-tacho_program_enabled(const struct probe_program *p)
+tacho_actions_enabled(const struct probe_actions *p)
 {
 	return p->soft ? !tacho_load_relaxed(p->soft) : p->enabled;
 }
 
-/* E3 of a program without triggers: whether the event is recorded. */
+/* E2 of actions without triggers: whether the event is recorded. */
 static TACHO_ALWAYS_INLINE bool
-tacho_program_takes(const struct probe_program *p, const uint64_t *raw,
+tacho_actions_takes(const struct probe_actions *p, const uint64_t *raw,
 		    size_t len)
 {
 	struct tacho_rec rec;
 
-	if (!tacho_program_enabled(p) || !p->filter)
-		return tacho_program_enabled(p);
-	tacho_program_rec(&rec, raw, len);
+	if (!tacho_actions_enabled(p) || !p->filter)
+		return tacho_actions_enabled(p);
+	tacho_actions_rec(&rec, raw, len);
 	return tacho_filter_run(p->filter, &rec);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plain.pml - a Spin model of section 6 of src/ring/ring.h: a plain lane, its
+ * fallback.pml - a Spin model of section 6 of src/ring/ring.h: a fallback lane, its
  * lock, and owners that are killed.
  *
  * Writers are on CPUs of their own.  Each may be killed between any two steps.
@@ -12,7 +12,7 @@
  *	if (seen && !owner_is_dead(seen, me)) return false;
  *	return tacho_cas_acq_rel(&l->lock, &seen, me);
  *	write_once(): cursor, clock, record, tacho_store_release(&cursor, next)
- *	plain_unlock(): tacho_store_release(&l->lock, 0)
+ *	fallback_unlock(): tacho_store_release(&l->lock, 0)
  *
  * What is asserted
  *	B1  all that the cursor covers is whole, at any time a reader looks

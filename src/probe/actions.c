@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* One hit of an event that has commands; and when its program is made anew. */
-#include "probe/program.h"
+/* One hit of an event that has commands, and when its actions are recompiled. */
+#include "probe/actions.h"
 
 #include <errno.h>
 #include <string.h>
@@ -16,21 +16,21 @@
 /* Synthetic events up to this size are made on the stack. */
 #define SYNTH_STACK	512
 
-/* ---- the current program ---- */
+/* ---- the current actions ---- */
 
-const struct probe_program *tacho_program_renew(struct probe_session *s,
+const struct probe_actions *tacho_actions_recompile(struct probe_session *s,
 						uint32_t index)
 {
-	struct probe_program *old = tacho_load_acquire(&s->program[index]);
+	struct probe_actions *old = tacho_load_acquire(&s->actions[index]);
 	uint32_t seq = tacho_load_relaxed(&s->view.commands->seq);
-	struct probe_program *p;
+	struct probe_actions *p;
 	uint32_t idle = 0;
 
 	/* half edited: what is there is good until it is done */
 	if (old && seq & 1)
 		return old;
 	if (old && old->partial && old->seq == (seq | 1) &&
-	    old->known == tacho_program_known(s))
+	    old->known == tacho_actions_known(s))
 		return old;
 	if (!tacho_attach_may_map() ||
 	    !tacho_cas_acq_rel(&s->compiling, &idle, 1)) {
@@ -38,13 +38,13 @@ const struct probe_program *tacho_program_renew(struct probe_session *s,
 			(void)tacho_add_relaxed(&tacho_probe.proc->lost_program, 1);
 		return old;
 	}
-	p = tacho_program_compile(s, index);
+	p = tacho_actions_compile(s, index);
 	/* before the first hit that may need it */
 	if (p && p->tells && !tacho_load_relaxed(&s->tells))
 		(void)tacho_objects_tell(s);
 	TACHO_INJECT(program_compiled);
 	if (p)
-		tacho_store_release(&s->program[index], p);	/* [W9] */
+		tacho_store_release(&s->actions[index], p);	/* [W9] */
 	if (p && p->partial)
 		tacho_store_relaxed(&s->partial, true);
 	tacho_store_release(&s->compiling, 0);
@@ -52,43 +52,43 @@ const struct probe_program *tacho_program_renew(struct probe_session *s,
 }
 
 /* Those that waited for an event that has come. */
-static void renew_partial(struct probe_session *s, uint32_t last)
+static void recompile_partial(struct probe_session *s, uint32_t last)
 {
 	for (uint32_t i = 1; i <= last; i++) {
-		const struct probe_program *p = tacho_load_acquire(&s->program[i]);
+		const struct probe_actions *p = tacho_load_acquire(&s->actions[i]);
 
 		if (p && p->partial)
-			(void)tacho_program_renew(s, i);
+			(void)tacho_actions_recompile(s, i);
 	}
 }
 
-void tacho_program_prepare(struct probe_session *s, uint32_t first,
+void tacho_actions_prepare(struct probe_session *s, uint32_t first,
 			   uint32_t last)
 {
 	for (uint32_t i = first; i <= last; i++)
 		if (tacho_load_relaxed(&tacho_procmap_state(i)->program) & s->mask)
-			(void)tacho_program_get(s, i);
+			(void)tacho_actions_get(s, i);
 	if (tacho_load_relaxed(&s->partial))
-		renew_partial(s, last);
+		recompile_partial(s, last);
 }
 
 /* All that are there are made again, whatever they were made of. */
-static void renew_all(struct probe_session *s)
+static void recompile_all(struct probe_session *s)
 {
 	uint32_t n = tacho_load_relaxed(&tacho_probe.proc->nr_events);
 
 	for (uint32_t i = 1; i <= n; i++)
-		if (tacho_load_relaxed(&s->program[i]))
-			(void)tacho_program_renew(s, i);
+		if (tacho_load_relaxed(&s->actions[i]))
+			(void)tacho_actions_recompile(s, i);
 }
 
-void tacho_program_loaded(void)
+void tacho_actions_loaded(void)
 {
 	for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
 		struct probe_session *s = tacho_load_acquire(&tacho_probe.session[bit]);
 
 		if (s && tacho_load_relaxed(&tacho_probe.functions))
-			renew_all(s);
+			recompile_all(s);
 	}
 }
 
@@ -96,7 +96,7 @@ void tacho_program_loaded(void)
 
 struct hit {
 	struct probe_session *s;
-	const struct probe_program *p;
+	const struct probe_actions *p;
 	const struct probe_place *place;	/* NULL: a synthetic event */
 	struct tacho_rec rec;
 };
@@ -225,7 +225,7 @@ static void run_trigger(const struct hit *h, const struct probe_trigger *t)
 enum phase { E1, E3, E4 };
 
 /* A snapshot has the event in it if the record was made before E1, as in the kernel. */
-static enum phase phase_of(const struct probe_program *p, const struct probe_trigger *t)
+static enum phase phase_of(const struct probe_actions *p, const struct probe_trigger *t)
 {
 	if (t->cmd == TACHO_TRIGGER_STACKTRACE || t->cmd == TACHO_TRIGGER_TRACEOFF ||
 	    (t->cmd == TACHO_TRIGGER_SNAPSHOT && p->looks))
@@ -265,19 +265,19 @@ static bool is_recording(const struct probe_session *s)
  */
 static bool run_before(const struct hit *h)
 {
-	bool enabled = tacho_program_enabled(h->p);
+	bool enabled = tacho_actions_enabled(h->p);
 	bool recording = is_recording(h->s);
 
 	run_newest_first(h, E1);
 	if (h->p->looks)
-		return recording && tacho_program_enabled(h->p);
-	return enabled && tacho_program_enabled(h->p) && is_recording(h->s);
+		return recording && tacho_actions_enabled(h->p);
+	return enabled && tacho_actions_enabled(h->p) && is_recording(h->s);
 }
 
 /* E1 to E4. */
 static int run_hit(struct hit *h, const uint64_t *raw)
 {
-	const struct probe_program *p = h->p;
+	const struct probe_actions *p = h->p;
 	int err = 0;
 
 	if (run_before(h) &&
@@ -302,11 +302,11 @@ static TACHO_NOINLINE int run_hit_stack(struct hit *h, const uint64_t *raw)
 	return run_hit(h, raw);
 }
 
-static int run_program(struct hit *h, const uint64_t *raw, size_t len)
+static int run_actions(struct hit *h, const uint64_t *raw, size_t len)
 {
-	const struct probe_program *p = h->p;
+	const struct probe_actions *p = h->p;
 
-	tacho_program_rec(&h->rec, raw, len);
+	tacho_actions_rec(&h->rec, raw, len);
 	if (p->needs_time)
 		h->rec.time = clock_ns(h->s);
 	if (p->needs_stack)
@@ -314,7 +314,7 @@ static int run_program(struct hit *h, const uint64_t *raw, size_t len)
 	return run_hit(h, raw);
 }
 
-/* There is no program and none can be made now: what the rules say. */
+/* There are no actions and none can be compiled now: what the rules say. */
 static TACHO_COLD bool rules_enable(const struct probe_session *s, uint32_t index)
 {
 	char name[TACHO_RULE_MAX];
@@ -325,7 +325,7 @@ static TACHO_COLD bool rules_enable(const struct probe_session *s, uint32_t inde
 	return tacho_view_decide(&s->view, name, tacho_probe.pid).enabled;
 }
 
-int tacho_program_hit(struct probe_session *s, const struct probe_program *p,
+int tacho_actions_hit(struct probe_session *s, const struct probe_actions *p,
 		      uint32_t index, const uint64_t *raw, size_t len,
 		      const struct probe_place *place)
 {
@@ -334,21 +334,21 @@ int tacho_program_hit(struct probe_session *s, const struct probe_program *p,
 	int err;
 
 	if (!p || !p->nr_triggers) {
-		if (p ? !tacho_program_takes(p, raw, len)
+		if (p ? !tacho_actions_takes(p, raw, len)
 		      : !rules_enable(s, index))
 			return 0;
 		return tacho_ring_write(&s->view.ring, raw, (len + 7) / 8);
 	}
 	/* a handler's hits are not deeper for what it interrupted */
 	tacho_self.depth = 0;
-	err = run_program(&h, raw, len);
+	err = run_actions(&h, raw, len);
 	tacho_self.depth = depth;
 	return err;
 }
 
 /* ---- what histograms ask for ---- */
 
-void tacho_program_snapshot(void *arg, const struct tacho_rec *cause)
+void tacho_actions_snapshot(void *arg, const struct tacho_rec *cause)
 {
 	const struct tacho_compile *c = arg;
 
@@ -357,7 +357,7 @@ void tacho_program_snapshot(void *arg, const struct tacho_rec *cause)
 }
 
 /* A synthetic event is a hit like any other. */
-static void hit_synth(struct probe_session *s, const struct probe_program *p,
+static void hit_synth(struct probe_session *s, const struct probe_actions *p,
 		      uint64_t *raw, uint32_t len, const struct tacho_rec *cause)
 {
 	struct hit h = { .s = s, .p = p };
@@ -370,7 +370,7 @@ static void hit_synth(struct probe_session *s, const struct probe_program *p,
 	/* whole words are written */
 	memset((char *)raw + len, 0, -len & 7);
 	tacho_self.depth++;
-	tacho_program_rec(&h.rec, raw, len);
+	tacho_actions_rec(&h.rec, raw, len);
 	h.rec.time = cause->time;
 	h.rec.stack = cause->stack;
 	h.rec.nr_stack = cause->nr_stack;
@@ -382,13 +382,13 @@ static void hit_synth(struct probe_session *s, const struct probe_program *p,
 
 static void run_eprobe(const struct hit *h, const struct probe_eprobe *made)
 {
-	const struct probe_program *p = made->program;
+	const struct probe_actions *p = made->program;
 	uint64_t small[SYNTH_STACK / 8];
 	bool is_small = made->eprobe->most <= sizeof(small);
 	uint64_t *raw = is_small ? small : tacho_scratch_take();
 	uint32_t len = 0;
 
-	if (raw && (p->nr_triggers || tacho_program_enabled(p)))
+	if (raw && (p->nr_triggers || tacho_actions_enabled(p)))
 		len = tacho_eprobe_raw(made->eprobe, &h->rec, (unsigned char *)raw,
 				       made->eprobe->most);
 	if (len)
@@ -401,7 +401,7 @@ static void run_eprobe(const struct hit *h, const struct probe_eprobe *made)
 
 /* ---- synthetic events ---- */
 
-static const struct probe_program *synth_program(const struct tacho_compile *c,
+static const struct probe_actions *synth_program(const struct tacho_compile *c,
 						 const struct tacho_synth *synth)
 {
 	const struct tacho_made_synth *s = c->synths;
@@ -411,18 +411,18 @@ static const struct probe_program *synth_program(const struct tacho_compile *c,
 	return s ? s->program : NULL;
 }
 
-void tacho_program_synth(void *arg, const struct tacho_synth *synth,
+void tacho_actions_synth(void *arg, const struct tacho_synth *synth,
 			 const struct tacho_synth_value *value,
 			 const struct tacho_rec *cause)
 {
 	const struct tacho_compile *c = arg;
-	const struct probe_program *p = synth_program(c, synth);
+	const struct probe_actions *p = synth_program(c, synth);
 	struct probe_session *s = c->owner;
 	uint64_t small[SYNTH_STACK / 8];
 	uint64_t *raw = small;
 	uint32_t len;
 
-	if (!p || (!p->nr_triggers && !tacho_program_enabled(p)))
+	if (!p || (!p->nr_triggers && !tacho_actions_enabled(p)))
 		return;
 	len = tacho_synth_raw(synth, cause->pid, value, (unsigned char *)small,
 			      sizeof(small));

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * announced.h - the objects of stacks that a session was told of: a set of keys.
+ *
+ * A key is looked for at a few places from its own on, so that two objects with one place
+ * do not take turns in it: each turn would tell all mappings anew, at every hit.
+ *
+ * Any number of threads; who loses a race tells once more.
+ */
+#ifndef TACHO_PROBE_ANNOUNCED_H
+#define TACHO_PROBE_ANNOUNCED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+
+#define PROBE_ANNOUNCED	256u	/* keys; a power of two */
+#define PROBE_ANNOUNCED_WAYS	32u	/* places of one */
+
+static inline uint64_t *announced_place(uint64_t *announced, uint64_t key, uint32_t way)
+{
+	return &announced[((key >> 32) + way) & (PROBE_ANNOUNCED - 1)];
+}
+
+static inline bool announced_has(uint64_t *announced, uint64_t key)
+{
+	for (uint32_t way = 0; way < PROBE_ANNOUNCED_WAYS; way++) {
+		uint64_t at = tacho_load_relaxed(announced_place(announced, key, way));
+
+		if (at == key || !at)
+			return at;
+	}
+	return false;
+}
+
+/* key: not 0.  Where all its places are taken, the first one's has to go. */
+static inline void announced_add(uint64_t *announced, uint64_t key)
+{
+	for (uint32_t way = 0; way < PROBE_ANNOUNCED_WAYS; way++) {
+		uint64_t *place = announced_place(announced, key, way);
+		uint64_t at = tacho_load_relaxed(place);
+
+		if (at && at != key)
+			continue;
+		tacho_store_relaxed(place, key);
+		return;
+	}
+	tacho_store_relaxed(announced_place(announced, key, 0), key);
+}
+
+static inline void announced_clear(uint64_t *announced)
+{
+	for (uint32_t i = 0; i < PROBE_ANNOUNCED; i++)
+		tacho_store_relaxed(&announced[i], 0);
+}
+
+#endif
