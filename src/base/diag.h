@@ -22,7 +22,7 @@ struct tacho_diag {
 	int err;		/* negative errno; 0: no error so far */
 	uint32_t line;		/* source line of the check that failed */
 	uint64_t offset;	/* byte offset or column in the input */
-	char text[240];		/* no capital, no full stop, no newline */
+	char text[480];		/* no capital, no full stop, no newline */
 };
 
 /*

@@ -102,15 +102,15 @@ void tacho_stream_close(struct tacho_stream *s)
 int tacho_error_from(struct tacho_error *error, const struct tacho_diag *d)
 {
 	if (error) {
+		size_t len = strnlen(d->text, sizeof(error->text) - 1);
+
 		error->err = d->err;
 		error->offset = d->offset;
-		memcpy(error->text, d->text, sizeof(error->text));
+		memcpy(error->text, d->text, len);
+		error->text[len] = '\0';
 	}
 	return d->err;
 }
-
-_Static_assert(sizeof(((struct tacho_error *)0)->text) ==
-	       sizeof(((struct tacho_diag *)0)->text), "error text");
 
 /* ---- one part ---------------------------------------------------------- */
 

@@ -128,7 +128,7 @@ static void test_cursor(void)
 static void test_diag_first(void)
 {
 	struct tacho_diag d = { .err = 0 };
-	char longest[400];
+	char longest[800];
 
 	CHECK_EQ(tacho_diag(&d, -EINVAL, 7, "bad '%s'", "x"), -EINVAL);
 	CHECK_EQ(tacho_diag(&d, -ENOMEM, 9, "later"), -EINVAL);
@@ -138,7 +138,7 @@ static void test_diag_first(void)
 	CHECK(d.line > 0);
 	CHECK_EQ(tacho_diag(NULL, -ENOMEM, 0, "nobody asks"), -ENOMEM);
 	memset(longest, 'l', sizeof(longest));
-	longest[399] = '\0';
+	longest[799] = '\0';
 	d.err = 0;
 	tacho_diag(&d, -EINVAL, 0, "%s", longest);
 	CHECK_EQ(strlen(d.text), sizeof(d.text) - 1);
