@@ -27,7 +27,7 @@
 
 struct run {
 	struct cli_ask *ask;
-	struct cli_trace trace;
+	struct app_trace trace;
 	struct tacho_query *query;
 	char *kernel;		/* "kernel:..." made of the events */
 	char *text[CLI_ASK_MAX];	/* commands with their "hist:" */
@@ -507,7 +507,7 @@ static int open_source(struct run *r)
 		return ret;
 	ret = choose(r, r->trace.stream);
 	if (ret != CLI_OK)
-		cli_trace_close(&r->trace);
+		app_trace_close(&r->trace);
 	return ret;
 }
 
@@ -518,7 +518,7 @@ static int ask(struct run *r)
 	if (ret != CLI_OK)
 		return ret;
 	if (tacho_query_new(&r->query, r->trace.stream)) {
-		cli_trace_close(&r->trace);
+		app_trace_close(&r->trace);
 		return cli_fail("out of memory");
 	}
 	if (r->ask->snapshot_size)
@@ -545,7 +545,7 @@ static int ask(struct run *r)
 		ret = cli_trace_remarks(&r->trace);
 	}
 	tacho_query_free(r->query);
-	cli_trace_close(&r->trace);
+	app_trace_close(&r->trace);
 	return ret;
 }
 

@@ -466,7 +466,7 @@ static void take_damage(void *arg, const char *name, uint64_t offset,
 	check_problem(arg, "", offset, "'%s' is damaged: %s", name, what);
 }
 
-static void listen(struct check_trace *t, struct cli_trace *trace)
+static void listen(struct check_trace *t, struct app_trace *trace)
 {
 	struct tacho_source *s;
 
@@ -494,7 +494,7 @@ static int check_by_reading(struct check_log *log, const char *path,
 {
 	struct check_trace t = { .log = log, .dir = path };
 	struct tacho_stream_info info;
-	struct cli_trace trace;
+	struct app_trace trace;
 	struct tacho_record r;
 	uint64_t last = 0;
 	int ret = cli_trace_open(&trace, path, 0), status = TACHO_STREAM_END;
@@ -535,7 +535,7 @@ static int check_by_reading(struct check_log *log, const char *path,
 		check_remark(&t, "", CHECK_NO_BYTE, "%" PRIu64 " events were lost while recording",
 			     sum->lost);
 	sum->traces++;
-	cli_trace_close(&trace);
+	app_trace_close(&trace);
 	return ret;
 }
 
@@ -624,7 +624,7 @@ static int check_main(int argc, char **argv)
 {
 	struct check_log log = { 0 };
 	struct totals sum = { 0 };
-	struct cli_trace which;
+	struct app_trace which;
 	int ret = parse(&log, argc, argv);
 
 	if (ret >= 0)

@@ -4,6 +4,9 @@
 
 #include "cli/cli.h"
 #include "cli/convert.h"
+#include "cli/filter.h"
+#include "cli/lines.h"
+#include "cli/trace.h"
 
 enum {
 	OPT_TO = CLI_OPT_FIRST,
@@ -11,7 +14,10 @@ enum {
 };
 
 struct convert_run {
-	struct cli_convert c;
+	struct app_convert c;
+	struct app_trace trace;
+	struct app_select select;
+	struct cli_lines lines;
 	bool json;
 };
 
@@ -53,10 +59,10 @@ static const char usage[] =
 
 static int take_option(struct convert_run *r, int opt)
 {
-	int ret = cli_filter_option(&r->c.filter, opt, optarg);
+	int ret = cli_filter_option(&r->select, opt, optarg);
 
 	if (ret < 0)
-		ret = cli_lines_option(&r->c.lines, opt, optarg);
+		ret = cli_lines_option(&r->lines, opt, optarg);
 	if (ret < 0)
 		ret = cli_trace_option(opt, optarg);
 	if (ret >= 0)
@@ -69,7 +75,7 @@ static int take_option(struct convert_run *r, int opt)
 		r->c.format = cli_format_named(optarg);
 		return r->c.format ? CLI_OK : CLI_USAGE;
 	case OPT_FORMAT:
-		return cli_lines_format(&r->c.lines, optarg);
+		return cli_lines_format(&r->lines, optarg);
 	default:
 		return -1;
 	}
@@ -110,7 +116,7 @@ static int say_what(const struct convert_run *r)
 
 	if (!r->json) {
 		cli_note("%" PRIu64 " events, %" PRIu64 " bytes: '%s'",
-			 r->c.events, r->c.bytes, r->c.out);
+			 r->c.written.events, r->c.written.bytes, r->c.out);
 		return CLI_OK;
 	}
 	tacho_buf_init(&b, (size_t)1 << 20);
@@ -118,28 +124,39 @@ static int say_what(const struct convert_run *r)
 	tacho_json_open(&j, '{');
 	tacho_json_pair_str(&j, "output", r->c.out);
 	tacho_json_pair_str(&j, "format", r->c.format->name);
-	tacho_json_pair_u64(&j, "events", r->c.events);
-	tacho_json_pair_u64(&j, "bytes", r->c.bytes);
+	tacho_json_pair_u64(&j, "events", r->c.written.events);
+	tacho_json_pair_u64(&j, "bytes", r->c.written.bytes);
 	tacho_json_close(&j, '}');
 	ret = cli_write_json(&b);
 	tacho_buf_release(&b);
 	return ret;
 }
 
+static int write_out(struct convert_run *r)
+{
+	struct tacho_diag d = { 0 };
+
+	r->c.stream = r->trace.stream;
+	r->c.select = &r->select;
+	r->c.lines = &r->lines.config;
+	r->c.observer = &cli_observer;
+	return app_convert(&r->c, &d) ? cli_fail_diag(&d) : CLI_OK;
+}
+
 static int run(struct convert_run *r, const char *path)
 {
-	int ret = cli_trace_open(&r->c.trace, path, 0);
+	int ret = cli_trace_open(&r->trace, path, 0);
 
 	if (ret != CLI_OK)
 		return ret;
-	ret = cli_filter_open(&r->c.filter, r->c.trace.stream);
+	ret = cli_filter_open(&r->select, r->trace.stream);
 	if (ret == CLI_OK)
-		ret = cli_convert_write(&r->c);
+		ret = write_out(r);
 	if (ret == CLI_OK)
-		ret = cli_trace_remarks(&r->c.trace);
+		ret = cli_trace_remarks(&r->trace);
 	if (ret == CLI_OK)
 		ret = say_what(r);
-	cli_trace_close(&r->c.trace);
+	app_trace_close(&r->trace);
 	return ret;
 }
 
@@ -148,13 +165,62 @@ static int convert_main(int argc, char **argv)
 	struct convert_run r = { 0 };
 	int ret;
 
-	cli_filter_init(&r.c.filter);
+	app_select_init(&r.select);
 	ret = parse(&r, argc, argv);
 	if (ret < 0)
 		ret = run(&r, argv[optind]);
-	cli_filter_release(&r.c.filter);
-	cli_lines_release(&r.c.lines);
+	app_select_release(&r.select);
+	cli_lines_release(&r.lines);
 	return ret;
+}
+
+/* ---- for other verbs ------------------------------------------------------------- */
+
+const struct tacho_sink_format *cli_format_named(const char *name)
+{
+	struct tacho_diag d = { 0 };
+	const struct tacho_sink_format *f = tacho_sink_format_named(name, &d);
+
+	if (!f)
+		cli_usage("--to: %s", d.text);
+	return f;
+}
+
+int cli_format_ready(const struct tacho_sink_format *format, const char *out)
+{
+	struct tacho_diag d = { 0 };
+
+	return tacho_sink_ready(format, out, &d) ? cli_fail_diag(&d) : CLI_OK;
+}
+
+int cli_convert_trace(const char *trace, const char *out,
+		      const struct tacho_sink_format *format, uint64_t *bytes)
+{
+	struct tacho_sink_written written = { 0 };
+	struct tacho_diag d = { 0 };
+	int err = app_convert_trace(trace, cli_trace_flags(), out, format, &cli_observer,
+				    &written, &d);
+
+	*bytes = written.bytes;
+	return err ? cli_fail_diag(&d) : CLI_OK;
+}
+
+int cli_convert_ready(const char *out)
+{
+	struct tacho_diag d = { 0 };
+
+	return app_convert_ready(out, &d) ? cli_fail_diag(&d) : CLI_OK;
+}
+
+int cli_convert_stream(struct tacho_stream *stream, const char *out,
+		       uint64_t *events)
+{
+	struct tacho_sink_written written = { 0 };
+	struct tacho_diag d = { 0 };
+	int err = app_convert_stream(stream, out, &cli_observer, &written, &d);
+
+	*events = written.events;
+	return err ? cli_fail_diag(&d) : CLI_OK;
 }
 
 const struct cli_verb cli_convert = {

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * filter.h - which records of a trace the user wants: the options that report
- * and convert share.
- *
- *	cli_filter_init();  cli_filter_option() while parsing;
- *	cli_filter_open() with the stream;  cli_filter_pass() per record.
+ * and convert share, as words for app/select.h.
  */
 #ifndef TACHO_CLI_FILTER_H
 #define TACHO_CLI_FILTER_H
 
 #include <getopt.h>
-#include <stdbool.h>
 
-#include "stream/stream.h"
+#include "app/select.h"
 
 enum {
 	CLI_OPT_CPU = 0x200,
@@ -51,86 +47,13 @@ enum {
 	"                       events only; may be repeated\n" \
 	"  -m, --max N          no more than N\n"
 
-struct cli_glob {
-	char *text;		/* without '!' */
-	bool negate;
-};
-
-struct cli_globs {
-	struct cli_glob *list;
-	size_t nr;
-};
-
-struct cli_range {
-	uint64_t from, to;	/* both included */
-};
-
-struct cli_ranges {
-	struct cli_range *list;
-	size_t nr;
-};
-
-struct cli_moment {
-	char kind;		/* 0: open, '+' since the first, '@', '=' */
-	uint64_t ns;
-};
-
-struct cli_verdict {
-	const void *key;
-	bool pass;
-};
-
-#define CLI_FILTER_EXPRS	16
-
-struct tacho_query;
-
-struct cli_filter {
-	struct cli_globs events, comms;
-	struct cli_ranges cpus, pids;
-	int source;		/* enum tacho_stream_id, -1: both */
-	const char *exprs[CLI_FILTER_EXPRS];	/* --filter */
-	uint32_t nr_exprs;
-	struct cli_moment begin, end;
-	uint64_t max;		/* 0: no limit */
-	bool growing;		/* the caller waits for more: events may yet appear */
-	bool any;		/* none of the above is set, but for max and time */
-
-	/* since cli_filter_open() */
-	struct tacho_stream *stream;
-	uint64_t first;		/* the first record's time; 0: not known */
-	uint64_t from, to;	/* ns since 1970, both included */
-	bool placed;		/* from and to are known */
-	struct cli_verdict *types;	/* CLI_VERDICTS of each, direct-mapped */
-	struct cli_verdict *tasks;
-	struct tacho_query *query;	/* runs the expressions; NULL: there are none */
-};
-
-#define CLI_VERDICTS	1024u
-
-void cli_filter_init(struct cli_filter *f);
-void cli_filter_release(struct cli_filter *f);
-
 /*
  * Takes one of the options.  CLI_OK when it was, CLI_USAGE with a message when
  * its argument is wrong, -1 when it is none of the filter's.
  */
-int cli_filter_option(struct cli_filter *f, int opt, const char *arg);
+int cli_filter_option(struct app_select *s, int opt, const char *arg);
 
-/*
- * Prepares for a stream, none of whose records was read, and goes to the first
- * record in time.  Says so when a glob can match nothing.  CLI_OK or an exit
- * status with a message.
- */
-int cli_filter_open(struct cli_filter *f, struct tacho_stream *stream);
-
-enum cli_filter_verdict {
-	CLI_FILTER_DROP,	/* none of its business */
-	CLI_FILTER_HIDE,	/* another event of a CPU and time that are wanted */
-	CLI_FILTER_PASS,
-	CLI_FILTER_STOP,	/* and so is everything after it */
-};
-
-enum cli_filter_verdict cli_filter_look(struct cli_filter *f,
-					const struct tacho_record *r);
+/* As app_select_open().  CLI_OK, or CLI_FAILED with a message. */
+int cli_filter_open(struct app_select *s, struct tacho_stream *stream);
 
 #endif

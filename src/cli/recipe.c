@@ -420,7 +420,7 @@ static int put_command(const struct recipe *r, const struct variant *v,
 
 static int show(struct plan *p, struct cli_ask *a)
 {
-	struct cli_trace t = { .stream = NULL };
+	struct app_trace t = { .stream = NULL };
 	const struct variant *v;
 	int ret = CLI_OK;
 
@@ -433,7 +433,7 @@ static int show(struct plan *p, struct cli_ask *a)
 	if (ret == CLI_OK)
 		ret = put_command(p->recipe, v, a);
 	if (t.stream)
-		cli_trace_close(&t);
+		app_trace_close(&t);
 	return ret;
 }
 

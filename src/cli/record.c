@@ -262,7 +262,7 @@ static int parse_options(struct job_options *o, int argc, char **argv)
 {
 	int opt, ret;
 
-	*o = (struct job_options){ .output = CLI_DEFAULT_TRACE, .clock = -1 };
+	*o = (struct job_options){ .output = APP_DEFAULT_TRACE, .clock = -1 };
 	/* '+': the command's own options are its own */
 	while ((opt = getopt_long(argc, argv, "+hqo:e:k:p:s:b:", options,
 				  NULL)) != -1) {

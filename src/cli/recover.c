@@ -443,7 +443,7 @@ static int recover_run(int argc, char **argv)
 		{ "keep", no_argument, NULL, CLI_OPT_FIRST },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct recover r = { .output = CLI_DEFAULT_TRACE };
+	struct recover r = { .output = APP_DEFAULT_TRACE };
 	int opt, ret;
 
 	while ((opt = getopt_long(argc, argv, "hqo:", options, NULL)) != -1) {

@@ -25,10 +25,10 @@ enum {
 
 struct report {
 	struct cli_lines lines;
-	struct cli_filter filter;
+	struct app_select filter;
 	enum cli_colour colour;
 	bool no_pager, follow, consume, header, json;
-	struct cli_trace trace;
+	struct app_trace trace;
 	struct cli_out out;
 };
 
@@ -155,7 +155,7 @@ static int print_all(struct report *r, struct tacho_line *line)
 
 	while (left && ret == CLI_OK && !r->out.closed && !interrupted) {
 		int status = tacho_stream_next(s, &rec);
-		enum cli_filter_verdict v;
+		enum app_verdict v;
 
 		if (status == TACHO_STREAM_AGAIN && wait_for_more(r, &ret))
 			continue;
@@ -163,12 +163,12 @@ static int print_all(struct report *r, struct tacho_line *line)
 			ret = cli_fail("%s", tacho_stream_error(s)->text);
 		if (status != TACHO_STREAM_RECORD)
 			break;
-		v = cli_filter_look(&r->filter, &rec);
-		if (v == CLI_FILTER_STOP)
+		v = app_select_look(&r->filter, &rec);
+		if (v == APP_STOP)
 			break;
-		if (tacho_unlikely(rec.lost) && v != CLI_FILTER_DROP)
+		if (tacho_unlikely(rec.lost) && v != APP_DROP)
 			tacho_line_lost(line, &rec, &r->out.buf);
-		if (v != CLI_FILTER_PASS)
+		if (v != APP_PASS)
 			continue;
 		tacho_line_put(line, &rec, &r->out.buf);
 		left--;
@@ -222,7 +222,7 @@ static int run(struct report *r, const char *path)
 	}
 	if (ret == CLI_OK)
 		ret = cli_trace_remarks(&r->trace);
-	cli_trace_close(&r->trace);
+	app_trace_close(&r->trace);
 	return ret;
 }
 
@@ -231,7 +231,7 @@ static int report_main(int argc, char **argv)
 	struct report r = { .colour = CLI_COLOUR_AUTO };
 	int ret;
 
-	cli_filter_init(&r.filter);
+	app_select_init(&r.filter);
 	ret = parse(&r, argc, argv);
 	if (ret < 0) {
 		if (r.follow) {
@@ -242,7 +242,7 @@ static int report_main(int argc, char **argv)
 		}
 		ret = run(&r, argv[optind]);
 	}
-	cli_filter_release(&r.filter);
+	app_select_release(&r.filter);
 	cli_lines_release(&r.lines);
 	return ret;
 }

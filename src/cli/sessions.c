@@ -489,7 +489,7 @@ static int snapshot_here(struct tacho_session *s, const char *output, bool json)
 
 static int snapshot_run(int argc, char **argv)
 {
-	const char *output = CLI_DEFAULT_TRACE;
+	const char *output = APP_DEFAULT_TRACE;
 	struct tacho_session s;
 	struct tacho_dir dir;
 	bool json = false, given = false;

@@ -17,7 +17,7 @@ enum { OPT_SORT = CLI_OPT_FIRST };
 enum sort { SORT_COUNT, SORT_NAME, SORT_BYTES };
 
 struct stat_run {
-	struct cli_trace trace;
+	struct app_trace trace;
 	struct tacho_stream_info info;
 	struct tacho_type_count *list;
 	size_t nr;
@@ -101,7 +101,7 @@ static void add_up(struct stat_run *s)
 static int read_span(struct stat_run *s)
 {
 	struct tacho_record r;
-	struct cli_trace t;
+	struct app_trace t;
 	int status, ret = cli_trace_open(&t, s->trace.path,
 					 TACHO_STREAM_UNORDERED);
 
@@ -116,7 +116,7 @@ static int read_span(struct stat_run *s)
 	}
 	if (status == TACHO_STREAM_ERROR)
 		ret = cli_fail("%s", tacho_stream_error(t.stream)->text);
-	cli_trace_close(&t);
+	app_trace_close(&t);
 	return ret;
 }
 
@@ -421,7 +421,7 @@ static int stat_main(int argc, char **argv)
 	}
 	tacho_buf_release(&b);
 	free(s.list);
-	cli_trace_close(&s.trace);
+	app_trace_close(&s.trace);
 	return ret;
 }
 

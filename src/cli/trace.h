@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* trace.h - which trace a reading verb reads. */
+/* trace.h - which trace a reading verb reads: app/find.h, with messages and options. */
 #ifndef TACHO_CLI_TRACE_H
 #define TACHO_CLI_TRACE_H
 
-#include <limits.h>
-
-#include "resolve/resolve.h"
-#include "stream/stream.h"
-
-struct cli_trace {
-	struct tacho_stream *stream;
-	struct tacho_resolver *resolver;	/* names of its programs' functions */
-	const char *path;	/* as the user says it */
-	char found[NAME_MAX + 1];	/* the path, when the user said none */
-};
+#include "app/find.h"
 
 /* Options of all verbs that read a trace. */
 #define CLI_OPT_LAYOUT	0x90
@@ -24,24 +14,17 @@ struct cli_trace {
 /* Takes one of them: CLI_OK, or an exit status with a message; -1: it is none. */
 int cli_trace_option(int opt, const char *arg);
 
-/*
- * The trace that the user named (path), or the newest of tacho-trace,
- * tacho-trace-* and tacho-trace.* in this directory (path NULL): the names
- * that `tacho record` gives.  CLI_OK, or an exit status with a message.
- */
-int cli_trace_find(struct cli_trace *t, const char *path);
+/* What the options said: enum tacho_stream_flag, for app_trace_open(). */
+unsigned int cli_trace_flags(void);
 
-/* The same, opened.  flags: enum tacho_stream_flag. */
-int cli_trace_open(struct cli_trace *t, const char *path, unsigned int flags);
-void cli_trace_close(struct cli_trace *t);
+/* As app_trace_find().  CLI_OK, or an exit status with a message. */
+int cli_trace_find(struct app_trace *t, const char *path);
 
-/*
- * "N events were lost ...": what stderr says after reading.  Nothing when
- * there is nothing to say.  CLI_FAILED, with a message, when something of the
- * trace could not be read although all records could, as its types for want
- * of memory: what was written until now lacks it.
- */
-int cli_trace_remarks(struct cli_trace *t);
+/* The same, opened.  flags: enum tacho_stream_flag; the options' are added. */
+int cli_trace_open(struct app_trace *t, const char *path, unsigned int flags);
+
+/* As app_trace_remarks(): what stderr says after reading.  CLI_OK, or CLI_FAILED with a message. */
+int cli_trace_remarks(struct app_trace *t);
 
 /* Says why a call on the stream failed with err; returns CLI_FAILED. */
 int cli_stream_failed(const struct tacho_stream *s, int err);
