@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/ask.h"
 #include "cli/cli.h"
+#include "cli/hist_query.h"
 #include "cli/trace.h"
 #include "stream/window.h"
 
@@ -22,6 +22,12 @@ enum {
 	OPT_DURATION,
 	OPT_SNAPSHOT,
 	OPT_SNAPSHOT_SIZE,
+};
+
+struct hist_options {
+	struct cli_hist_query query;
+	const char *session;	/* its own histograms, or NULL */
+	const char *only;	/* of these events, or NULL */
 };
 
 static const struct option options[] = {
@@ -114,64 +120,69 @@ static int size_arg(const char *arg, uint64_t *size)
 }
 
 /* What is no option: a trigger behind its event, or the trace. */
-static int plain_arg(struct cli_ask *a, const char *event, const char *arg)
+static int plain_arg(struct hist_options *o, const char *event, const char *arg)
 {
-	if (a->session && !event) {
-		if (a->only)
+	struct app_question *a = &o->query.question;
+
+	if (o->session && !event) {
+		if (o->only)
 			return cli_usage("one EVENT at a time: '%s' is too much", arg);
-		a->only = arg;
+		o->only = arg;
 		return CLI_OK;
 	}
 	if (!event) {
-		if (a->trace)
+		if (o->query.trace)
 			return cli_usage("'%s': a TRIGGER comes behind -e EVENT", arg);
-		a->trace = arg;
+		o->query.trace = arg;
 		return CLI_OK;
 	}
-	if (a->nr_commands == CLI_ASK_MAX)
-		return cli_usage("more than %d triggers", CLI_ASK_MAX);
+	if (a->nr_commands == APP_QUESTION_MAX)
+		return cli_usage("more than %d triggers", APP_QUESTION_MAX);
 	a->command[a->nr_commands++] =
-		(struct cli_ask_command){ .event = event, .text = arg };
+		(struct app_question_command){ .event = event, .text = arg };
 	return CLI_OK;
 }
 
-static int take(struct cli_ask *a, int opt)
+static int take(struct hist_options *o, int opt)
 {
+	struct cli_hist_query *a = &o->query;
+
 	switch (opt) {
 	case 'k':
 		a->trace = "kernel";
 		return CLI_OK;
 	case 's':
-		a->session = optarg;
+		o->session = optarg;
 		return CLI_OK;
 	case 'w':
 		a->watch_ns = 1000000000;
 		return optarg ? time_arg("--watch", optarg, &a->watch_ns) : CLI_OK;
 	case OPT_SYNTH:
-		if (a->nr_synths == CLI_ASK_SYNTHS)
-			return cli_usage("more than %d synthetic events", CLI_ASK_SYNTHS);
-		a->synth[a->nr_synths++] = optarg;
+		if (a->question.nr_synths == APP_QUESTION_SYNTHS)
+			return cli_usage("more than %d synthetic events",
+					 APP_QUESTION_SYNTHS);
+		a->question.synth[a->question.nr_synths++] = optarg;
 		return CLI_OK;
 	case OPT_ALL:
-		a->all = true;
+		a->question.all = true;
 		return CLI_OK;
 	case OPT_CHART:
-		a->form = CLI_ASK_CHART;
+		a->form.shape = APP_HIST_CHART;
 		return CLI_OK;
 	case OPT_ASCII:
-		a->form = CLI_ASK_CHART;
-		a->ascii = true;
+		a->form.shape = APP_HIST_CHART;
+		a->form.ascii = true;
 		return CLI_OK;
 	case OPT_QUANTILES:
-		return quantiles(&a->quantiles, optarg);
+		return quantiles(&a->form.quantiles, optarg);
 	case OPT_BY:
-		a->by = optarg;
+		a->form.by = optarg;
 		return CLI_OK;
 	case OPT_SNAPSHOT:
 		a->snapshot = optarg;
 		return *optarg ? CLI_OK : cli_usage("--snapshot: where to?");
 	case OPT_SNAPSHOT_SIZE:
-		return size_arg(optarg, &a->snapshot_size);
+		return size_arg(optarg, &a->question.snapshot_size);
 	case OPT_DURATION:
 		return time_arg("--duration", optarg, &a->duration_ns);
 	default:
@@ -179,8 +190,29 @@ static int take(struct cli_ask *a, int opt)
 	}
 }
 
+/* What does not go together.  -1: nothing; else the exit status. */
+static int check(const struct hist_options *o, bool json)
+{
+	const struct cli_hist_query *a = &o->query;
+
+	if (o->session && (a->question.nr_commands || (a->trace && strcmp(a->trace, "kernel"))))
+		return cli_usage("-s NAME takes neither a TRACE nor -e");
+	if (!a->question.nr_commands && !o->session)
+		return cli_usage("what is to be counted?  -e EVENT TRIGGER is missing");
+	if (a->form.by && !a->form.quantiles.nr)
+		return cli_usage("--by is for quantiles: --quantiles LIST is missing");
+	if (a->form.by && a->form.shape == APP_HIST_CHART && !a->form.ascii)
+		return cli_usage("--by makes a table, --chart makes bars");
+	if (o->session && a->snapshot)
+		return cli_usage("-s NAME: the session has snapshots of its own; see "
+				 "tacho snapshot");
+	if (json && a->snapshot && !strcmp(a->snapshot, "-"))
+		return cli_usage("--snapshot - is text, and does not go with --json");
+	return -1;
+}
+
 /* -1: go on; else the exit status. */
-static int parse(struct cli_ask *a, int argc, char **argv)
+static int parse(struct hist_options *o, int argc, char **argv)
 {
 	const char *event = NULL;
 	bool json = false;
@@ -188,7 +220,7 @@ static int parse(struct cli_ask *a, int argc, char **argv)
 
 	while ((opt = getopt_long(argc, argv, "-hqke:s:w::", options, NULL)) != -1) {
 		if (opt == 1) {
-			ret = plain_arg(a, event, optarg);
+			ret = plain_arg(o, event, optarg);
 			event = NULL;
 		} else if (opt == 'e' && event) {
 			ret = cli_usage("-e %s has no TRIGGER behind it", event);
@@ -196,7 +228,7 @@ static int parse(struct cli_ask *a, int argc, char **argv)
 			event = optarg;
 			ret = CLI_OK;
 		} else {
-			ret = take(a, opt);
+			ret = take(o, opt);
 		}
 		if (ret < 0)
 			ret = cli_trace_option(opt, optarg);
@@ -209,32 +241,21 @@ static int parse(struct cli_ask *a, int argc, char **argv)
 	}
 	if (event)
 		return cli_usage("-e %s has no TRIGGER behind it", event);
-	if (a->session && (a->nr_commands || (a->trace && strcmp(a->trace, "kernel"))))
-		return cli_usage("-s NAME takes neither a TRACE nor -e");
-	if (!a->nr_commands && !a->session)
-		return cli_usage("what is to be counted?  -e EVENT TRIGGER is missing");
-	if (a->by && !a->quantiles.nr)
-		return cli_usage("--by is for quantiles: --quantiles LIST is missing");
-	if (a->by && a->form == CLI_ASK_CHART && !a->ascii)
-		return cli_usage("--by makes a table, --chart makes bars");
-	if (a->session && a->snapshot)
-		return cli_usage("-s NAME: the session has snapshots of its own; see "
-				 "tacho snapshot");
-	if (json && a->snapshot && !strcmp(a->snapshot, "-"))
-		return cli_usage("--snapshot - is text, and does not go with --json");
+	ret = check(o, json);
 	if (json)
-		a->form = CLI_ASK_JSON;
-	return -1;
+		o->query.form.shape = APP_HIST_JSON;
+	return ret;
 }
 
 static int hist_main(int argc, char **argv)
 {
-	struct cli_ask a = { 0 };
-	int ret = parse(&a, argc, argv);
+	struct hist_options o = { 0 };
+	int ret = parse(&o, argc, argv);
 
 	if (ret >= 0)
 		return ret;
-	return a.session ? cli_ask_session(&a) : cli_ask_run(&a);
+	return o.session ? cli_hist_session(&o.query, o.session, o.only) :
+			   cli_hist_query(&o.query);
 }
 
 const struct cli_verb cli_hist = {
