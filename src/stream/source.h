@@ -55,8 +55,11 @@ struct tacho_part {
 	uint64_t lost;		/* records lost before the one at pos */
 	uint64_t horizon;	/* ticks: nothing earlier will come */
 	uint32_t cpu;
-	bool cpu_packed;	/* each record has its CPU in common_preempt_count, which
-				   is 0 as soon as the record is handed out */
+	/*
+	 * The record at pos is about to be handed out: sets `cpu` and changes bytes of the
+	 * record, of a format whose records of several CPUs are one part.  NULL: nothing.
+	 */
+	void (*prepare)(struct tacho_part *part);
 	uint32_t stream_id;	/* enum tacho_stream_id */
 	const char *buffer;	/* name of its buffer; NULL, "": the main one */
 	/* fill() may say: the number in its buffer of the record at pos, plus 1; 0: not known */

@@ -203,10 +203,8 @@ static void part_record(struct tacho_part *p, uint64_t time,
 	/* a record written under a stand-in id shows its type's own id */
 	if (tacho_load_u16(p->pos + 8) != p->type->id)
 		tacho_put_u16(p->pos + 8, (uint16_t)p->type->id);
-	if (tacho_unlikely(p->cpu_packed)) {
-		p->cpu = p->pos[11];
-		p->pos[11] = 0;
-	}
+	if (tacho_unlikely(p->prepare != NULL))
+		p->prepare(p);
 	r->time = time;
 	r->ticks = p->ticks;
 	r->type = p->type;

@@ -478,6 +478,13 @@ static void look_ahead(struct tacho_kev_source *s)
 	tacho_kev_parser_free(p);
 }
 
+/* A slot says its CPU, so all are one part: see record.h. */
+static void take_cpu(struct tacho_part *part)
+{
+	part->cpu = part->pos[11];
+	part->pos[11] = 0;
+}
+
 static int load(struct tacho_kev_source *s, const char *path, const void *data,
 		size_t len, struct tacho_diag *d)
 {
@@ -499,7 +506,7 @@ static int load(struct tacho_kev_source *s, const char *path, const void *data,
 		return tacho_diag(d, err, 0, "out of memory");
 	s->part.stream_id = TACHO_STREAM_KERNEL;
 	s->part.cpu = UINT32_MAX;
-	s->part.cpu_packed = true;
+	s->part.prepare = take_cpu;
 	set_clock(s);
 	s->first_timed = -1;
 	look_ahead(s);

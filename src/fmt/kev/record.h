@@ -2,8 +2,8 @@
 /*
  * record.h - an event as a record, and a record's words back.
  *
- * The CPU stands in common_preempt_count until the stream takes it out
- * (struct tacho_part.cpu_packed).
+ * Until the record is handed out its CPU is in common_preempt_count (the part's
+ * prepare() in read.c).
  */
 #ifndef TACHO_FMT_KEV_RECORD_H
 #define TACHO_FMT_KEV_RECORD_H
