@@ -465,6 +465,15 @@ static int snapshot_by_owner(struct tacho_session *s)
 	return CLI_OK;
 }
 
+/* Of linked buffers, which are LKST's, something else can be done. */
+static int snapshot_failed(const struct tacho_session *s, const struct tacho_diag *d)
+{
+	if (d->err == -EBUSY && s->view.ctl->flags & TACHO_SESSION_LINKED)
+		return cli_fail("the buffers of session '%s' are LKST's: "
+				"'lkstbuf shift' goes to the next ones", s->name);
+	return cli_fail_diag(d);
+}
+
 static int snapshot_here(struct tacho_session *s, const char *output, bool json)
 {
 	const struct tacho_control *c = s->view.ctl;
@@ -477,8 +486,9 @@ static int snapshot_here(struct tacho_session *s, const char *output, bool json)
 	struct tacho_recorder *rec;
 	struct tacho_diag d = { 0 };
 
-	if (tacho_session_snapshot(s, &d) < 0 ||
-	    tacho_recorder_new(&rec, &cfg, &d) ||
+	if (tacho_session_snapshot(s, &d) < 0)
+		return snapshot_failed(s, &d);
+	if (tacho_recorder_new(&rec, &cfg, &d) ||
 	    tacho_recorder_finish(rec, &st, &d))
 		return cli_fail_diag(&d);
 	cli_note("%ju events in %s", (uintmax_t)st.events, output);

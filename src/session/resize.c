@@ -33,8 +33,8 @@ int tacho_session_resize(struct tacho_session *s, int32_t lane, uint64_t bytes,
 	int err;
 
 	if (s->view.ctl->flags & TACHO_SESSION_LINKED)
-		return tacho_diag(d, -EBUSY, 0, "the buffers of session '%s' are LKST's: "
-				  "'lkstbuf create' makes others", s->name);
+		return tacho_diag(d, -EBUSY, 0, "session '%s' has linked buffers, whose "
+				  "sizes do not change", s->name);
 	err = tacho_dir_lock(s->dir);
 	if (err)
 		return tacho_diag(d, err, 0, "cannot lock '%s': %s", s->dir->path,

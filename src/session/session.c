@@ -245,7 +245,7 @@ static int choose_sizes(const struct tacho_session_config *cfg,
 	uint64_t lane = cfg->lane_size ? cfg->lane_size : LANE_SIZE_DEFAULT;
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) *
 			  (uint64_t)sysconf(_SC_PAGESIZE);
-	/* LKST's, with the kernel's events beside those of programs */
+	/* with lanes for the kernel's events besides those of programs */
 	bool linked = cfg->flags & TACHO_SESSION_LINKED;
 	int shift;
 
@@ -977,8 +977,8 @@ int tacho_session_snapshot(struct tacho_session *s, struct tacho_diag *d)
 	int frozen = 0, one = 0, err;
 
 	if (s->view.ctl->flags & TACHO_SESSION_LINKED)
-		return tacho_diag(d, -EBUSY, 0, "the buffers of session '%s' are LKST's: "
-				  "'lkstbuf shift' goes to the next ones", s->name);
+		return tacho_diag(d, -EBUSY, 0, "session '%s' has linked buffers, which its "
+				  "owner switches: it has no snapshots", s->name);
 	err = tacho_dir_lock(s->dir);
 	if (err)
 		return tacho_diag(d, err, 0, "cannot lock '%s': %s", s->dir->path,

@@ -158,7 +158,7 @@ int tacho_session_end(struct tacho_session *s);
  * frozen buffer afterwards and is to be read as it runs.
  *
  * Returns how many lanes were frozen, or a negative errno with a sentence: -ENOSPC
- * (no room for the spare buffers), -EBUSY (the buffers are LKST's), ...
+ * (no room for the spare buffers), -EBUSY (linked buffers), ...
  */
 int tacho_session_snapshot(struct tacho_session *s, struct tacho_diag *d);
 
@@ -171,8 +171,8 @@ int tacho_session_snapshot(struct tacho_session *s, struct tacho_diag *d);
  * What is written meanwhile is kept.  A lane whose buffer is so already keeps it.
  * Any number of times.
  *
- * Returns 0, or a negative errno with a sentence: -ENOSPC (no room), -EBUSY (the buffers
- * are LKST's), -EPERM (a lane's CPU cannot be visited), ...  The lanes before that one are changed.
+ * Returns 0, or a negative errno with a sentence: -ENOSPC (no room), -EBUSY (linked
+ * buffers), -EPERM (a lane's CPU cannot be visited), ...  The lanes before that one are changed.
  */
 int tacho_session_resize(struct tacho_session *s, int32_t lane, uint64_t bytes,
 			 bool overwrite, struct tacho_diag *d);

@@ -843,7 +843,7 @@ static void test_linked(void)
 	struct tacho_diag d = { 0 };
 
 	CHECK_EQ(tacho_session_snapshot(&l.session, &d), -EBUSY);
-	CHECK(strstr(d.text, "lkstbuf") != NULL);
+	CHECK(strstr(d.text, "linked buffers") != NULL);
 	CHECK_EQ(tacho_session_resize(&l.session, -1, 1 << 20, true, NULL), -EBUSY);
 }
 

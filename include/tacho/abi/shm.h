@@ -333,7 +333,7 @@ enum tacho_session_flag {
 	TACHO_SESSION_FORK = 2,		/* children of listed pids are listed too */
 	TACHO_SESSION_PERSIST = 4,	/* the directory lies on a disk of its own */
 	TACHO_SESSION_ENDED = 8,	/* stopped for good: no trigger starts it again */
-	TACHO_SESSION_LINKED = 16,	/* its buffers are LKST's: no snapshot, no resizing */
+	TACHO_SESSION_LINKED = 16,	/* linked buffers, its owner's: no snapshot, no resizing */
 };
 
 enum tacho_session_state {
@@ -416,7 +416,7 @@ struct tacho_open {
 	uint64_t begin;		/* timestamp_begin */
 };
 
-/* A buffer of a lane.  LKST's model: an id, the next id, shift and jump. */
+/* A buffer of a lane: an id, the id of the next one, shift and jump. */
 struct tacho_buffer {
 	uint64_t saved;		/* the lane's cursor when it was shifted out */
 	uint32_t flags;		/* enum tacho_buffer_flag */
