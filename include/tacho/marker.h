@@ -106,7 +106,7 @@ bool tacho_marker_write(struct tacho_event *ev, const char *name, int64_t value)
 	const struct tacho_event_ops *ops;
 	const size_t fixed = ev->nr_fields == 2 ? 20 : 12;
 	uint64_t stack[TACHO_STACK_RAW / 8];
-	struct tacho_source source;
+	struct tacho_string string;
 	uint32_t word;
 	size_t len;
 	char *raw;
@@ -114,14 +114,14 @@ bool tacho_marker_write(struct tacho_event *ev, const char *name, int64_t value)
 	if (!tacho_event_recorded(ev))
 		return false;
 	ops = tacho_event_ops(ev);
-	len = tacho_room(fixed, tacho_source_bytes(&source, name, SIZE_MAX), &word);
+	len = tacho_room(fixed, tacho_string_bytes(&string, name, SIZE_MAX), &word);
 	raw = (char *)tacho_raw_begin(ev, ops, stack, sizeof(stack), fixed, len);
 	if (!raw)
 		return true;
 	if (ev->nr_fields == 2)
 		memcpy(raw + 8, &value, sizeof(value));
 	memcpy(raw + fixed - sizeof(word), &word, sizeof(word));
-	tacho_put_source(raw + fixed, source.len + 1, &source);
+	tacho_put_string(raw + fixed, string.len + 1, &string);
 	ops->write(ev, raw, len);
 	if (raw != (char *)stack)
 		ops->scratch_put(raw);

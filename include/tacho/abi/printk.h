@@ -196,7 +196,7 @@ void tacho_printk_write(struct tacho_printk_site *site, const uint64_t *values)
 	const struct tacho_event_ops *ops = tacho_event_ops(ev);
 	const struct tacho_event_field *f = ev->fields;
 	const uint32_t nr = ev->nr_fields;
-	struct tacho_source source[TACHO_PRINTK_ARGS];
+	struct tacho_string string[TACHO_PRINTK_ARGS];
 	uint64_t slot[TACHO_PRINTK_ARGS];
 	uint64_t stack[TACHO_STACK_RAW / 8];
 	const char *text;
@@ -209,13 +209,13 @@ void tacho_printk_write(struct tacho_printk_site *site, const uint64_t *values)
 		if (!tacho_printk_is_text(&f[i]))
 			continue;
 		memcpy(&text, &values[i], sizeof(text));
-		source[i].len = tacho_printk_limit(site, values, i);
+		string[i].len = tacho_printk_limit(site, values, i);
 		/* No room for what the precision cuts off. */
-		if (source[i].len != SIZE_MAX)
-			source[i].len = strnlen(text ? text : "(null)",
-						source[i].len);
-		at = tacho_room(at, tacho_source_bytes(&source[i], text,
-						       source[i].len), &word);
+		if (string[i].len != SIZE_MAX)
+			string[i].len = strnlen(text ? text : "(null)",
+						string[i].len);
+		at = tacho_room(at, tacho_string_bytes(&string[i], text,
+						       string[i].len), &word);
 		memcpy(&slot[i], &word, sizeof(word));
 	}
 	raw = (char *)tacho_raw_begin(ev, ops, stack, sizeof(stack),
@@ -227,8 +227,8 @@ void tacho_printk_write(struct tacho_printk_site *site, const uint64_t *values)
 		memcpy(raw + f[i].offset, &slot[i], f[i].size);
 		if (!tacho_printk_is_text(&f[i]))
 			continue;
-		tacho_put_source(to, source[i].len + 1, &source[i]);
-		to += source[i].len + 1;
+		tacho_put_string(to, string[i].len + 1, &string[i]);
+		to += string[i].len + 1;
 	}
 	ops->write(ev, raw, at);
 	if (raw != (char *)stack)

@@ -79,22 +79,22 @@ TACHO_INLINE size_t tacho_max_len(size_t len)
 }
 
 /* A string to be recorded: measured once, copied later. */
-struct tacho_source {
+struct tacho_string {
 	const char *text;
 	size_t len;
 };
 
-TACHO_INLINE size_t tacho_source_bytes(struct tacho_source *source,
+TACHO_INLINE size_t tacho_string_bytes(struct tacho_string *string,
 				       const char *text, size_t max)
 {
 	if (!text)
 		text = "(null)";
-	source->text = text;
+	string->text = text;
 	if (max == SIZE_MAX) {
-		source->len = strlen(text);
-		return source->len + 1;
+		string->len = strlen(text);
+		return string->len + 1;
 	}
-	source->len = strnlen(text, max < TACHO_RAW_MAX ? max : TACHO_RAW_MAX);
+	string->len = strnlen(text, max < TACHO_RAW_MAX ? max : TACHO_RAW_MAX);
 	return max + 1;
 }
 
@@ -107,11 +107,11 @@ TACHO_INLINE void tacho_put_zeros(char *to, size_t room, size_t n)
 		memset(to + n, 0, room - n);
 }
 
-TACHO_INLINE void tacho_put_source(char *to, size_t room,
-				   const struct tacho_source *source)
+TACHO_INLINE void tacho_put_string(char *to, size_t room,
+				   const struct tacho_string *string)
 {
-	memcpy(to, source->text, source->len);
-	tacho_put_zeros(to, room, source->len);
+	memcpy(to, string->text, string->len);
+	tacho_put_zeros(to, room, string->len);
 }
 
 TACHO_INLINE void tacho_put_str(char *to, size_t room, const char *text)

@@ -288,7 +288,7 @@
 #define TACHO_ARR(type, item, len, decl, sgn)
 #define TACHO_DYN(loc, item, text, sgn, bytes)	uint32_t item;
 #define TACHO_SRC(loc, item, src, max) \
-	uint32_t item; struct tacho_source item##_src_;
+	uint32_t item; struct tacho_string item##_str_;
 
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)	\
 	struct tacho_sizes_##name {					\
@@ -330,7 +330,7 @@
 	tacho_at_ = tacho_room(tacho_at_, bytes, &tacho_sizes_->item);
 #define TACHO_SRC(loc, item, src, max)					\
 	tacho_at_ = tacho_room(tacho_at_,				\
-		tacho_source_bytes(&tacho_sizes_->item##_src_,		\
+		tacho_string_bytes(&tacho_sizes_->item##_str_,		\
 				   (const char *)(src), max),		\
 		&tacho_sizes_->item);
 
@@ -386,8 +386,8 @@
 #define __assign_str(...) \
 	TACHO_CAT(TACHO_ASSIGN_STR_, TACHO_NARGS(__VA_ARGS__))(__VA_ARGS__)
 #define TACHO_ASSIGN_STR_1(dst) \
-	tacho_put_source(TACHO_DATA(dst), __get_dynamic_array_len(dst), \
-			 &tacho_sizes_.dst##_src_)
+	tacho_put_string(TACHO_DATA(dst), __get_dynamic_array_len(dst), \
+			 &tacho_sizes_.dst##_str_)
 #define TACHO_ASSIGN_STR_2(dst, src) \
 	tacho_put_str(TACHO_DATA(dst), __get_dynamic_array_len(dst), \
 		      (const char *)(src))
@@ -407,9 +407,9 @@
 #define __assign_rel_str(...) \
 	TACHO_CAT(TACHO_ASSIGN_REL_STR_, TACHO_NARGS(__VA_ARGS__))(__VA_ARGS__)
 #define TACHO_ASSIGN_REL_STR_1(dst) \
-	tacho_put_source(TACHO_REL_DATA(dst), \
+	tacho_put_string(TACHO_REL_DATA(dst), \
 			 __get_rel_dynamic_array_len(dst), \
-			 &tacho_sizes_.dst##_src_)
+			 &tacho_sizes_.dst##_str_)
 #define TACHO_ASSIGN_REL_STR_2(dst, src) \
 	tacho_put_str(TACHO_REL_DATA(dst), __get_rel_dynamic_array_len(dst), \
 		      (const char *)(src))
