@@ -5,7 +5,7 @@
  * add goes in four steps:
  *
  *	1  each SPEC becomes events, each with the places where it happens
- *	   (probe_place.c)
+ *	   (probe_location.c)
  *	2  --args become, for each place, what the kernel can fetch there
  *	   (probe_args.c); where a copy of a function lacks one, it is left out
  *	3  each place becomes a line in the kernel's language (kernel/probe_spec.h)
@@ -23,7 +23,7 @@
 #define PROBE_GROUP		"tacho_probes"
 #define PROBE_EVENTS_MAX	10000u		/* of one call */
 
-struct probe_place {
+struct probe_location {
 	uint64_t address;
 	uint64_t offset;	/* in the file */
 	uint64_t counter;	/* 0: none */
@@ -35,8 +35,8 @@ struct probe_place {
 struct probe_event {
 	const char *name;
 	const char *spec;		/* what asked for it */
-	struct probe_place *place;
-	size_t nr_places;
+	struct probe_location *location;
+	size_t nr_locations;
 	bool on_return;
 	const char *function;		/* whose begin it is; NULL: none's */
 	const struct tacho_sdt *sdt;	/* NULL: no marker */
@@ -61,7 +61,7 @@ int probe_resolve(struct probe_add *a, const char *spec);
 /* A new event; NULL: no memory, or too many (a message was printed). */
 struct probe_event *probe_event_new(struct probe_add *a, const char *spec,
 				    const char *name);
-bool probe_place_new(struct probe_add *a, struct probe_event *e,
+bool probe_location_new(struct probe_add *a, struct probe_event *e,
 		     uint64_t address, bool copy);
 
 /* 2: of all places of an event.  CLI_OK, or an exit status with a message. */

@@ -182,8 +182,8 @@ static int program_lines(struct probe_add *a, struct lines *l)
 	for (size_t i = 0; i < a->nr_events; i++) {
 		const struct probe_event *e = &a->event[i];
 
-		for (size_t j = 0; j < e->nr_places; j++) {
-			struct probe_place *p = &e->place[j];
+		for (size_t j = 0; j < e->nr_locations; j++) {
+			struct probe_location *p = &e->location[j];
 			struct tacho_probe_spec s = {
 				.kind = e->on_return ? 'r' : 'p',
 				.on_return = e->on_return,

@@ -26,7 +26,7 @@ struct item {
 struct making {
 	struct probe_add *a;
 	struct probe_event *e;
-	struct probe_place *p;
+	struct probe_location *p;
 	struct tacho_diag d;
 	bool no_memory;
 };
@@ -82,7 +82,7 @@ static bool cut(struct making *m, const char *word, struct item *it)
 	return !m->no_memory;
 }
 
-static bool name_taken(const struct probe_place *p, const char *name)
+static bool name_taken(const struct probe_location *p, const char *name)
 {
 	for (size_t i = 0; i < p->nr_args; i++)
 		if (!strcmp(p->arg[i].name, name))
@@ -127,7 +127,7 @@ static char *make_name(struct making *m, const char *value)
 static int keep(struct making *m, const struct item *it, const char *fetch,
 		const char *type)
 {
-	struct probe_place *p = m->p;
+	struct probe_location *p = m->p;
 	struct tacho_probe_arg *arg = &p->arg[p->nr_args];
 
 	if (p->nr_args == TACHO_PROBE_ARGS_MAX)
@@ -347,21 +347,21 @@ int probe_arguments(struct probe_add *a, struct probe_event *e)
 		if (!word)
 			return cli_fail("out of memory");
 	}
-	for (size_t i = 0; i < e->nr_places; i++) {
-		struct making m = { .a = a, .e = e, .p = &e->place[i] };
+	for (size_t i = 0; i < e->nr_locations; i++) {
+		struct making m = { .a = a, .e = e, .p = &e->location[i] };
 		int ret = one_place(&m, word, nr, &at);
 
 		if (ret && (m.no_memory || !m.p->copy ||
-			    (i + 1 == e->nr_places && !kept)))
+			    (i + 1 == e->nr_locations && !kept)))
 			return fail_at(&m, at < nr ? word[at] : NULL);
 		if (ret) {
 			why = m.d;
 			left_out++;
 			continue;
 		}
-		e->place[kept++] = e->place[i];
+		e->location[kept++] = e->location[i];
 	}
-	e->nr_places = kept;
+	e->nr_locations = kept;
 	if (left_out)
 		cli_note("'%s': %zu inlined cop%s left out: %s", e->spec, left_out,
 			 left_out == 1 ? "y is" : "ies are", why.text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* probe_place.c - from 'checkout:12', 'main.c:42', 'sdt:shop:*' to places. */
+/* probe_location.c - from 'checkout:12', 'main.c:42', 'sdt:shop:*' to places. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -57,32 +57,32 @@ char *probe_clean_name(struct tacho_arena *arena, const char *name)
 	return tacho_arena_strndup(arena, clean, n);
 }
 
-bool probe_place_new(struct probe_add *a, struct probe_event *e,
+bool probe_location_new(struct probe_add *a, struct probe_event *e,
 		     uint64_t address, bool copy)
 {
-	struct probe_place *p;
+	struct probe_location *p;
 	uint64_t offset = 0;
 
 	/* in two functions with one name, or at the begin of another copy */
-	for (size_t i = 0; i < e->nr_places; i++)
-		if (e->place[i].address == address)
+	for (size_t i = 0; i < e->nr_locations; i++)
+		if (e->location[i].address == address)
 			return true;
 	if (a->object && tacho_object_offset(a->object, address, &offset)) {
 		(void)cli_fail("'%s' has no code at 0x%" PRIx64, a->program,
 			       address);
 		return false;
 	}
-	p = tacho_arena_array(&a->arena, e->nr_places + 1, sizeof(*p));
+	p = tacho_arena_array(&a->arena, e->nr_locations + 1, sizeof(*p));
 	if (!p) {
 		(void)cli_fail("out of memory");
 		return false;
 	}
-	if (e->nr_places)
-		memcpy(p, e->place, e->nr_places * sizeof(*p));
-	p[e->nr_places++] = (struct probe_place){
+	if (e->nr_locations)
+		memcpy(p, e->location, e->nr_locations * sizeof(*p));
+	p[e->nr_locations++] = (struct probe_location){
 		.address = address, .offset = offset, .copy = copy,
 	};
-	e->place = p;
+	e->location = p;
 	return true;
 }
 
@@ -208,15 +208,15 @@ static int add_named(struct probe_add *a, struct probe_event *e,
 			return cli_fail("'%s' only chooses a function when the "
 				"program is loaded (ifunc): probe one of "
 				"those%s", name, similar_functions(a, name));
-		if (!probe_place_new(a, e, f->address, false))
+		if (!probe_location_new(a, e, f->address, false))
 			return CLI_FAILED;
 	}
-	if (e->nr_places)
+	if (e->nr_locations)
 		return CLI_OK;
 	f = tacho_object_functions(a->object, &nr);
 	for (size_t i = 0; i < nr; i++)
 		if (is_clone(f[i].name, name) &&
-		    !probe_place_new(a, e, f[i].address, false))
+		    !probe_location_new(a, e, f[i].address, false))
 			return CLI_FAILED;
 	return CLI_OK;
 }
@@ -231,7 +231,7 @@ static int add_copies(struct probe_add *a, struct probe_event *e,
 	if (tacho_object_inlined(a->object, name, &p, NULL))
 		return CLI_OK;
 	for (size_t i = 0; good && i < p.nr; i++)
-		good = probe_place_new(a, e, p.list[i], true);
+		good = probe_location_new(a, e, p.list[i], true);
 	tacho_places_release(&p);
 	return good ? CLI_OK : CLI_FAILED;
 }
@@ -253,7 +253,7 @@ static int resolve_function(struct probe_add *a, const struct spec *s)
 	ret = add_named(a, e, s->word);
 	if (!ret && !s->on_return && !s->has_offset)
 		ret = add_copies(a, e, s->word);
-	if (ret || e->nr_places)
+	if (ret || e->nr_locations)
 		return ret;
 	if (!tacho_object_inlined(a->object, s->word, &(struct tacho_places){
 				  .list = NULL }, NULL))
@@ -279,7 +279,7 @@ static int resolve_offset(struct probe_add *a, const struct spec *s)
 				f->size);
 	(void)snprintf(name, sizeof(name), "%.40s_%" PRIu64, s->word, s->offset);
 	e = probe_event_new(a, s->text, name);
-	return e && probe_place_new(a, e, f->address + s->offset, false) ?
+	return e && probe_location_new(a, e, f->address + s->offset, false) ?
 		CLI_OK : CLI_FAILED;
 }
 
@@ -303,7 +303,7 @@ static int resolve_glob(struct probe_add *a, const struct spec *s)
 		last = &f[i];
 		(void)snprintf(name, sizeof(name), "%.40s__return", f[i].name);
 		e = probe_event_new(a, s->text, s->on_return ? name : f[i].name);
-		if (!e || !probe_place_new(a, e, f[i].address, false))
+		if (!e || !probe_location_new(a, e, f[i].address, false))
 			return CLI_FAILED;
 		e->on_return = s->on_return;
 		e->function = f[i].name;
@@ -341,7 +341,7 @@ static int resolve_line(struct probe_add *a, const struct spec *s)
 			 p.line);
 	e = probe_event_new(a, s->text, name);
 	for (size_t i = 0; e && good && i < p.nr; i++)
-		good = probe_place_new(a, e, p.list[i], i > 0);
+		good = probe_location_new(a, e, p.list[i], i > 0);
 	tacho_places_release(&p);
 	return e && good ? CLI_OK : CLI_FAILED;
 }
@@ -359,7 +359,7 @@ static int resolve_address(struct probe_add *a, const struct spec *s)
 		return cli_fail("'%s' is no address", s->text);
 	(void)snprintf(name, sizeof(name), "at_0x%" PRIx64, address);
 	e = probe_event_new(a, s->text, name);
-	return e && probe_place_new(a, e, address, false) ? CLI_OK : CLI_FAILED;
+	return e && probe_location_new(a, e, address, false) ? CLI_OK : CLI_FAILED;
 }
 
 /* The event of a marker: several places of one name are one event. */
@@ -395,9 +395,9 @@ static int resolve_marker(struct probe_add *a, const char *text)
 		if (!tacho_glob_match(text + 4, full))
 			continue;
 		e = marker_event(a, text, &m[i], from);
-		if (!e || !probe_place_new(a, e, m[i].address, false))
+		if (!e || !probe_location_new(a, e, m[i].address, false))
 			return CLI_FAILED;
-		e->place[e->nr_places - 1].counter = m[i].semaphore;
+		e->location[e->nr_locations - 1].counter = m[i].semaphore;
 	}
 	return a->nr_events > from ? CLI_OK :
 		cli_fail("no marker of '%s' matches '%s'; it has '%s:%s'%s",
