@@ -28,7 +28,7 @@
 /* "session:NAME": a session that lives. */
 #define SESSION_PREFIX "session:"
 
-static bool live_probe(const struct tacho_probe *p)
+static bool live_sniff(const struct tacho_sniff *p)
 {
 	return !strncmp(p->path, SESSION_PREFIX, strlen(SESSION_PREFIX));
 }
@@ -42,7 +42,7 @@ static int live_open(struct tacho_source **source, const char *path,
 /* "kernel:EVENT,EVENT": the running kernel. */
 #define KERNEL_PREFIX "kernel:"
 
-static bool kernel_probe(const struct tacho_probe *p)
+static bool kernel_sniff(const struct tacho_sniff *p)
 {
 	return !strncmp(p->path, KERNEL_PREFIX, strlen(KERNEL_PREFIX));
 }
@@ -55,7 +55,7 @@ static int kernel_open(struct tacho_source **source, const char *path,
 }
 
 /* A core dump of a traced program. */
-static bool core_probe(const struct tacho_probe *p)
+static bool core_sniff(const struct tacho_sniff *p)
 {
 	return tacho_image_is_core(p->head, p->len);
 }
@@ -64,31 +64,31 @@ static bool core_probe(const struct tacho_probe *p)
  * Other memory has no head: what nothing else is, and has a page at least, is looked
  * through last.
  */
-static bool image_probe(const struct tacho_probe *p)
+static bool image_sniff(const struct tacho_sniff *p)
 {
-	return p->type == S_IFREG && p->len == TACHO_PROBE_HEAD;
+	return p->type == S_IFREG && p->len == TACHO_SNIFF_HEAD;
 }
 
 /* Those that are sure first: "ctf" is any directory with something called metadata. */
 static const struct tacho_format formats[] = {
-	{ .name = "kernel", .probe = kernel_probe, .open = kernel_open },
-	{ .name = "session", .probe = live_probe, .open = live_open },
-	{ .name = "tacho", .probe = tacho_ctf_probe, .open = tacho_ctf_open,
+	{ .name = "kernel", .sniff = kernel_sniff, .open = kernel_open },
+	{ .name = "session", .sniff = live_sniff, .open = live_open },
+	{ .name = "tacho", .sniff = tacho_ctf_sniff, .open = tacho_ctf_open,
 	  .rotates = true },
-	{ .name = "trace.dat", .probe = tacho_dat_probe, .open = tacho_dat_open },
-	{ .name = "lkst", .probe = lkst_source_probe, .open = lkst_source_open },
-	{ .name = "ltt", .probe = tacho_ltt_probe, .open = tacho_ltt_open },
-	{ .name = "kev", .probe = tacho_kev_probe, .open = tacho_kev_open },
-	{ .name = "perf.data", .probe = tacho_perf_probe, .open = tacho_perf_refuse },
-	{ .name = "lttng-0", .probe = tacho_lttng0_probe, .open = tacho_lttng0_refuse },
-	{ .name = "core", .probe = core_probe, .open_all = tacho_crash_open },
-	{ .name = "ctf2", .probe = tacho_ctf2_probe, .open = tacho_ctf2_open },
-	{ .name = "ctf", .probe = tacho_bt2_probe, .open = tacho_bt2_open },
-	{ .name = "image", .probe = image_probe, .open_all = tacho_crash_open },
+	{ .name = "trace.dat", .sniff = tacho_dat_sniff, .open = tacho_dat_open },
+	{ .name = "lkst", .sniff = lkst_source_sniff, .open = lkst_source_open },
+	{ .name = "ltt", .sniff = tacho_ltt_sniff, .open = tacho_ltt_open },
+	{ .name = "kev", .sniff = tacho_kev_sniff, .open = tacho_kev_open },
+	{ .name = "perf.data", .sniff = tacho_perf_sniff, .open = tacho_perf_refuse },
+	{ .name = "lttng-0", .sniff = tacho_lttng0_sniff, .open = tacho_lttng0_refuse },
+	{ .name = "core", .sniff = core_sniff, .open_all = tacho_crash_open },
+	{ .name = "ctf2", .sniff = tacho_ctf2_sniff, .open = tacho_ctf2_open },
+	{ .name = "ctf", .sniff = tacho_bt2_sniff, .open = tacho_bt2_open },
+	{ .name = "image", .sniff = image_sniff, .open_all = tacho_crash_open },
 };
 
 /* 0, or -errno: nothing can be said of it. */
-static int look_at(struct tacho_probe *p, const char *path)
+static int look_at(struct tacho_sniff *p, const char *path)
 {
 	struct stat st;
 	int fd = -1, err = 0;
@@ -114,13 +114,13 @@ static int look_at(struct tacho_probe *p, const char *path)
 }
 
 /* *f: NULL: none.  0, or -errno: it could not be found out. */
-static int find_format(const struct tacho_probe *p, bool rotates,
+static int find_format(const struct tacho_sniff *p, bool rotates,
 		       const struct tacho_format **f)
 {
 	*f = NULL;
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(formats) && !*f; i++) {
 		errno = 0;
-		if ((!rotates || formats[i].rotates) && formats[i].probe(p))
+		if ((!rotates || formats[i].rotates) && formats[i].sniff(p))
 			*f = &formats[i];
 		else if (tacho_no_room_here(-errno))
 			return -errno;
@@ -162,7 +162,7 @@ static int add_chunks(struct tacho_stream *s, const char *dir,
 		return -errno;
 	for (int i = 0; i < n; i++) {
 		const struct tacho_format *f;
-		struct tacho_probe p;
+		struct tacho_sniff p;
 		char path[4096];
 
 		(void)snprintf(path, sizeof(path), "%s/%s", dir, list[i]->d_name);
@@ -187,7 +187,7 @@ static int open_path(struct tacho_stream *s, const char *path,
 		     unsigned int flags, struct tacho_diag *d)
 {
 	const struct tacho_format *f;
-	struct tacho_probe p;
+	struct tacho_sniff p;
 	uint32_t found;
 	int err;
 

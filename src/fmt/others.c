@@ -37,7 +37,7 @@ static size_t head_of(int dir, const char *name, unsigned char head[HEAD])
 
 /* ---- perf ---------------------------------------------------------------------------- */
 
-bool tacho_perf_probe(const struct tacho_probe *p)
+bool tacho_perf_sniff(const struct tacho_sniff *p)
 {
 	return p->len >= 8 && (!memcmp(p->head, "PERFILE2", 8) ||
 			       !memcmp(p->head, "2ELIFREP", 8));
@@ -76,7 +76,7 @@ static bool find_lttng0(const char *path, unsigned char head[HEAD])
 	return found;
 }
 
-bool tacho_lttng0_probe(const struct tacho_probe *p)
+bool tacho_lttng0_sniff(const struct tacho_sniff *p)
 {
 	unsigned char head[HEAD];
 
@@ -112,7 +112,7 @@ static int look_for_ctf2(void *arg, const char *dir)
 	return *(bool *)arg;
 }
 
-bool tacho_ctf2_probe(const struct tacho_probe *p)
+bool tacho_ctf2_sniff(const struct tacho_sniff *p)
 {
 	bool yes = false;
 

@@ -16,15 +16,15 @@
 
 #include "fmt/fmt.h"
 
-bool tacho_perf_probe(const struct tacho_probe *p);
+bool tacho_perf_sniff(const struct tacho_sniff *p);
 int tacho_perf_refuse(struct tacho_source **source, const char *path, unsigned int flags,
 		      struct tacho_diag *d);
 
-bool tacho_lttng0_probe(const struct tacho_probe *p);
+bool tacho_lttng0_sniff(const struct tacho_sniff *p);
 int tacho_lttng0_refuse(struct tacho_source **source, const char *path, unsigned int flags,
 			struct tacho_diag *d);
 
-bool tacho_ctf2_probe(const struct tacho_probe *p);
+bool tacho_ctf2_sniff(const struct tacho_sniff *p);
 int tacho_ctf2_open(struct tacho_source **source, const char *dir, unsigned int flags,
 		    struct tacho_diag *d);
 

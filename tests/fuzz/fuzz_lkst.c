@@ -108,7 +108,7 @@ static void as_types(const char *text, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	if (!lkst_blocks_probe(data, size)) {
+	if (!lkst_blocks_sniff(data, size)) {
 		as_types((const char *)data, size);
 		return 0;
 	}

@@ -17,7 +17,7 @@
 #include "fmt/fmt.h"
 
 /* Whether it is a directory with a `metadata` file in it or below it. */
-bool tacho_bt2_probe(const struct tacho_probe *p);
+bool tacho_bt2_sniff(const struct tacho_sniff *p);
 
 /* Calls fn for each directory at or below dir that has one, in order of names. */
 int tacho_bt2_find(const char *dir, int (*fn)(void *arg, const char *dir),

@@ -67,7 +67,7 @@ static int found(void *arg, const char *dir)
 	return 1;
 }
 
-bool tacho_bt2_probe(const struct tacho_probe *p)
+bool tacho_bt2_sniff(const struct tacho_sniff *p)
 {
 	bool yes = false;
 

@@ -475,7 +475,7 @@ bool tacho_ctf_is_trace(const char *dir)
 	return n > 0 && (size_t)n < sizeof(path) && !access(path, F_OK);
 }
 
-bool tacho_ctf_probe(const struct tacho_probe *p)
+bool tacho_ctf_sniff(const struct tacho_sniff *p)
 {
 	return p->type == S_IFDIR && tacho_ctf_is_trace(p->path);
 }

@@ -7,7 +7,7 @@
 
 /* Whether it is the directory of such a trace. */
 bool tacho_ctf_is_trace(const char *dir);
-bool tacho_ctf_probe(const struct tacho_probe *p);
+bool tacho_ctf_sniff(const struct tacho_sniff *p);
 
 /* Makes a source of it.  0, or -errno with d filled in. */
 int tacho_ctf_open(struct tacho_source **source, const char *dir,

@@ -548,7 +548,7 @@ int tacho_kev_open_memory(struct tacho_source **source, const void *data,
 	return open_any(source, "memory", data ? data : "", len, flags, d);
 }
 
-bool tacho_kev_probe(const struct tacho_probe *p)
+bool tacho_kev_sniff(const struct tacho_sniff *p)
 {
 	return p->type == S_IFREG && tacho_kev_begins(p->head, p->len);
 }

@@ -28,7 +28,7 @@
 #include "stream/source.h"
 
 /* Whether it is a .kev: its header's beginning, or slots. */
-bool tacho_kev_probe(const struct tacho_probe *p);
+bool tacho_kev_sniff(const struct tacho_sniff *p);
 
 /* The file of a source that is a .kev; NULL: it is another. */
 const struct tacho_kev_file *tacho_kev_source_file(const struct tacho_source *source);

@@ -200,15 +200,16 @@ static int make_runs(struct lkst_blocks *b)
 		qsort(b->block, b->nr_blocks, sizeof(*b->block), block_order);
 	for (uint32_t i = 0; i < b->nr_blocks; i++) {
 		const struct lkst_block_at *at = &b->block[i];
-		struct lkst_run *p;
+		struct lkst_block_run *p;
 
 		if (!i || run_order(at - 1, at)) {
 			p = grow(b->run, b->nr_runs, sizeof(*p));
 			if (!p)
 				return -ENOMEM;
 			b->run = p;
-			p[b->nr_runs++] = (struct lkst_run){ at->kind, at->cpu, at->buffer,
-							     i, i };
+			p[b->nr_runs++] = (struct lkst_block_run){
+				at->kind, at->cpu, at->buffer, i, i
+			};
 		}
 		b->run[b->nr_runs - 1].to = i + 1;
 	}
@@ -230,7 +231,7 @@ static int look_at_all(struct lkst_blocks *b)
 
 /* ---- the file ---- */
 
-bool lkst_blocks_probe(const void *head, size_t len)
+bool lkst_blocks_sniff(const void *head, size_t len)
 {
 	uint64_t magic = len >= sizeof(magic) ? tacho_load_u64(head) : 0;
 
@@ -259,7 +260,7 @@ static int read_head(struct lkst_blocks *b, struct tacho_diag *d)
 	if (n < 0)
 		return tacho_diag(d, (int)n, 0, "cannot read '%s': %s", b->path,
 				  strerror(-(int)n));
-	if (!lkst_blocks_probe(&b->head, (size_t)n))
+	if (!lkst_blocks_sniff(&b->head, (size_t)n))
 		return tacho_diag(d, -EINVAL, 0, "'%s' is not an LKST log file", b->path);
 	if ((size_t)n < FILE_HEAD)
 		return tacho_diag(d, -EINVAL, (uint64_t)n, "'%s' ends in its head", b->path);
@@ -432,7 +433,7 @@ int lkst_blocks_read(const struct lkst_blocks *b, uint32_t i, struct lkst_record
 	return (int)at->nr;
 }
 
-uint64_t lkst_blocks_last(const struct lkst_blocks *b, const struct lkst_run *run)
+uint64_t lkst_blocks_last(const struct lkst_blocks *b, const struct lkst_block_run *run)
 {
 	for (uint32_t i = run->to; i-- > run->from;) {
 		uint64_t at = lkst_blocks_offset(b, i) + HEAD, ticks;

@@ -30,7 +30,7 @@ struct lkst_block_at {
 };
 
 /* The blocks of one CPU, buffer and kind. */
-struct lkst_run {
+struct lkst_block_run {
 	uint32_t kind, cpu;
 	int32_t buffer;
 	uint32_t from, to;	/* of the blocks, in the order of serial */
@@ -45,7 +45,7 @@ struct lkst_blocks {
 	struct lkst_log_file head;	/* in ours */
 	struct lkst_block_at *block;
 	uint32_t nr_blocks;
-	struct lkst_run *run;
+	struct lkst_block_run *run;
 	uint32_t nr_runs;
 	struct tacho_buf types;		/* texts of TYPES blocks */
 	uint64_t damaged;		/* blocks that are none */
@@ -53,7 +53,7 @@ struct lkst_blocks {
 };
 
 /* Whether a file begins as a log does, in either byte order. */
-bool lkst_blocks_probe(const void *head, size_t len);
+bool lkst_blocks_sniff(const void *head, size_t len);
 
 /* 0, or a negative errno with a sentence. */
 int lkst_blocks_open(struct lkst_blocks *b, const char *path, struct tacho_diag *d);
@@ -77,6 +77,6 @@ int lkst_blocks_read(const struct lkst_blocks *b, uint32_t i, struct lkst_record
 uint64_t lkst_blocks_offset(const struct lkst_blocks *b, uint32_t i);
 
 /* Ticks of the last record of a run, as far as one may believe it; 0: not known. */
-uint64_t lkst_blocks_last(const struct lkst_blocks *b, const struct lkst_run *run);
+uint64_t lkst_blocks_last(const struct lkst_blocks *b, const struct lkst_block_run *run);
 
 #endif

@@ -197,7 +197,7 @@ static int is_log(const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	unsigned char head[8];
 	bool is = fd >= 0 && pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
-		  lkst_blocks_probe(head, sizeof(head));
+		  lkst_blocks_sniff(head, sizeof(head));
 
 	if (fd < 0 && tacho_no_room_here(-errno))
 		return -errno;

@@ -208,7 +208,7 @@ static int log_seek(struct tacho_source *source, struct tacho_part *part, uint64
 {
 	struct run_part *p = (struct run_part *)(void *)part;
 	const struct lkst_blocks *b = &log_of(source)->blocks;
-	const struct lkst_run *run = &b->run[p->run];
+	const struct lkst_block_run *run = &b->run[p->run];
 
 	part_free(p);
 	/* what is read again is counted again */
@@ -379,7 +379,7 @@ int lkst_source_open_memory(struct tacho_source **source, const void *data, size
 	return open_any(source, NULL, data, len, flags, d);
 }
 
-bool lkst_source_probe(const struct tacho_probe *p)
+bool lkst_source_sniff(const struct tacho_sniff *p)
 {
-	return lkst_blocks_probe(p->head, p->len);
+	return lkst_blocks_sniff(p->head, p->len);
 }

@@ -19,7 +19,7 @@
 #define LKST_FACT_UUID	"lkst_uuid"
 #define LKST_FACT_PAIR	"lkst_pair"
 
-bool lkst_source_probe(const struct tacho_probe *p);
+bool lkst_source_sniff(const struct tacho_sniff *p);
 
 /* 0 and *source, or a negative errno with d filled in. */
 int lkst_source_open(struct tacho_source **source, const char *path, unsigned int flags,

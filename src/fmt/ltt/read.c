@@ -574,7 +574,7 @@ int tacho_ltt_open_plain(struct tacho_source **source, const char *path,
 
 /* ---- probing ------------------------------------------------------------------------- */
 
-static bool probe_file(int dir, const char *name)
+static bool sniff_file(int dir, const char *name)
 {
 	unsigned char head[LTT_MAGIC_AT + 4] = { 0 };
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
@@ -585,7 +585,7 @@ static bool probe_file(int dir, const char *name)
 	return n > 0 && tacho_ltt_magic(head, (size_t)n);
 }
 
-bool tacho_ltt_probe(const struct tacho_probe *p)
+bool tacho_ltt_sniff(const struct tacho_sniff *p)
 {
 	struct dirent *e;
 	bool yes = false;
@@ -595,7 +595,7 @@ bool tacho_ltt_probe(const struct tacho_probe *p)
 		return tacho_ltt_magic(p->head, p->len);
 	dir = p->type == S_IFDIR ? opendir(p->path) : NULL;
 	while (dir && !yes && (e = readdir(dir)))
-		yes = is_ltt_name(e) && probe_file(dirfd(dir), e->d_name);
+		yes = is_ltt_name(e) && sniff_file(dirfd(dir), e->d_name);
 	if (dir)
 		closedir(dir);
 	return yes;

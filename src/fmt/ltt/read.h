@@ -26,7 +26,7 @@
 #include "stream/source.h"
 
 /* Whether it is such a file, or a directory that has one with such a name. */
-bool tacho_ltt_probe(const struct tacho_probe *p);
+bool tacho_ltt_sniff(const struct tacho_sniff *p);
 
 /*
  * Opens a trace.  0 and *source, or a negative errno with d filled in: -EINVAL when

@@ -302,7 +302,7 @@ int tacho_dat_open_memory(struct tacho_source **source, const void *data,
 	return open_any(source, "memory", data ? data : "", len, flags, d);
 }
 
-bool tacho_dat_probe(const struct tacho_probe *p)
+bool tacho_dat_sniff(const struct tacho_sniff *p)
 {
 	return p->len >= TACHO_DAT_MAGIC_LEN &&
 	       !memcmp(p->head, TACHO_DAT_MAGIC, TACHO_DAT_MAGIC_LEN);

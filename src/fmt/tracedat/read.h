@@ -16,7 +16,7 @@
 #include "fmt/fmt.h"
 
 /* Whether it is a file that begins as a trace.dat does. */
-bool tacho_dat_probe(const struct tacho_probe *p);
+bool tacho_dat_sniff(const struct tacho_sniff *p);
 
 /*
  * Opens a file.  0 and *source, or a negative errno with d filled in: -EINVAL
