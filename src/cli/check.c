@@ -15,11 +15,13 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/session.h"
 #include "cli/trace.h"
 #include "event/type.h"
 #include "fmt/ctf/layout.h"
 #include "fmt/ctf/read.h"
 #include "fmt/ctf/types.h"
+#include "ring/check.h"
 
 /* Of one file no more problems are written down. */
 #define PER_FILE	100u
@@ -488,7 +490,27 @@ static void other_layout(struct check_trace *t, const struct tacho_stream *s)
 			     also, layout, also);
 }
 
-/* A session, or a trace of another system: all that can be done is to read it. */
+/* The invariants of a session's lanes (ring/check.h); nothing for other paths. */
+static void check_lanes(struct check_trace *t, const char *path)
+{
+	static const char prefix[] = "session:";
+	struct tacho_session s;
+	struct tacho_dir dir;
+
+	if (strncmp(path, prefix, sizeof(prefix) - 1) ||
+	    !cli_session_try(&dir, &s, path + sizeof(prefix) - 1))
+		return;
+	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(&s.view.ring); lane++) {
+		struct tacho_diag d = { 0 };
+
+		(void)tacho_ring_check_lane(&s.view.ring, lane, &d);
+		if (d.err && !check_failed(t, "", d.err))
+			check_problem(t, "", CHECK_NO_BYTE, "%s", d.text);
+	}
+	cli_session_close(&dir, &s);
+}
+
+/* A session, or a trace of another system: reads all records of it. */
 static int check_by_reading(struct check_log *log, const char *path,
 			    struct totals *sum)
 {
@@ -502,6 +524,7 @@ static int check_by_reading(struct check_log *log, const char *path,
 
 	if (ret != CLI_OK)
 		return ret;
+	check_lanes(&t, path);
 	listen(&t, &trace);
 	other_layout(&t, trace.stream);
 	while ((status = tacho_stream_next(trace.stream, &r)) == TACHO_STREAM_RECORD) {
@@ -516,7 +539,7 @@ static int check_by_reading(struct check_log *log, const char *path,
 	    !check_failed(&t, "", tacho_stream_error(trace.stream)->err))
 		check_problem(&t, "", tacho_stream_error(trace.stream)->offset,
 			      "%s", tacho_stream_error(trace.stream)->text);
-	if (status == TACHO_STREAM_ERROR && t.failed)
+	if (t.failed)
 		ret = CLI_FAILED;
 	err = tacho_stream_get_info(trace.stream, &info);
 	if (err && check_failed(&t, "", err))

@@ -35,6 +35,7 @@ def report(what, *more):
 
 def compare(core, name="s"):
     """The core has what the session has."""
+    tacho("check", "session:" + name)
     want = report("session:" + name)
     assert want.count("\n") > 1000, want[:500]
     got = report(core)
@@ -99,6 +100,28 @@ def test_wrapped():
         assert got[cpu][-len(want[cpu]):] == want[cpu], cpu
         assert len(got[cpu]) < len(want[cpu]) * 1.2
     assert "data1=0x1869f " in report("core", "-e", "NEW_EVENT").splitlines()[-1]
+    end()
+
+
+def test_check():
+    """check names the invariant that a damaged session violates"""
+    p = stopped(4000)
+    said = tacho("check", "session:s").out
+    assert ": good; " in said, said
+    buffers = sorted(glob.glob(run_dir + "/sessions/s/buf.*.0"))
+    lanes = [re.search(r"buf\.(\d+)\.0$", b)[1] for b in buffers
+             if open(b, "rb").read(4) == b"\xc1\x1f\xfc\xc1"]
+    assert lanes, buffers
+    for lane in lanes:
+        # the heads of all its packets: whichever can be read, one is bad
+        with open(run_dir + "/sessions/s/buf.%s.0" % lane, "r+b") as f:
+            for at in range(0, os.path.getsize(f.name), 16384):
+                f.seek(at)
+                f.write(bytes(4))
+    d = tacho("check", "session:s", ok=1)
+    for lane in lanes:
+        assert re.search(r"lane %s, buffer 0, sub-buffer \d+: invariant I3 is violated" % lane,
+                         d.out), d
     end()
 
 

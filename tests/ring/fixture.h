@@ -12,6 +12,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "ring/check.h"
 #include "ring/read.h"
 #include "ring/write.h"
 #include "sys/cpu.h"

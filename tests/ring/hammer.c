@@ -353,6 +353,7 @@ static void check_books(const struct crew *crew, const struct books *b)
 	uint64_t tried = 0, lost = fixture_lost(&fix), over = 0, torn = 0;
 	uint64_t disorder = b->disorder;
 	uint64_t slack = crew->kills * 2 * opt.threads;
+	struct tacho_diag d = { .err = 0 };
 
 	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(&fix.ring); lane++) {
 		const struct ledger_lane *l = &b->lane[lane];
@@ -371,6 +372,8 @@ static void check_books(const struct crew *crew, const struct books *b)
 	       (uintmax_t)over, (uintmax_t)crew->kills,
 	       (uintmax_t)crew->reader_kills, (uintmax_t)torn,
 	       (uintmax_t)disorder);
+	if (!CHECK_EQ(tacho_ring_check(&fix.ring, &d), 0))
+		printf("# %s\n", d.text);
 	CHECK_EQ(torn, 0);
 	CHECK_EQ(disorder, 0);
 	CHECK_EQ(b->damaged, 0);

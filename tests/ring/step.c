@@ -108,14 +108,16 @@ static void check_state(const char *what, uint64_t killed)
 {
 	struct ledger_lane all;
 	uint64_t tried = 0, ok = 0, lost = fixture_lost(&fix), before;
+	struct tacho_diag d = { .err = 0 };
 	bool good;
 
+	(void)tacho_ring_check(&fix.ring, &d);
 	all = read_back(false);
 	for (int i = 0; i < SLOTS; i++) {
 		tried += tale[i].tried;
 		ok += tale[i].ok;
 	}
-	good = !all.torn && !all.disorder &&
+	good = !d.err && !all.torn && !all.disorder &&
 	       all.read + all.overwritten == fixture_written(&fix) &&
 	       all.read + all.overwritten >= ok &&
 	       all.read + all.overwritten <= ok + killed &&
@@ -126,15 +128,15 @@ static void check_state(const char *what, uint64_t killed)
 	for (int i = 0; i < 8; i++)
 		put(7);
 	all = read_back(false);
-	good = good && tale[7].ok == 8 && !all.torn && !all.disorder &&
+	good = good && !tacho_ring_check(&fix.ring, &d) && tale[7].ok == 8 && !all.torn && !all.disorder &&
 	       all.read + all.overwritten == before + 8;
 	if (!CHECK(good))
 		printf("# %s, point %s, arrival %ju: read %ju over %ju lost %ju "
-		       "tried %ju ok %ju torn %ju disorder %ju, after %ju\n", what,
+		       "tried %ju ok %ju torn %ju disorder %ju, after %ju %s\n", what,
 		       at_point, (uintmax_t)at_arrival, (uintmax_t)all.read,
 		       (uintmax_t)all.overwritten, (uintmax_t)lost,
 		       (uintmax_t)tried, (uintmax_t)ok, (uintmax_t)all.torn,
-		       (uintmax_t)all.disorder, (uintmax_t)tale[7].ok);
+		       (uintmax_t)all.disorder, (uintmax_t)tale[7].ok, d.text);
 }
 
 /*

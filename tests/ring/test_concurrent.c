@@ -86,6 +86,10 @@ static void make_team(uint32_t subs, uint32_t flags)
 
 static void drop_team(void)
 {
+	struct tacho_diag d = { .err = 0 };
+
+	if (!CHECK_EQ(tacho_ring_check(&team->f.ring, &d), 0))
+		printf("# %s\n", d.text);
 	fixture_drop(&team->f);
 	free(team);
 }

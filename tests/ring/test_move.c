@@ -26,6 +26,15 @@ static void put(struct fixture *f, uint64_t n)
 	}
 }
 
+static void check_and_drop(struct fixture *f)
+{
+	struct tacho_diag d = { .err = 0 };
+
+	if (!CHECK_EQ(tacho_ring_check(&f->ring, &d), 0))
+		printf("# %s\n", d.text);
+	fixture_drop(f);
+}
+
 /* What a reader met: records in order, and which one was the first. */
 struct seen {
 	struct ledger_lane books;
@@ -125,7 +134,7 @@ static void test_many(void)
 	CHECK_EQ(fixture_written(&f), numbers);
 	CHECK_EQ(fixture_lost(&f), 0);
 	tacho_ring_reader_release(&rd);
-	fixture_drop(&f);
+	check_and_drop(&f);
 }
 
 /* Each size and mode that there is, in two turns: ids do not run out. */
@@ -149,7 +158,7 @@ static void test_all_sizes(void)
 	CHECK_EQ(tacho_ring_move(&f.ring, lane, 3, 0), -EINVAL);
 	CHECK_EQ(tacho_ring_move(&f.ring, lane, 2 * TACHO_SUBS_MAX, 0), -EINVAL);
 	CHECK_EQ(look(&f, lane, current(&f, lane)).books.read, numbers);
-	fixture_drop(&f);
+	check_and_drop(&f);
 }
 
 /* A smaller buffer keeps the newest; the reader is told what went. */
@@ -184,7 +193,7 @@ static void test_shrink(uint32_t from, uint32_t to)
 	see_all(&rd, &s);
 	CHECK_EQ(s.books.read + s.books.overwritten, numbers);
 	tacho_ring_reader_release(&rd);
-	fixture_drop(&f);
+	check_and_drop(&f);
 }
 
 /* Full and keeping the oldest: still full afterwards; what a reader consumed stays so. */
@@ -215,7 +224,7 @@ static void test_full(void)
 	CHECK_EQ(s.next, numbers);
 	CHECK_EQ(s.wrong, 0);
 	tacho_ring_reader_release(&rd);
-	fixture_drop(&f);
+	check_and_drop(&f);
 }
 
 /* What a snapshot froze goes with the lane, and the two still take turns. */
@@ -248,7 +257,7 @@ static void test_snapshot(void)
 	put(&f, 7);
 	CHECK_EQ(fixture_written(&f), numbers);
 	CHECK_EQ(look(&f, lane, id).next, numbers);
-	fixture_drop(&f);
+	check_and_drop(&f);
 }
 
 /*
@@ -277,7 +286,7 @@ static void test_late_writer(void)
 	CHECK_EQ(s.next, numbers);
 	CHECK_EQ(s.books.read, numbers - s.first);
 	CHECK_EQ(fixture_written(&f), numbers);
-	fixture_drop(&f);
+	check_and_drop(&f);
 }
 
 int main(void)
