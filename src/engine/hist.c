@@ -496,7 +496,7 @@ struct tacho_hist_saved tacho_hist_saved(const struct tacho_hist *hist, uint32_t
 	if (act->spec->action != TACHO_DO_SNAPSHOT) {
 		s.nr = hist->nr_saves;
 		s.field = hist->save_column;
-	} else if (tacho_load_acquire(&hist->snapshot_taken)) {
+	} else if (tacho_load_acquire(&hist->snapshot_taken)) {	/* [snapshot-taken] */
 		s.snapshot_value = &hist->snapshot_value;
 		s.snapshot_key = hist->snapshot_key;
 		s.snapshot_comm = hist->snapshot_comm;

@@ -379,7 +379,7 @@ static void act_snapshot(struct tacho_hist *h, const struct hist_act *act,
 	tacho_copy_relaxed(h->snapshot_key, key, h->g.key_size / 8);
 	if (h->comm != HIST_NONE)
 		memcpy(h->snapshot_comm, hist_comm(f), sizeof(h->snapshot_comm));
-	tacho_store_release(&h->snapshot_taken, true);
+	tacho_store_release(&h->snapshot_taken, true);	/* [snapshot-taken] */
 	if (h->host && h->host->snapshot)
 		h->host->snapshot(h->host->arg, f->rec);
 }

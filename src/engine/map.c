@@ -93,7 +93,7 @@ void tacho_map_init(void *mem, const struct tacho_map_geometry *g)
 	struct tacho_map_head *head = mem;
 
 	head->g = *g;
-	tacho_store_release(&head->magic, MAP_MAGIC);
+	tacho_store_release(&head->magic, MAP_MAGIC);	/* [map-magic] */
 }
 
 /* Equal but for the number of copies, which is the maker's business. */
@@ -113,7 +113,7 @@ int tacho_map_view(struct tacho_map *map, void *mem, size_t size,
 	struct tacho_map_geometry g;
 
 	if (size < sizeof(*head) || (uintptr_t)mem % 8 ||
-	    tacho_load_acquire(&head->magic) != MAP_MAGIC)
+	    tacho_load_acquire(&head->magic) != MAP_MAGIC)	/* [map-magic] */
 		return -EINVAL;
 	g.entries = tacho_load_relaxed(&head->g.entries);
 	g.key_size = tacho_load_relaxed(&head->g.key_size);
@@ -176,7 +176,7 @@ static uint64_t take_element(const struct tacho_map *map)
 	/* a full map's counter stays where it is */
 	if ((uint32_t)next >= map->g.entries)
 		return 0;
-	next = tacho_add_relaxed(&head->next, 1);
+	next = tacho_add_seq_cst(&head->next, 1);	/* [generation] */
 	return (uint32_t)next < map->g.entries ? next + 1 : 0;
 }
 
@@ -217,8 +217,8 @@ static uint64_t fill(const struct tacho_map *map, uint64_t *slot, uint32_t hash,
 		TACHO_INJECT(map_key);
 	}
 	word = (uint64_t)hash << 32 | (uint32_t)*taken;
-	/* [I4] release: whoever sees the slot sees the key */
-	if (tacho_cas_acq_rel(slot, &found, word)) {
+	/* I4: a thread that sees the slot sees the key */
+	if (tacho_cas_acq_rel(slot, &found, word)) {	/* [key] */
 		*taken = 0;
 		return word;
 	}
@@ -233,7 +233,7 @@ struct tacho_map_elt *tacho_map_insert(const struct tacho_map *map,
 
 	for (uint32_t i = 0; i < TACHO_MAP_PROBES && i <= map->slot_mask; i++) {
 		uint64_t *slot = &map->slot[(hash + i) & map->slot_mask];
-		uint64_t word = tacho_load_acquire(slot);	/* [I4] */
+		uint64_t word = tacho_load_acquire(slot);	/* [key] */
 		struct tacho_map_elt *e;
 
 		if (!word)
@@ -260,7 +260,7 @@ struct tacho_map_elt *tacho_map_find(const struct tacho_map *map,
 
 	for (uint32_t i = 0; i < TACHO_MAP_PROBES && i <= map->slot_mask; i++) {
 		const uint64_t *slot = &map->slot[(hash + i) & map->slot_mask];
-		uint64_t word = tacho_load_acquire(slot);	/* [I4] */
+		uint64_t word = tacho_load_acquire(slot);	/* [key] */
 		struct tacho_map_elt *e;
 
 		if (!word)
@@ -289,16 +289,15 @@ void tacho_map_var_mark(const struct tacho_map *map, struct tacho_map_elt *e,
 void tacho_map_var_set(const struct tacho_map *map, struct tacho_map_elt *e,
 		       uint32_t i, uint64_t value)
 {
-	/* [V1] the value, then the bit */
-	tacho_store_release(tacho_map_var(map, e, i), value);
+	/* the value, then the bit */
+	tacho_store_release(tacho_map_var(map, e, i), value);	/* [variable] */
 	tacho_map_var_mark(map, e, i);
 }
 
 bool tacho_map_var_get(const struct tacho_map *map, struct tacho_map_elt *e,
 		       uint32_t i, uint64_t *value)
 {
-	/* acquire: [V1] */
-	if (!(tacho_load_acquire(set_word(map, e)) >> i & 1))
+	if (!(tacho_load_acquire(set_word(map, e)) >> i & 1))	/* [variable] */
 		return false;
 	*value = tacho_load_relaxed(tacho_map_var(map, e, i));
 	return true;
@@ -311,7 +310,7 @@ bool tacho_map_var_take(const struct tacho_map *map, struct tacho_map_elt *e,
 
 	if (!(tacho_load_relaxed(set_word(map, e)) & bit))
 		return false;
-	/* of two that take, one finds the bit; [V1] */
+	/* [variable] of two threads that take it, one finds the bit */
 	if (!(tacho_and_seq_cst(set_word(map, e), ~bit) & bit))
 		return false;
 	*value = tacho_load_relaxed(tacho_map_var(map, e, i));
@@ -321,7 +320,7 @@ bool tacho_map_var_take(const struct tacho_map *map, struct tacho_map_elt *e,
 struct tacho_map_elt *tacho_map_next(const struct tacho_map *map, uint32_t *pos)
 {
 	while (*pos <= map->slot_mask) {
-		uint64_t word = tacho_load_acquire(&map->slot[(*pos)++]);
+		uint64_t word = tacho_load_acquire(&map->slot[(*pos)++]);	/* [key] */
 		struct tacho_map_elt *e = slot_element(map, word);
 
 		/* not the element of a slot that outlived a clear */
@@ -345,8 +344,8 @@ static uint64_t cpus_counter(const struct tacho_map *map, uint32_t number,
 uint64_t tacho_map_counter(const struct tacho_map *map, struct tacho_map_elt *e,
 			   uint32_t i)
 {
-	/* [S1] the CPUs' words are no older than those that it was made of */
-	uint64_t shared = tacho_load_acquire(tacho_map_shared(map, e, i));
+	/* the CPUs' words are no older than those that it was made of */
+	uint64_t shared = tacho_load_acquire(tacho_map_shared(map, e, i));	/* [cleared-sum] */
 
 	if (!map->g.nr_cpus)
 		return shared;
@@ -391,8 +390,8 @@ static void clear_element(const struct tacho_map *map, uint32_t number)
 	for (uint32_t at = 0; at < map->g.key_size; at += 8)
 		tacho_store_relaxed(tacho_map_word(e, at), 0);
 	for (uint32_t i = 0; i < map->counters / 8; i++)
-		/* [S1] release: behind the words that it is made of */
-		tacho_store_release(tacho_map_shared(map, e, i),
+		/* after the words that it is made of */
+		tacho_store_release(tacho_map_shared(map, e, i),	/* [cleared-sum] */
 				    0 - cpus_counter(map, number, i));
 	for (uint32_t at = map->set; at < map->elt_size; at += 8)
 		tacho_store_relaxed(tacho_map_word(e, at), 0);
@@ -413,5 +412,5 @@ void tacho_map_clear(const struct tacho_map *map)
 		clear_element(map, i);
 	tacho_store_relaxed(&map->head->spare, 0);
 	tacho_store_relaxed(&map->head->drops, 0);
-	tacho_store_release(&map->head->next, generation);
+	tacho_store_release(&map->head->next, generation);	/* [generation] */
 }

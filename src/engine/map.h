@@ -357,8 +357,8 @@ static TACHO_ALWAYS_INLINE struct tacho_map_elt *
 tacho_map_first_u64(const struct tacho_map *map, uint64_t key, uint32_t *number)
 {
 	uint32_t hash = tacho_map_hash_u64(key);
-	/* [I4] pairs with this acquire */
-	uint64_t slot = tacho_load_acquire(&map->slot[hash & map->slot_mask]);
+	/* I4 */
+	uint64_t slot = tacho_load_acquire(&map->slot[hash & map->slot_mask]);	/* [key] */
 	unsigned char *e;
 
 	*number = (uint32_t)slot - 1;

@@ -21,7 +21,7 @@
 const struct probe_actions *tacho_actions_recompile(struct probe_session *s,
 						uint32_t index)
 {
-	struct probe_actions *old = tacho_load_acquire(&s->actions[index]);
+	struct probe_actions *old = tacho_load_acquire(&s->actions[index]);	/* [actions] */
 	uint32_t seq = tacho_load_relaxed(&s->view.commands->seq);
 	struct probe_actions *p;
 	uint32_t idle = 0;
@@ -33,7 +33,7 @@ const struct probe_actions *tacho_actions_recompile(struct probe_session *s,
 	    old->known == tacho_actions_known(s))
 		return old;
 	if (!tacho_attach_may_map() ||
-	    !tacho_cas_acq_rel(&s->compiling, &idle, 1)) {
+	    !tacho_cas_acq_rel(&s->compiling, &idle, 1)) {	/* [compiling] */
 		if (!old)
 			(void)tacho_add_relaxed(&tacho_probe.proc->lost_program, 1);
 		return old;
@@ -44,10 +44,10 @@ const struct probe_actions *tacho_actions_recompile(struct probe_session *s,
 		(void)tacho_objects_tell(s);
 	TACHO_INJECT(program_compiled);
 	if (p)
-		tacho_store_release(&s->actions[index], p);	/* [W9] */
+		tacho_store_release(&s->actions[index], p);	/* [actions] */
 	if (p && p->partial)
 		tacho_store_relaxed(&s->partial, true);
-	tacho_store_release(&s->compiling, 0);
+	tacho_store_release(&s->compiling, 0);	/* [compiling] */
 	return p ? p : old;
 }
 
@@ -55,6 +55,7 @@ const struct probe_actions *tacho_actions_recompile(struct probe_session *s,
 static void recompile_partial(struct probe_session *s, uint32_t last)
 {
 	for (uint32_t i = 1; i <= last; i++) {
+		/* [actions] */
 		const struct probe_actions *p = tacho_load_acquire(&s->actions[i]);
 
 		if (p && p->partial)
@@ -85,6 +86,7 @@ static void recompile_all(struct probe_session *s)
 void tacho_actions_loaded(void)
 {
 	for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
+		/* [session] */
 		struct probe_session *s = tacho_load_acquire(&tacho_probe.session[bit]);
 
 		if (s && tacho_load_relaxed(&tacho_probe.functions))

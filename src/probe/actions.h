@@ -128,8 +128,8 @@ const struct probe_actions *tacho_actions_recompile(struct probe_session *s,
 static inline const struct probe_actions *
 tacho_actions_get(struct probe_session *s, uint32_t index)
 {
-	/* [R9] pairs with [W9] in actions.c: all of it is there */
-	const struct probe_actions *p = tacho_load_acquire(&s->actions[index]);
+	/* what it points to is complete */
+	const struct probe_actions *p = tacho_load_acquire(&s->actions[index]);	/* [actions] */
 
 	if (tacho_likely(p && p->seq ==
 			      tacho_load_relaxed(&s->view.commands->seq)))

@@ -25,7 +25,7 @@ int tacho_attach_registry(void)
 	void *map;
 	int fd, err;
 
-	if (tacho_load_acquire(&tacho_probe.reg))
+	if (tacho_load_acquire(&tacho_probe.reg))	/* [registry] */
 		return 0;
 	memcpy(path, tacho_probe.dir, n);
 	memcpy(path + n, "/registry", sizeof("/registry"));
@@ -37,13 +37,13 @@ int tacho_attach_registry(void)
 	if (err)
 		return err;
 	reg = map;
-	if (tacho_load_acquire(&reg->head.ready) != 1 ||
+	if (tacho_load_acquire(&reg->head.ready) != 1 ||	/* [ready] */
 	    reg->head.magic != TACHO_MAGIC_REGISTRY ||
 	    reg->head.signature != tacho_abi_signature()) {
 		tacho_shm_unmap(map, sizeof(struct tacho_registry));
 		return -EPROTO;
 	}
-	if (!tacho_cas_acq_rel(&tacho_probe.reg, &none, reg))
+	if (!tacho_cas_acq_rel(&tacho_probe.reg, &none, reg))	/* [registry] */
 		tacho_shm_unmap(map, sizeof(struct tacho_registry));
 	return 0;
 }
@@ -63,7 +63,7 @@ static bool slot_path(uint32_t bit, char *path)
 {
 	const struct tacho_slot *slot = &tacho_probe.reg->slot[bit];
 
-	if (tacho_load_acquire(&slot->state) != TACHO_SLOT_LIVE)
+	if (tacho_load_acquire(&slot->state) != TACHO_SLOT_LIVE)	/* [slot] */
 		return false;
 	memcpy(path, slot->path, TACHO_PATH_MAX);
 	path[TACHO_PATH_MAX - 1] = '\0';
@@ -84,10 +84,11 @@ static void note_clock(struct probe_session *s)
 
 struct probe_session *tacho_attach(uint32_t bit)
 {
+	/* [session] */
 	struct probe_session *s = tacho_load_acquire(&tacho_probe.session[bit]);
 	struct probe_session *none = NULL;
 	char path[TACHO_PATH_MAX];
-	struct tacho_proc *proc = tacho_load_acquire(&tacho_probe.proc);
+	struct tacho_proc *proc = tacho_load_acquire(&tacho_probe.proc);	/* [proc] */
 	int err;
 
 	if (s)
@@ -119,8 +120,7 @@ struct probe_session *tacho_attach(uint32_t bit)
 			       UINT16_MAX + 1);
 	note_clock(s);
 	TACHO_INJECT(attach_mapped);
-	/* [W7] pairs with [R7] in emit.c */
-	if (tacho_cas_acq_rel(&tacho_probe.session[bit], &none, s))
+	if (tacho_cas_acq_rel(&tacho_probe.session[bit], &none, s))	/* [session] */
 		return s;
 	/* another thread, or a signal handler of this one, was first */
 	tacho_view_unmap(&s->view);
@@ -134,11 +134,11 @@ void tacho_attach_drop(uint32_t bit, struct probe_session *s)
 	uint32_t n;
 
 	/* one of us takes it down; stragglers keep valid, empty memory */
-	if (!tacho_cas_acq_rel(&tacho_probe.session[bit], &s, NULL))
+	if (!tacho_cas_acq_rel(&tacho_probe.session[bit], &s, NULL))	/* [session] */
 		return;
 	tacho_view_retire(&dead->view);
 	/* one that is being mapped now stays mapped, and nobody else sees it */
-	n = tacho_load_acquire(&dead->nr_maps);
+	n = tacho_load_acquire(&dead->nr_maps);	/* [maps] */
 	for (uint32_t i = 0; i < n; i++)
 		tacho_shm_retire(dead->map[i].mem, dead->map[i].size);
 }

@@ -72,7 +72,7 @@ static int get_map(struct probe_session *s, struct tacho_histmap *want,
 	    !tacho_map_view(&view, want->mem, want->size, g))
 		tacho_store_relaxed(&view.head->paused, 1);
 	s->map[s->nr_maps] = *want;
-	tacho_store_release(&s->nr_maps, s->nr_maps + 1);
+	tacho_store_release(&s->nr_maps, s->nr_maps + 1);	/* [maps] */
 	return 0;
 }
 

@@ -157,9 +157,9 @@ static TACHO_NOINLINE void emit_rare(struct tacho_event *ev, uint64_t *raw,
 
 		if (!emit_to(ev, bit, raw, len, place))
 			continue;
-		s = tacho_load_acquire(&tacho_probe.session[bit]);
+		s = tacho_load_acquire(&tacho_probe.session[bit]);	/* [session] */
 		if (s && mask == s->mask && tacho_load_relaxed(&ev->session) != s)
-			tacho_store_release(&ev->session, s);	/* [W8] */
+			tacho_store_release(&ev->session, s);	/* [event-session] */
 	}
 }
 
@@ -180,8 +180,8 @@ static TACHO_NOINLINE void emit_rare(struct tacho_event *ev, uint64_t *raw,
 static TACHO_ALWAYS_INLINE struct probe_session *
 known(const struct tacho_event *ev, uint64_t *common)
 {
-	/* [R8] pairs with [W8]: what it points to is there */
-	struct probe_session *s = tacho_load_acquire(&ev->session);
+	/* what it points to is complete */
+	struct probe_session *s = tacho_load_acquire(&ev->session);	/* [event-session] */
 	const uint64_t *state = tacho_load_relaxed(&ev->state);
 	uint64_t id;
 
@@ -202,7 +202,7 @@ static TACHO_ALWAYS_INLINE bool
 emit_actions(const struct tacho_event *ev, uint64_t *raw, size_t len,
 	     const struct probe_place *place)
 {
-	struct probe_session *s = tacho_load_acquire(&ev->session); /* [R8] */
+	struct probe_session *s = tacho_load_acquire(&ev->session);	/* [event-session] */
 	const uint64_t *state = tacho_load_relaxed(&ev->state);
 	const struct probe_actions *p;
 	uint64_t id;
@@ -212,7 +212,7 @@ emit_actions(const struct tacho_event *ev, uint64_t *raw, size_t len,
 			   !(tacho_load_relaxed(&state[1]) & s->mask)))
 		return false;
 	id = tacho_load_relaxed(&s->ids[ev->index]);
-	p = tacho_load_acquire(&s->actions[ev->index]);		/* [R9] */
+	p = tacho_load_acquire(&s->actions[ev->index]);	/* [actions] */
 	if (tacho_unlikely(!id || !p || p->seq !=
 			   tacho_load_relaxed(&s->view.commands->seq)))
 		return false;
@@ -324,13 +324,13 @@ void *tacho_scratch_take(void)
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(scratch); i++) {
 		uint32_t idle = 0;
 
-		if (!tacho_cas_acq_rel(&scratch[i].busy, &idle, 1))
+		if (!tacho_cas_acq_rel(&scratch[i].busy, &idle, 1))	/* [scratch] */
 			continue;
 		if (!scratch[i].raw)
 			scratch[i].raw = tacho_shm_private(TACHO_RAW_MAX + 8);
 		if (scratch[i].raw)
 			return scratch[i].raw;
-		tacho_store_release(&scratch[i].busy, 0);
+		tacho_store_release(&scratch[i].busy, 0);	/* [scratch] */
 	}
 	return NULL;
 }
@@ -360,7 +360,7 @@ void tacho_scratch_put(void *raw)
 {
 	for (size_t i = 0; raw && i < TACHO_ARRAY_SIZE(scratch); i++)
 		if (scratch[i].raw == raw)
-			tacho_store_release(&scratch[i].busy, 0);
+			tacho_store_release(&scratch[i].busy, 0);	/* [scratch] */
 }
 
 static struct tacho_control *emit_control(uint32_t bit)

@@ -126,7 +126,7 @@ static int add_event(struct tacho_object *o, struct tacho_event *ev,
 	ev->ops = &tacho_emit_ops;
 	ev->flags |= TACHO_EVENT_LIVE;
 	tacho_attach_apply(ev->index, ev->index);
-	/* [W8] from here on the site may fire: ops and index come first */
+	/* [site] from here on the site may fire: ops and index come first */
 	tacho_store_release(&ev->state,
 			    &tacho_procmap_state(ev->index)->wanted);
 	return 0;
@@ -207,7 +207,7 @@ TACHO_EXPORT void tacho_object_unregister(struct tacho_object *object)
 	     object->registered && e < object->events_end; e++) {
 		if (!*e || !((*e)->flags & TACHO_EVENT_LIVE))
 			continue;
-		tacho_store_release(&(*e)->state, state_off);
+		tacho_store_release(&(*e)->state, state_off);	/* [site] */
 		(*e)->flags &= (uint16_t)~TACHO_EVENT_LIVE;
 		tacho_procmap_remove((*e)->index);
 	}

@@ -251,11 +251,11 @@ bool tacho_objects_tell(struct probe_session *s)
 	uint32_t idle = 0;
 
 	tacho_store_relaxed(&s->tells, 1);
-	if (!tacho_cas_acq_rel(&s->telling, &idle, 1))
+	if (!tacho_cas_acq_rel(&s->telling, &idle, 1))	/* [announcing] */
 		return false;
 	if (!tacho_attach_may_map() || tell(s))
 		(void)tacho_add_relaxed(&tacho_probe.proc->lost_stack, 1);
-	tacho_store_release(&s->telling, 0);
+	tacho_store_release(&s->telling, 0);	/* [announcing] */
 	errno = saved;
 	return true;
 }
@@ -263,6 +263,7 @@ bool tacho_objects_tell(struct probe_session *s)
 void tacho_objects_loaded(void)
 {
 	for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
+		/* [session] */
 		struct probe_session *s = tacho_load_acquire(&tacho_probe.session[bit]);
 
 		if (s && tacho_load_relaxed(&s->tells))

@@ -86,7 +86,7 @@ static void fill_head(struct tacho_proc *p)
 	n = readlink("/proc/self/exe", p->exe, sizeof(p->exe) - 1);
 	if (n > 0)
 		p->exe[n] = '\0';
-	tacho_store_release(&p->head.ready, 1);
+	tacho_store_release(&p->head.ready, 1);	/* [ready] */
 }
 
 int tacho_procmap_create(void)
@@ -118,7 +118,7 @@ int tacho_procmap_create(void)
 		return err;
 	}
 	tacho_probe.file_map = map;
-	tacho_store_release(&tacho_probe.proc, map);
+	tacho_store_release(&tacho_probe.proc, map);	/* [proc] */
 	return 0;
 }
 
@@ -205,7 +205,7 @@ int tacho_procmap_add(const char *text, uint32_t len, uint32_t name_len)
 	};
 	p->text_used = at + len;
 	TACHO_INJECT(procmap_added);
-	tacho_store_release(&p->nr_events, index);
+	tacho_store_release(&p->nr_events, index);	/* [proc-events] */
 	return (int)index;
 }
 
@@ -326,10 +326,10 @@ static uint32_t take_seat(uint32_t state, uint64_t ns, bool ask)
 	uint64_t mine = TACHO_SEAT_WORD(tacho_probe.pid, state);
 
 	for (uint32_t i = 0; i < TACHO_SEATS_MAX; i++) {
-		uint64_t word = tacho_load_acquire(seat_word(i));
+		uint64_t word = tacho_load_acquire(seat_word(i));	/* [seat] */
 
 		if (seat_left(i, word, ns, ask) &&
-		    tacho_cas_acq_rel(seat_word(i), &word, mine))
+		    tacho_cas_acq_rel(seat_word(i), &word, mine))	/* [seat] */
 			return i + 1;
 	}
 	return 0;
@@ -368,7 +368,7 @@ static int own_seat(void)
 			err = -errno;
 	}
 	if (err) {
-		tacho_store_release(seat_word(seat - 1), 0);
+		tacho_store_release(seat_word(seat - 1), 0);	/* [seat] */
 		return err;
 	}
 	memcpy(head, parent, sizeof(*head));
@@ -378,7 +378,7 @@ static int own_seat(void)
 	tacho_probe.proc = head;
 	tacho_probe.seat = seat;
 	tacho_probe.shares = false;
-	tacho_store_release(seat_word(seat - 1),
+	tacho_store_release(seat_word(seat - 1),	/* [seat] */
 			    TACHO_SEAT_WORD(tacho_probe.pid, TACHO_SEAT_LIVE));
 	return 0;
 }
@@ -408,7 +408,7 @@ void tacho_procmap_fork(void)
 static bool has_guests(void)
 {
 	for (uint32_t i = 0; i < TACHO_SEATS_MAX; i++)
-		if (tacho_load_acquire(seat_word(i)))
+		if (tacho_load_acquire(seat_word(i)))	/* [seat] */
 			return true;
 	return false;
 }
@@ -418,7 +418,7 @@ void tacho_procmap_end(void)
 	uint32_t seat = tacho_probe.seat;
 
 	if (seat && seat <= TACHO_SEATS_MAX)
-		tacho_store_release(seat_word(seat - 1), 0);
+		tacho_store_release(seat_word(seat - 1), 0);	/* [seat] */
 	else if (!seat && !has_guests() && tacho_attach_may_map())
 		(void)unlink(tacho_probe.file);
 }

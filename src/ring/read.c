@@ -53,7 +53,7 @@ static uint64_t committed(struct tacho_ring *r, uint32_t lane, uint32_t id)
 /* Whether a tool has touched memory of the lane since `moves` was read (R3'). */
 static bool has_moved(const struct tacho_ring_reader *rd, uint64_t moves)
 {
-	tacho_fence_acquire();	/* the copy before the second look */
+	tacho_fence_acquire();	/* [moves] the copy before the second look */
 	return tacho_load_relaxed(&tacho_ring_lane(rd->r, rd->lane)->moves) != moves;
 }
 
@@ -117,7 +117,7 @@ static uint64_t consumed_of(const struct tacho_ring_reader *rd)
 {
 	struct tacho_lane *l = tacho_ring_lane(rd->r, rd->lane);
 
-	return tacho_load_acquire(&tacho_lane_buffer(l, rd->id)->consumed);
+	return tacho_load_acquire(&tacho_lane_buffer(l, rd->id)->consumed);	/* [consumed] */
 }
 
 /*
@@ -448,7 +448,7 @@ uint64_t tacho_ring_written(struct tacho_ring *r, uint32_t lane, uint32_t id)
 		if (!c)
 			return 0;
 		first = tacho_load_relaxed(&tacho_buffer_open(b, c)->first);
-		tacho_fence_acquire();
+		tacho_fence_acquire();		/* [overwrite] */
 		/* still the same sub-buffer: `open` was stable */
 		if (tacho_cursor_seq(committed(r, lane, id)) == tacho_cursor_seq(c) &&
 		    tacho_ring_in_use(r, lane, id))
@@ -480,7 +480,7 @@ uint64_t tacho_ring_overwritten(struct tacho_ring *r, uint32_t lane, uint32_t id
 		}
 		sub = tacho_ring_sub(r, b, tacho_cursor_make(id, rd.seq, 0, 0));
 		first = tacho_load_relaxed(&sub->event_first);
-		tacho_fence_acquire();
+		tacho_fence_acquire();		/* [overwrite] */
 		/* still there: its header was stable */
 		c = committed(r, lane, id);
 		if (rd.seq >= oldest(full_seq(c, rd.seq), tacho_ring_subs(r, b), true))

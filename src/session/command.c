@@ -142,7 +142,7 @@ static struct tacho_command *find_place(struct tacho_order *o)
 				      strerror(-err));
 		return NULL;
 	}
-	tacho_store_release(&t->nr, n + 1);
+	tacho_store_release(&t->nr, n + 1);	/* [commands] */
 	return &t->command[n];
 }
 
@@ -166,14 +166,14 @@ int tacho_order_add(struct tacho_order *o, const struct tacho_command *new,
 	memset(c->text, 0, sizeof(c->text));
 	memcpy(c->text, text, strnlen(text, sizeof(c->text) - 1));
 	TACHO_INJECT(command_added);
-	tacho_store_release(&c->state, TACHO_COMMAND_LIVE);
+	tacho_store_release(&c->state, TACHO_COMMAND_LIVE);	/* [command] */
 	return (int)t->serials;
 }
 
 void tacho_order_remove(struct tacho_order *o, struct tacho_command *c)
 {
 	(void)o;
-	tacho_store_release(&c->state, TACHO_COMMAND_FREE);
+	tacho_store_release(&c->state, TACHO_COMMAND_FREE);	/* [command] */
 }
 
 /* The i-th place if there is a living command of that kind. */
@@ -183,7 +183,7 @@ struct tacho_command *tacho_order_at(const struct tacho_order *o, uint32_t i,
 	struct tacho_command *c = &o->s->view.commands->command[i];
 
 	if (i >= tacho_view_nr_commands(&o->s->view) ||
-	    tacho_load_acquire(&c->state) != TACHO_COMMAND_LIVE ||
+	    tacho_load_acquire(&c->state) != TACHO_COMMAND_LIVE ||	/* [command] */
 	    c->kind != kind)
 		return NULL;
 	return c;

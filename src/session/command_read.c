@@ -18,7 +18,7 @@ static bool copy_place(const struct tacho_view *v, uint32_t i,
 	const struct tacho_command *c = &v->commands->command[i];
 	uint32_t flags = tacho_load_relaxed(&c->flags);
 
-	if (tacho_load_acquire(&c->state) != TACHO_COMMAND_LIVE)
+	if (tacho_load_acquire(&c->state) != TACHO_COMMAND_LIVE)	/* [command] */
 		return false;
 	*info = (struct tacho_command_info){
 		.serial = tacho_load_relaxed(&c->serial),

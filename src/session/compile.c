@@ -46,7 +46,7 @@ static bool is_for(const struct tacho_command *cmd, enum tacho_command_kind kind
 {
 	char glob[TACHO_RULE_MAX];
 
-	if (tacho_load_acquire(&cmd->state) != TACHO_COMMAND_LIVE ||
+	if (tacho_load_acquire(&cmd->state) != TACHO_COMMAND_LIVE ||	/* [command] */
 	    tacho_load_relaxed(&cmd->kind) != kind)
 		return false;
 	memcpy(glob, cmd->event, sizeof(glob));
@@ -194,7 +194,7 @@ struct tacho_trigger_spec *tacho_compile_trigger(struct tacho_compile *c,
 /* Whether a command may define a variable; saves parsing all the others. */
 static bool may_define(const struct tacho_command *cmd, const char *var)
 {
-	return tacho_load_acquire(&cmd->state) == TACHO_COMMAND_LIVE &&
+	return tacho_load_acquire(&cmd->state) == TACHO_COMMAND_LIVE &&	/* [command] */
 	       tacho_load_relaxed(&cmd->kind) == TACHO_COMMAND_TRIGGER &&
 	       memmem(cmd->text, sizeof(cmd->text), var, strlen(var));
 }

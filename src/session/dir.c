@@ -91,7 +91,7 @@ static int make_registry(struct tacho_dir *dir)
 	reg = map;
 	reg->head.magic = TACHO_MAGIC_REGISTRY;
 	reg->head.signature = tacho_abi_signature();
-	tacho_store_release(&reg->head.ready, 1);
+	tacho_store_release(&reg->head.ready, 1);	/* [ready] */
 	tacho_shm_unmap(map, sizeof(*reg));
 	if (renameat(dir->fd, "registry.new", dir->fd, "registry") < 0) {
 		err = -errno;

@@ -102,7 +102,7 @@ static bool is_stale(const struct tacho_view *v, const char *text, uint32_t len,
 	for (uint32_t i = 0; i < n; i++) {
 		const struct tacho_command *c = &v->commands->command[i];
 
-		if (tacho_load_acquire(&c->state) == TACHO_COMMAND_LIVE &&
+		if (tacho_load_acquire(&c->state) == TACHO_COMMAND_LIVE &&	/* [command] */
 		    (c->kind == TACHO_COMMAND_SYNTH || c->kind == TACHO_COMMAND_EPROBE) &&
 		    c->series == id)
 			return false;

@@ -89,7 +89,7 @@ static bool locked_out(const struct tacho_procfile *p, const struct tacho_view *
 
 static bool head_is_good(const struct tacho_proc *head)
 {
-	return tacho_load_acquire(&head->head.ready) == 1 &&
+	return tacho_load_acquire(&head->head.ready) == 1 &&	/* [ready] */
 	       head->head.magic == TACHO_MAGIC_PROC &&
 	       head->head.signature == tacho_abi_signature();
 }
@@ -144,12 +144,12 @@ static uint32_t sweep_seats(struct tacho_procfile *p, const char *name)
 	uint32_t used = 0;
 
 	for (uint32_t i = 0; i < TACHO_SEATS_MAX; i++) {
-		uint64_t word = tacho_load_acquire(seat_word(p, i));
+		uint64_t word = tacho_load_acquire(seat_word(p, i));	/* [seat] */
 
 		if (!word)
 			continue;
 		if (!p->foreign && !process_lives((int32_t)(uint32_t)word, name) &&
-		    tacho_cas_acq_rel(seat_word(p, i), &word, 0))
+		    tacho_cas_acq_rel(seat_word(p, i), &word, 0))	/* [seat] */
 			continue;
 		used++;
 		p->sharers += word >> 32 == TACHO_SEAT_SHARED;
@@ -164,7 +164,7 @@ static int each_seat(const struct tacho_procfile *p,
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < TACHO_SEATS_MAX; i++) {
-		uint64_t word = tacho_load_acquire(seat_word(p, i));
+		uint64_t word = tacho_load_acquire(seat_word(p, i));	/* [seat] */
 		struct tacho_procfile q = *p;
 		char *at = p->map + TACHO_PROC_SEAT(i);
 
@@ -231,7 +231,7 @@ int tacho_procs_each(struct tacho_dir *dir,
 
 uint32_t tacho_procfile_nr_events(const struct tacho_procfile *p)
 {
-	uint32_t n = tacho_load_acquire(&p->head->nr_events);
+	uint32_t n = tacho_load_acquire(&p->head->nr_events);	/* [proc-events] */
 
 	return n > p->events_max ? p->events_max : n;
 }

@@ -40,7 +40,9 @@ void tacho_remark(struct tacho_registry *reg, int32_t pid, const char *comm, con
 		i = tacho_add_relaxed(&reg->remarks, 1) % TACHO_REMARKS_MAX;
 	r = &reg->remark[i];
 	seq = tacho_load_relaxed(&r->seq);
-	if (!(seq & 1) && tacho_cas_acq_rel(&r->seq, &seq, seq + 1)) {
+	if (!(seq & 1) && tacho_cas_acq_rel(&r->seq, &seq, seq + 1)) {	/* [remark] */
+		/* [remark] the odd number before what follows */
+		tacho_fence_release();
 		r->times = again ? r->times + 1 : 1;
 		r->last = real_time();
 		r->pid = pid;
@@ -48,7 +50,7 @@ void tacho_remark(struct tacho_registry *reg, int32_t pid, const char *comm, con
 		memcpy(r->comm, comm, strnlen(comm, sizeof(r->comm) - 1));
 		memset(r->text, 0, sizeof(r->text));
 		memcpy(r->text, text, strnlen(text, sizeof(r->text) - 1));
-		tacho_store_release(&r->seq, seq + 2);
+		tacho_store_release(&r->seq, seq + 2);	/* [remark] */
 	}
 	errno = saved;
 }
@@ -56,13 +58,13 @@ void tacho_remark(struct tacho_registry *reg, int32_t pid, const char *comm, con
 bool tacho_remark_get(const struct tacho_registry *reg, uint32_t i, struct tacho_remark *r)
 {
 	const struct tacho_remark *from = &reg->remark[i % TACHO_REMARKS_MAX];
-	uint64_t seq = tacho_load_acquire(&from->seq);
+	uint64_t seq = tacho_load_acquire(&from->seq);	/* [remark] */
 
 	if (!seq || seq & 1)
 		return false;
 	*r = *from;
 	r->comm[sizeof(r->comm) - 1] = '\0';
 	r->text[sizeof(r->text) - 1] = '\0';
-	tacho_fence_acquire();
+	tacho_fence_acquire();	/* [remark] */
 	return tacho_load_relaxed(&from->seq) == seq;
 }

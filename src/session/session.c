@@ -53,7 +53,7 @@ static struct tacho_slot *find_slot(struct tacho_registry *reg, const char *name
 	for (uint32_t i = 0; i < TACHO_SESSIONS_MAX; i++) {
 		struct tacho_slot *s = &reg->slot[i];
 
-		if (tacho_load_acquire(&s->state) == TACHO_SLOT_LIVE &&
+		if (tacho_load_acquire(&s->state) == TACHO_SLOT_LIVE &&	/* [slot] */
 		    !strncmp(s->name, name, sizeof(s->name)))
 			return s;
 	}
@@ -185,7 +185,7 @@ static void sweep_slots(struct tacho_dir *dir)
 			err = remove_files(s.path);
 		/* what cannot be done now is for the next one */
 		if (!tacho_no_room_here(err))
-			tacho_store_release(&slot->state, TACHO_SLOT_FREE);
+			tacho_store_release(&slot->state, TACHO_SLOT_FREE);	/* [slot] */
 	}
 }
 
@@ -198,7 +198,7 @@ static struct tacho_slot *take_slot(struct tacho_registry *reg, uint32_t min_bit
 		if (s->state != TACHO_SLOT_FREE)
 			continue;
 		s->path[0] = '\0';
-		tacho_store_release(&s->state, TACHO_SLOT_MAKING);
+		tacho_store_release(&s->state, TACHO_SLOT_MAKING);	/* [slot] */
 		s->generation++;
 		*bit = i;
 		return s;
@@ -219,7 +219,7 @@ int tacho_sessions_each(struct tacho_dir *dir,
 	for (uint32_t i = 0; !ret && i < TACHO_SESSIONS_MAX; i++) {
 		struct tacho_slot s = dir->reg->slot[i];
 
-		if (tacho_load_acquire(&dir->reg->slot[i].state) !=
+		if (tacho_load_acquire(&dir->reg->slot[i].state) !=	/* [slot] */
 		    TACHO_SLOT_LIVE)
 			continue;
 		s.name[sizeof(s.name) - 1] = '\0';
@@ -303,7 +303,7 @@ static int make_types(int dirfd)
 	t->head.signature = tacho_abi_signature();
 	t->text_used = 8;
 	t->text_ready = first - TACHO_TYPES_TEXT_OFF;
-	tacho_store_release(&t->head.ready, 1);
+	tacho_store_release(&t->head.ready, 1);	/* [ready] */
 	tacho_shm_unmap(map, TACHO_TYPES_SIZE);
 	return 0;
 }
@@ -321,7 +321,7 @@ static int make_commands(int dirfd)
 	c = map;
 	c->head.magic = TACHO_MAGIC_COMMANDS;
 	c->head.signature = tacho_abi_signature();
-	tacho_store_release(&c->head.ready, 1);
+	tacho_store_release(&c->head.ready, 1);	/* [ready] */
 	tacho_shm_unmap(map, sizeof(*c));
 	return 0;
 }
@@ -375,7 +375,7 @@ static int make_control(int dirfd, const struct tacho_session_config *cfg,
 		return err;
 	c = map;
 	fill_control(c, cfg, sizes);
-	tacho_store_release(&c->head.ready, 1);
+	tacho_store_release(&c->head.ready, 1);	/* [ready] */
 	tacho_shm_unmap(map, size);
 	return 0;
 }
@@ -529,7 +529,7 @@ static int create_locked(struct tacho_session *s,
 	sizes.generation = slot->generation;
 	err = make_path(s, cfg, d);
 	if (err) {
-		tacho_store_release(&slot->state, TACHO_SLOT_FREE);
+		tacho_store_release(&slot->state, TACHO_SLOT_FREE);	/* [slot] */
 		return err;
 	}
 	(void)snprintf(slot->name, sizeof(slot->name), "%s", cfg->name);
@@ -540,10 +540,10 @@ static int create_locked(struct tacho_session *s,
 		tacho_session_close(s);
 		/* MAKING: the next one who makes a session removes the rest */
 		if (!remove_files(s->path))
-			tacho_store_release(&slot->state, TACHO_SLOT_FREE);
+			tacho_store_release(&slot->state, TACHO_SLOT_FREE);	/* [slot] */
 		return no_session(d, err, s, cfg, &sizes);
 	}
-	tacho_store_release(&slot->state, TACHO_SLOT_LIVE);
+	tacho_store_release(&slot->state, TACHO_SLOT_LIVE);	/* [slot] */
 	return 0;
 }
 
@@ -611,7 +611,7 @@ int tacho_session_destroy(struct tacho_session *s, struct tacho_diag *d)
 	if (err)
 		return tacho_diag(d, err, 0, "cannot lock '%s': %s", s->dir->path,
 				  strerror(-err));
-	if (tacho_load_acquire(&slot->state) != TACHO_SLOT_LIVE ||
+	if (tacho_load_acquire(&slot->state) != TACHO_SLOT_LIVE ||	/* [slot] */
 	    slot->generation != s->generation) {
 		/* the bit may be another session's by now */
 		tacho_dir_unlock(s->dir);
@@ -619,12 +619,12 @@ int tacho_session_destroy(struct tacho_session *s, struct tacho_diag *d)
 		return tacho_diag(d, -ENOENT, 0, "session '%s' is gone already",
 				  s->name);
 	}
-	tacho_store_release(&slot->state, TACHO_SLOT_MAKING);
+	tacho_store_release(&slot->state, TACHO_SLOT_MAKING);	/* [slot] */
 	TACHO_INJECT(session_unmaking);
 	err = end_session(s);
 	/* MAKING: whoever makes a session next goes on with it */
 	if (!err)
-		tacho_store_release(&slot->state, TACHO_SLOT_FREE);
+		tacho_store_release(&slot->state, TACHO_SLOT_FREE);	/* [slot] */
 	tacho_dir_unlock(s->dir);
 	if (err)
 		(void)tacho_diag(d, err, 0, "cannot remove all of session '%s': %s; the next "
@@ -941,6 +941,7 @@ static void begin_after_saved(struct tacho_ring *r, uint32_t lane, uint32_t id)
 	uint64_t saved = tacho_load_relaxed(&b->saved);
 
 	if (saved)
+		/* [consumed] */
 		tacho_store_release(&b->consumed, tacho_buffer_open(b, saved)->seq + 1);
 }
 

@@ -34,7 +34,7 @@ static void fill(const struct tacho_shared *kind, void *map, uint64_t size)
 	kind->fill(map, size);
 	head->magic = kind->magic;
 	head->signature = tacho_abi_signature();
-	tacho_store_release(&head->ready, 1);
+	tacho_store_release(&head->ready, 1);	/* [ready] */
 }
 
 static int make(const struct tacho_shared *kind, int dirfd, uint64_t size)
@@ -79,7 +79,7 @@ static int map_file(const struct tacho_shared *kind, int fd, void **file)
 	if (err)
 		return err;
 	head = map;
-	if (head->magic != kind->magic || !tacho_load_acquire(&head->ready) ||
+	if (head->magic != kind->magic || !tacho_load_acquire(&head->ready) ||	/* [ready] */
 	    head->signature != tacho_abi_signature() || !kind->fits(map, size)) {
 		tacho_shm_unmap(map, size);
 		return -EPROTO;

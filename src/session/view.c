@@ -19,7 +19,7 @@
 /* Checks what all files begin with. */
 static int check_head(const struct tacho_file_head *h, uint64_t magic)
 {
-	if (tacho_load_acquire(&h->ready) != 1 || h->magic != magic ||
+	if (tacho_load_acquire(&h->ready) != 1 || h->magic != magic ||	/* [ready] */
 	    h->signature != tacho_abi_signature())
 		return -EPROTO;
 	return 0;
@@ -145,7 +145,7 @@ uint32_t tacho_view_rules_seq(const struct tacho_view *v)
 
 uint32_t tacho_view_nr_commands(const struct tacho_view *v)
 {
-	uint32_t n = tacho_load_acquire(&v->commands->nr);
+	uint32_t n = tacho_load_acquire(&v->commands->nr);	/* [commands] */
 
 	return n < TACHO_COMMANDS_MAX ? n : TACHO_COMMANDS_MAX;
 }
@@ -226,7 +226,7 @@ bool tacho_pids_add(struct tacho_pids *list, int32_t pid)
 	if (tacho_pids_has(list, pid))
 		return true;
 	while (n < TACHO_PIDS_MAX) {
-		if (!tacho_cas_acq_rel(&list->nr, &n, n + 1))
+		if (!tacho_cas_acq_rel(&list->nr, &n, n + 1))	/* [commands] */
 			continue;
 		tacho_store_seq_cst(&list->pid[n], pid);
 		return true;
@@ -304,7 +304,7 @@ bool tacho_view_eprobe_is_on(const struct tacho_view *v, uint32_t i, const char 
 	char text[2 * TACHO_RULE_MAX];
 	size_t ns, ne;
 
-	if (tacho_load_acquire(&c->state) != TACHO_COMMAND_LIVE ||
+	if (tacho_load_acquire(&c->state) != TACHO_COMMAND_LIVE ||	/* [command] */
 	    tacho_load_relaxed(&c->kind) != TACHO_COMMAND_EPROBE || !colon)
 		return false;
 	memcpy(text, c->text, sizeof(text));
@@ -344,7 +344,7 @@ static void commands_want(const struct tacho_view *v, const char *name,
 
 		if (tacho_view_eprobe_is_on(v, i, name) && eprobe_wanted(v, c))
 			d->program = d->wanted = true;
-		if (tacho_load_acquire(&c->state) != TACHO_COMMAND_LIVE ||
+		if (tacho_load_acquire(&c->state) != TACHO_COMMAND_LIVE ||	/* [command] */
 		    (kind != TACHO_COMMAND_FILTER && kind != TACHO_COMMAND_TRIGGER))
 			continue;
 		memcpy(glob, c->event, sizeof(glob));
@@ -414,7 +414,7 @@ void tacho_state_set(struct tacho_proc_state *state, uint64_t mask,
 /* Makes sure that the first `end` bytes of the text have blocks. */
 static int types_allocate(const struct tacho_view *v, uint64_t end)
 {
-	uint64_t ready = tacho_load_acquire(&v->types->text_ready);
+	uint64_t ready = tacho_load_acquire(&v->types->text_ready);	/* [text-ready] */
 	uint64_t goal = TACHO_ALIGN_UP(end, UINT64_C(1) << 20);
 	int dirfd, fd, err;
 
@@ -434,7 +434,7 @@ static int types_allocate(const struct tacho_view *v, uint64_t end)
 	if (fd >= 0)
 		close(fd);
 	while (!err && ready < goal &&
-	       !tacho_cas_acq_rel(&v->types->text_ready, &ready, goal))
+	       !tacho_cas_acq_rel(&v->types->text_ready, &ready, goal))	/* [text-ready] */
 		;
 	return err;
 }
@@ -451,8 +451,8 @@ const char *tacho_types_text(const struct tacho_view *v, uint32_t id,
 
 	if (!id || id > TACHO_EVENTS_MAX)
 		return NULL;
-	/* [R6] pairs with [W6] below: the text is whole */
-	word = tacho_load_acquire(&v->types->slot[id]);
+	/* the text is complete */
+	word = tacho_load_acquire(&v->types->slot[id]);	/* [type] */
 	off = (uint32_t)word;
 	*len = (uint32_t)(word >> 32);
 	if (!word || off > TACHO_TYPES_TEXT_MAX ||
@@ -522,8 +522,7 @@ int tacho_types_add(const struct tacho_view *v, const char *text, uint32_t len)
 		if (!id || !off)
 			break;
 		none = 0;
-		/* [W6] pairs with [R6] */
-		if (tacho_cas_acq_rel(&v->types->slot[id], &none,
+		if (tacho_cas_acq_rel(&v->types->slot[id], &none,	/* [type] */
 				      off | (uint64_t)len << 32)) {
 			errno = saved;
 			return (int)id;
@@ -558,26 +557,27 @@ void tacho_tasks_put(struct tacho_control *ctl, int32_t tid, int32_t tgid,
 			break;
 	}
 	seq = tacho_load_relaxed(&t->seq);
-	/* somebody died or is busy in this place: give way, names are a help only */
-	if (seq & 1 || !tacho_cas_acq_rel(&t->seq, &seq, seq + 1))
+	/* another thread is storing here, or died in it: names are only a help */
+	if (seq & 1 || !tacho_cas_acq_rel(&t->seq, &seq, seq + 1))	/* [task] */
 		return;
+	tacho_fence_release();	/* [task] the odd number before what follows */
 	tacho_store_relaxed(&t->tid, tid);
 	tacho_store_relaxed(&t->tgid, tgid);
 	memcpy(t->comm, comm, sizeof(t->comm));
-	tacho_store_release(&t->seq, seq + 2);
+	tacho_store_release(&t->seq, seq + 2);	/* [task] */
 }
 
 bool tacho_tasks_get(const struct tacho_control *ctl, uint32_t i,
 		     struct tacho_task *task)
 {
 	const struct tacho_task *t = &ctl->task[i % TACHO_TASKS_MAX];
-	uint64_t seq = tacho_load_acquire(&t->seq);
+	uint64_t seq = tacho_load_acquire(&t->seq);	/* [task] */
 
 	if (!seq || seq & 1)
 		return false;
 	*task = *t;
 	task->comm[sizeof(task->comm) - 1] = '\0';
-	tacho_fence_acquire();
+	tacho_fence_acquire();	/* [task] */
 	return tacho_load_relaxed(&t->seq) == seq;
 }
 

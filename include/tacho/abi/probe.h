@@ -37,13 +37,13 @@ TACHO_EXTERN const uint64_t tacho_state_off[2] TACHO_PER_OBJECT;
 const uint64_t tacho_state_off[2] = { 0, 0 };
 
 /*
- * libtacho's calls.  The site has read ev->state; the fence makes of that an
- * acquire, which pairs with the release that turned `ev` on.
+ * libtacho's calls.  The site has read ev->state; the fence makes that load an
+ * acquire, which pairs with the release that enabled `ev`.
  */
 TACHO_INLINE const struct tacho_event_ops *
 tacho_event_ops(const struct tacho_event *ev)
 {
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);	/* [site] */
 	return ev->ops;
 }
 

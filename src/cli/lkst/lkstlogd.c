@@ -280,7 +280,8 @@ static int own_queue(struct child *c)
 
 static void follow_orders(struct child *c)
 {
-	uint32_t serial = tacho_load_acquire(&c->orders->serial);
+	uint32_t serial = tacho_load_acquire(&c->orders->serial);	/* [order-serial] */
+	/* [order-writing] */
 	bool writing = tacho_load_acquire(&c->orders->writing) && !got_term;
 
 	if (c->writing && (!writing || serial != c->order))
@@ -555,11 +556,12 @@ static void take_orders(struct daemon *d)
 {
 	if (got_usr1) {
 		got_usr1 = 0;
+		/* [order-writing] */
 		tacho_store_release(&d->orders->writing, !d->orders->writing);
 	}
 	if (got_usr2) {
 		got_usr2 = 0;
-		tacho_store_release(&d->orders->serial, d->orders->serial + 1);
+		tacho_store_release(&d->orders->serial, d->orders->serial + 1);	/* [order-serial] */
 	}
 }
 

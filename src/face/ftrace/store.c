@@ -99,7 +99,7 @@ static int lane_put(struct tree_lane *l, const unsigned char *record, uint32_t s
 	memcpy(b->data + b->len, record, size);
 	b->end = time;
 	b->events++;
-	tacho_store_release(&b->len, b->len + size);	/* pairs with fill()'s */
+	tacho_store_release(&b->len, b->len + size);	/* [block-len] pairs with fill()'s */
 	l->events++;
 	l->bytes += size;
 	return 0;
@@ -464,7 +464,7 @@ static bool advance(struct store_source *ss, struct store_part *p)
 	struct tree_lane *lanes = lanes_of(ss);
 	struct tree_block *b = p->block;
 
-	if (!b || tacho_load_acquire(&b->len) == p->read) {
+	if (!b || tacho_load_acquire(&b->len) == p->read) {	/* [block-len] */
 		b = lanes ? next_block(p, &lanes[lane]) : NULL;
 		if (!b || (ss->until && b->seq > ss->until[lane]))
 			return false;
@@ -477,7 +477,7 @@ static bool advance(struct store_source *ss, struct store_part *p)
 	}
 	if (lane == ss->inst->store->nr_cpus)
 		p->part.cpu = ss->inst->store->mark_cpu;
-	len = tacho_load_acquire(&b->len);
+	len = tacho_load_acquire(&b->len);	/* [block-len] */
 	if (ss->until && b->seq == ss->until[lane] && len > ss->until_len[lane])
 		len = ss->until_len[lane];
 	if (len <= p->read)

@@ -58,7 +58,7 @@ static bool is_consumed(struct tree_mark *at, const struct tree_mark *mark,
 /* A change of a mark ends; under inst->pipe. */
 static void next_turn(struct tree_mark *mark)
 {
-	tacho_store_release(&mark->turn, mark->turn + 1);
+	tacho_store_release(&mark->turn, mark->turn + 1);	/* [mark-turn] */
 }
 
 /* What is consumed changes places; turns are each mark's own. */
@@ -81,7 +81,7 @@ static void swap_marks(struct tree_mark *a, struct tree_mark *b)
 /* Whether a snapshot was taken since the reader was opened. */
 static bool is_stale(const struct tree_reader *r)
 {
-	return tacho_load_acquire(&r->inst->swap_turn) != r->swap_turn;
+	return tacho_load_acquire(&r->inst->swap_turn) != r->swap_turn;	/* [swap-turn] */
 }
 
 static void consume(struct tree_mark *mark, uint64_t ticks)
@@ -100,6 +100,7 @@ static const struct tree_mark *mark_now(struct tree_reader *r, uint32_t i)
 {
 	const struct tree_mark *mark = lane_mark(r, i);
 
+	/* [mark-turn] */
 	if (tacho_unlikely(tacho_load_acquire(&mark->turn) != r->seen[i].turn)) {
 		pthread_mutex_lock(&r->inst->pipe);
 		/* it is the other side's by now */
@@ -707,7 +708,7 @@ void tree_snapshot_taken(struct tree_inst *inst, uint64_t end)
 		next_turn(live);
 		next_turn(other);
 	}
-	tacho_store_release(&inst->swap_turn, inst->swap_turn + 1);
+	tacho_store_release(&inst->swap_turn, inst->swap_turn + 1);	/* [swap-turn] */
 	pthread_mutex_unlock(&inst->pipe);
 }
 

@@ -67,7 +67,7 @@ struct lkst_buffer *lkst_buffer_at(const struct tacho_lkst *l, int cpu, int32_t 
 	if (!lkst_cpu_is(l, cpu) || id < 0 || id >= TACHO_BUFFERS_MAX)
 		return NULL;
 	b = &l->state->cpu[cpu].buffer[id];
-	return tacho_load_acquire(&b->state) == LKST_BUFFER_THERE ? b : NULL;
+	return tacho_load_acquire(&b->state) == LKST_BUFFER_THERE ? b : NULL;	/* [lkst-buffer] */
 }
 
 int32_t lkst_write_buf(const struct tacho_lkst *l, uint32_t cpu)
@@ -97,7 +97,7 @@ void lkst_buffer_enter(struct tacho_lkst *l, uint32_t cpu, int32_t id, uint32_t 
 	b->late_end = lane == UINT32_MAX ? 0 : tacho_ring_written(&l->session.view.ring, lane, ring);
 	b->late_from = b->late_early = b->late_end;
 	b->upto = (last ? last->event_first + tacho_cursor_events(saved) : 0) + b->late_end;
-	tacho_store_release(&b->state, LKST_BUFFER_THERE);
+	tacho_store_release(&b->state, LKST_BUFFER_THERE);	/* [lkst-buffer] */
 	tacho_store_release(&c->of_ring[ring], (uint8_t)(id + 1));
 }
 
@@ -282,7 +282,7 @@ static void forget(struct tacho_lkst *l, uint32_t lane, uint32_t ring)
 	uint64_t end = map ? lkst_ring_end(r, lane, ring, &written) : 0;
 
 	if (end)
-		tacho_store_release(&ring_buffer(l, lane, ring)->consumed,
+		tacho_store_release(&ring_buffer(l, lane, ring)->consumed,	/* [consumed] */
 				    tacho_ring_sub(r, map, end)->packet_seq_num + 1);
 }
 
@@ -297,7 +297,7 @@ static void remove_one(struct tacho_lkst *l, uint32_t cpu, int32_t id)
 		c->read_buf = LKST_BUFFER_ID_VOID;
 	tacho_store_relaxed(&c->of_ring[b->ring % TACHO_BUFFERS_MAX], 0);
 	/* the pump does not begin with it any more */
-	tacho_store_release(&b->state, LKST_BUFFER_NONE);
+	tacho_store_release(&b->state, LKST_BUFFER_NONE);	/* [lkst-buffer] */
 	for (int i = 0; i < 2; i++) {
 		forget(l, lane[i], b->ring);
 		give_back(l, lane[i], b->ring);
@@ -322,11 +322,11 @@ static int delete_one(struct tacho_lkst *l, uint32_t cpu, int32_t id)
 	if (lkst_write_buf(l, cpu) == id ||
 	    (c->read_buf == id && lkst_owner_lives(&c->reader)))
 		return -EBUSY;
-	tacho_store_release(&b->state, LKST_BUFFER_GOING);		/* D1 */
+	tacho_store_release(&b->state, LKST_BUFFER_GOING);		/* [lkst-buffer] D1 */
 	if ((is_next(l, cpu, id) &&
 	     tacho_ring_switch_subbuf(&l->session.view.ring, cpu)) ||		/* D2 */
 	    lkst_write_buf(l, cpu) == id) {				/* D3 */
-		tacho_store_release(&b->state, LKST_BUFFER_THERE);
+		tacho_store_release(&b->state, LKST_BUFFER_THERE);	/* [lkst-buffer] */
 		return -EBUSY;
 	}
 	remove_one(l, cpu, id);

@@ -104,6 +104,7 @@ static int find_device(struct tacho_lkst_files *f, const char *name, size_t len)
 	for (uint32_t id = LKST_EVHANDLER_ID_USER; id < LKST_NR_HANDLERS; id++) {
 		const struct lkst_handler *h = &s->handler[id];
 
+		/* [described] */
 		if (tacho_load_acquire(&h->ready) && h->flags & LKST_HANDLER_SHOW &&
 		    !strncmp(h->name, name, len) && !h->name[len] &&
 		    lkst_owner_lives(&h->owner))
@@ -191,6 +192,7 @@ static int list_handlers(struct tacho_lkst_files *f,
 		const struct lkst_handler *h = &s->handler[id];
 		char name[LKST_EVHANDLER_NAME_LEN];
 
+		/* [described] */
 		if (!tacho_load_acquire(&h->ready) || !(h->flags & LKST_HANDLER_SHOW) ||
 		    !lkst_owner_lives(&h->owner))
 			continue;

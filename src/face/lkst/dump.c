@@ -142,7 +142,7 @@ static uint32_t copy_packet(struct dump *d, const struct tacho_lane *lane,
 	tacho_copy_relaxed(d->copy + TACHO_PACKET_WORDS,
 			   (const uint64_t *)(const void *)p + TACHO_PACKET_WORDS,
 			   words - TACHO_PACKET_WORDS);
-	/* R3 of ring.h */
+	/* [overwrite] R3 of ring.h */
 	tacho_fence_acquire();
 	now = tacho_load_relaxed(&lane->cursor);
 	if (tacho_cursor_id(now) == id &&
@@ -273,7 +273,7 @@ static void dump(struct lkst_link *k, int fd, uint32_t n)
 TACHO_EXPORT void lkst_dump(int fd, unsigned int n)
 {
 	static const char none[] = "lkst: nothing is recorded\n";
-	struct lkst_state *s = tacho_load_acquire(&lkst_run.state);
+	struct lkst_state *s = tacho_load_acquire(&lkst_run.state);	/* [lkst-state] */
 	struct lkst_link *k = s ? lkst_link_get(s) : NULL;
 	int saved = errno;
 

@@ -32,7 +32,7 @@ static int type_id(struct tacho_lkst *l, uint32_t etype, bool kernel)
 	if (id)
 		return id;
 	tacho_buf_init(&text, TYPE_MAX);
-	if (tacho_load_acquire(&e->ready)) {
+	if (tacho_load_acquire(&e->ready)) {	/* [described] */
 		lkst_record_type_text(&text, e->mnemonic, e->name, arg,
 				      kernel ? LKST_OF_KERNEL : LKST_OF_PROGRAM);
 	} else {
@@ -181,6 +181,7 @@ int tacho_lkst_entry(struct tacho_lkst *l, const struct lkst_record *given)
 
 	if (lkst_etype_index(r.etype) < 0)
 		return -EINVAL;
+	/* [current] */
 	handler = lkst_state_handler(l->state, tacho_load_acquire(&l->state->current), r.etype);
 	if (handler == LKST_EVHANDLER_ID_VOID)
 		return 0;

@@ -20,7 +20,7 @@ static bool get(const struct tacho_lkst *l, uint32_t id, struct lkst_handler *h)
 	if (!id || id >= LKST_NR_HANDLERS)
 		return false;
 	shared = &l->state->handler[id];
-	if (!tacho_load_acquire(&shared->ready))
+	if (!tacho_load_acquire(&shared->ready))	/* [described] */
 		return false;
 	memcpy(h, shared, sizeof(*h));
 	h->name[sizeof(h->name) - 1] = '\0';

@@ -104,7 +104,7 @@ static void known_text(struct tacho_buf *b, const struct lkst_state *s, uint32_t
 	char number[] = "EVENT_0x000";
 
 	e = s->etype[lkst_etype_index(etype)];
-	if (tacho_load_acquire(&e.ready)) {
+	if (tacho_load_acquire(&e.ready)) {	/* [described] */
 		const char *const arg[4] = { e.arg[0], e.arg[1], e.arg[2], e.arg[3] };
 
 		e.mnemonic[sizeof(e.mnemonic) - 1] = e.name[sizeof(e.name) - 1] = '\0';
@@ -143,7 +143,7 @@ static uint16_t id_of(struct lkst_link *k, const struct lkst_state *s, uint32_t 
 /* Whether the session wants it or not, and whoever defined the type. */
 static void record_any(uint32_t etype, const uint64_t arg[4])
 {
-	struct lkst_state *s = tacho_load_acquire(&lkst_run.state);
+	struct lkst_state *s = tacho_load_acquire(&lkst_run.state);	/* [lkst-state] */
 	struct lkst_link *k = s && lkst_etype_index(etype) >= 0 ? lkst_link_get(s) : NULL;
 	uint64_t raw[LKST_RAW_PROGRAM];
 	uint16_t id;
@@ -259,7 +259,7 @@ static uint32_t judge(const struct lkst_state *s, uint32_t index, uint64_t *curr
 	uint32_t entry = LKST_EVHANDLER_ID_VOID;
 
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t now = tacho_load_acquire(&s->current);
+		uint64_t now = tacho_load_acquire(&s->current);	/* [current] */
 		uint32_t slot = lkst_current_slot(now);
 
 		*current = now;
@@ -301,7 +301,7 @@ static TACHO_NOINLINE void hit_slow(struct lkst_type *t, const uint64_t arg[4])
 		t->event.ops->write(&t->event, raw, sizeof(raw));	/* K3 */
 		look_at_limit(s, k);				/* K4 */
 		tacho_store_relaxed(&t->link, k);
-		tacho_store_release(&t->logs, current);		/* [W13] */
+		tacho_store_release(&t->logs, current);	/* [logs] */
 	} else {
 		hit_rare(t, s, k, handler, arg);
 	}
@@ -323,8 +323,8 @@ static TACHO_ALWAYS_INLINE bool hit_fast(struct lkst_type *t, uint64_t a, uint64
 					 uint64_t d)
 {
 	const struct lkst_fast *f = &lkst_run.fast;
-	/* [R13] pairs with [W13]: the link is of that word, or a later one */
-	uint64_t logs = tacho_load_acquire(&t->logs);
+	/* the link is of that word, or a later one */
+	uint64_t logs = tacho_load_acquire(&t->logs);	/* [logs] */
 	uint32_t cpu = lkst_cpu_here();
 	uint64_t raw[LKST_RAW_PROGRAM];
 	const struct tacho_lane *l;
@@ -348,8 +348,11 @@ static TACHO_ALWAYS_INLINE bool hit_fast(struct lkst_type *t, uint64_t a, uint64
 TACHO_EXPORT void lkst_hook_hit(const struct lkst_etype_info *einfo, lkst_arg_t arg1,
 				lkst_arg_t arg2, lkst_arg_t arg3, lkst_arg_t arg4)
 {
-	/* [R12] pairs with [W12] in types.c: the hook fires, so it has its type */
-	struct lkst_type *t = tacho_load_acquire(&einfo->hook_rec.reserved);
+	struct lkst_type *t;
+
+	/* [hook-state] the site has read the state, so the type is there */
+	tacho_fence_acquire();
+	t = tacho_load_acquire(&einfo->hook_rec.reserved);	/* [hook-type] */
 
 	if (tacho_unlikely(!hit_fast(t, arg1, arg2, arg3, arg4)))
 		hit_slow(t, (const uint64_t[4]){ arg1, arg2, arg3, arg4 });

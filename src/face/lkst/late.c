@@ -58,13 +58,14 @@ static struct lkst_buffer *of_ring(struct lkst_cpu *c, uint32_t ring)
 	uint32_t at = ring < TACHO_BUFFERS_MAX ? tacho_load_relaxed(&c->of_ring[ring]) : 0;
 	struct lkst_buffer *b = at && at <= TACHO_BUFFERS_MAX ? &c->buffer[at - 1] : NULL;
 
+	/* [lkst-buffer] */
 	return b && tacho_load_acquire(&b->state) != LKST_BUFFER_NONE ? b : NULL;
 }
 
 /* A reader has it: what comes now goes to the next one, or it would not be read. */
 static bool was_taken(const struct lkst_buffer *b, const struct lkst_turn_now *t)
 {
-	return t->left && tacho_load_acquire(&b->taken) == t->begins + 1;
+	return t->left && tacho_load_acquire(&b->taken) == t->begins + 1;	/* [taken] */
 }
 
 /* The buffer of the last event, if the turn that it was in is there. */
@@ -88,7 +89,7 @@ static struct lkst_buffer *find_place(struct tacho_view *v, uint32_t cpu, struct
 	for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++) {
 		struct lkst_buffer *b = &c->buffer[id];
 
-		if (tacho_load_acquire(&b->state) == LKST_BUFFER_NONE ||
+		if (tacho_load_acquire(&b->state) == LKST_BUFFER_NONE ||	/* [lkst-buffer] */
 		    !lkst_turn_now(v, cpu, b, &t) || (t.left && t.left <= ticks) ||
 		    was_taken(b, &t))
 			continue;
@@ -105,10 +106,11 @@ static void begin_turn(struct lkst_buffer *b, uint64_t begins)
 {
 	uint64_t end = tacho_load_relaxed(&b->late_end);
 
-	tacho_store_release(&b->late_turn, 0);
+	tacho_store_release(&b->late_turn, 0);	/* [late-turn] */
+	/* [late-turn] each after the turn was 0 */
 	tacho_store_release(&b->late_from, end);
-	tacho_store_release(&b->late_early, end);
-	tacho_store_release(&b->late_turn, begins + 1);
+	tacho_store_release(&b->late_early, end);	/* [late-turn] */
+	tacho_store_release(&b->late_turn, begins + 1);	/* [late-turn] */
 }
 
 static struct lkst_buffer *place_of(struct tacho_view *v, uint32_t cpu, struct lkst_cpu *c,
@@ -120,7 +122,7 @@ static struct lkst_buffer *place_of(struct tacho_view *v, uint32_t cpu, struct l
 	if (!*moved)
 		return b;
 	ticks = ticks > c->late_left ? ticks : c->late_left;
-	tacho_store_release(&c->late_left, ticks);
+	tacho_store_release(&c->late_left, ticks);	/* [late-left] */
 	b = find_place(v, cpu, c, ticks, t);
 	if (!b)
 		return NULL;
@@ -163,8 +165,8 @@ int lkst_late_write(struct lkst_state *s, struct tacho_view *v, uint32_t cpu, co
 	if (err)
 		return err;
 	if (!t.left)
-		tacho_store_release(&b->late_early, b->late_end + 1);
-	tacho_store_release(&b->late_end, b->late_end + 1);
+		tacho_store_release(&b->late_early, b->late_end + 1);	/* [late-end] */
+	tacho_store_release(&b->late_end, b->late_end + 1);	/* [late-end] */
 	if (t.left)
 		return 0;
 	/* what is written next is to count anew */
@@ -181,7 +183,7 @@ void lkst_late_leave(struct lkst_state *s, struct tacho_view *v, uint32_t cpu)
 	struct lkst_turn_now t;
 
 	if (last_place(v, cpu, c, &t) && t.left > c->late_left)
-		tacho_store_release(&c->late_left, t.left);
+		tacho_store_release(&c->late_left, t.left);	/* [late-left] */
 	tacho_store_release(&c->late_ring, 0);
 }
 
@@ -191,10 +193,11 @@ void lkst_late_settle(struct lkst_state *s, struct tacho_view *v, uint32_t cpu)
 
 	for (uint32_t id = 0; lane != UINT32_MAX && id < TACHO_BUFFERS_MAX; id++) {
 		struct lkst_buffer *b = &s->cpu[cpu].buffer[id];
+		/* [lkst-buffer] */
 		uint64_t n = tacho_load_acquire(&b->state) == LKST_BUFFER_NONE ? 0 :
 			     tacho_ring_written(&v->ring, lane, b->ring % TACHO_BUFFERS_MAX);
 
 		if (n > b->late_end)
-			tacho_store_release(&b->late_end, n);
+			tacho_store_release(&b->late_end, n);	/* [late-end] */
 	}
 }

@@ -37,7 +37,7 @@ static inline uint64_t lkst_late_first(const struct lkst_buffer *b, uint64_t beg
 {
 	if (!b)
 		return 0;
-	return tacho_load_acquire(&b->late_turn) == begins + 1 ?
+	return tacho_load_acquire(&b->late_turn) == begins + 1 ?	/* [late-turn] */
 	       tacho_load_relaxed(&b->late_from) : tacho_load_relaxed(&b->late_end);
 }
 

@@ -70,7 +70,7 @@ bool lkst_owner_claim(struct lkst_owner *o, uint64_t seen)
 {
 	if (!tacho_cas_acq_rel((uint64_t *)(void *)o, &seen, lkst_owner_word_self()))
 		return false;
-	tacho_store_release(&o->start, tacho_start_time(getpid()));
+	tacho_store_release(&o->start, tacho_start_time(getpid()));	/* [lkst-owner] */
 	return true;
 }
 
@@ -107,7 +107,7 @@ static int map_registry(void)
 	if (err)
 		return err;
 	reg = map;
-	if (tacho_load_acquire(&reg->head.ready) != 1 ||
+	if (tacho_load_acquire(&reg->head.ready) != 1 ||	/* [ready] */
 	    reg->head.magic != TACHO_MAGIC_REGISTRY ||
 	    reg->head.signature != tacho_abi_signature()) {
 		tacho_shm_unmap(map, sizeof(*reg));
@@ -126,7 +126,7 @@ static bool path_of(uint64_t generation, uint32_t *bit, char path[TACHO_PATH_MAX
 	if (!lkst_run.reg || *bit >= TACHO_SESSIONS_MAX)
 		return false;
 	slot = &lkst_run.reg->slot[*bit];
-	if (tacho_load_acquire(&slot->state) != TACHO_SLOT_LIVE ||
+	if (tacho_load_acquire(&slot->state) != TACHO_SLOT_LIVE ||	/* [slot] */
 	    tacho_load_relaxed(&slot->generation) != (uint32_t)(generation - 1))
 		return false;
 	memcpy(path, slot->path, TACHO_PATH_MAX);
@@ -259,8 +259,7 @@ static struct lkst_link *replace_link(struct lkst_link *old, uint64_t generation
 		tacho_store_relaxed(&lkst_run.failed, generation);
 		return NULL;
 	}
-	/* [W11] */
-	if (tacho_cas_acq_rel(&lkst_run.link, &old, k)) {
+	if (tacho_cas_acq_rel(&lkst_run.link, &old, k)) {	/* [lkst-link] */
 		retire(old);
 		return k;
 	}
@@ -272,8 +271,8 @@ static struct lkst_link *replace_link(struct lkst_link *old, uint64_t generation
 struct lkst_link *lkst_link_slow(void)
 {
 	const struct lkst_state *s = lkst_run.state;
-	struct lkst_link *k = tacho_load_acquire(&lkst_run.link);
-	uint64_t generation = tacho_load_acquire(&s->generation);
+	struct lkst_link *k = tacho_load_acquire(&lkst_run.link);	/* [lkst-link] */
+	uint64_t generation = tacho_load_acquire(&s->generation);	/* [face-generation] */
 	int saved = errno;
 
 	if (!generation || generation == tacho_load_relaxed(&lkst_run.failed))
@@ -377,7 +376,7 @@ static int begin(void)
 	lkst_overrun_prepare();
 	let_core_have_it();
 	lkst_dump_begin();
-	tacho_store_release(&lkst_run.state, s);
+	tacho_store_release(&lkst_run.state, s);	/* [lkst-state] */
 	return 0;
 }
 

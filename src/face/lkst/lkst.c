@@ -114,6 +114,7 @@ static int make_session(struct tacho_lkst *l, const char *name, uint64_t size,
 	for (uint32_t lane = 0; lane < lkst_nr_cpus(l); lane++)
 		lkst_buffer_enter(l, lane, 0, 0, (size ? size : BUFFER_SIZE) & ~UINT64_C(4095));
 	(void)snprintf(l->state->session, sizeof(l->state->session), "%s", name);
+	/* [face-generation] */
 	tacho_store_release(&l->state->generation, generation_of(&l->session));
 	lkst_state_note(l->state, LKST_ETYPE_LKST_INIT, (uint64_t)getpid(),
 			size ? size : BUFFER_SIZE, l->session.view.ctl->nr_cpus, 0);
@@ -136,6 +137,7 @@ static int find_session(struct tacho_lkst *l, const char *name, struct tacho_dia
 		lkst_state_reset(s);
 		adopt(l);
 		memcpy(s->session, l->session.name, sizeof(s->session));
+		/* [face-generation] */
 		tacho_store_release(&s->generation, generation_of(&l->session));
 	}
 	return 0;

@@ -21,7 +21,7 @@ static struct lkst_slot *slot_of(const struct tacho_lkst *l, uint32_t id)
 
 static uint32_t current_id(const struct tacho_lkst *l)
 {
-	return lkst_current_id(tacho_load_acquire(&l->state->current));
+	return lkst_current_id(tacho_load_acquire(&l->state->current));	/* [current] */
 }
 
 /* ---- what follows: S1, S2, S4 ---- */
@@ -64,7 +64,7 @@ static int set_rules(struct tacho_lkst *l, uint64_t a, uint64_t b)
 	if (unknown)
 		add_rule(r, "*", true);
 	for (uint32_t t = LKST_ETYPE_USER_FIRST; t <= LKST_ETYPE_USER_LAST; t++)
-		if (tacho_load_acquire(&s->etype[t].ready) &&
+		if (tacho_load_acquire(&s->etype[t].ready) &&	/* [described] */
 		    is_wanted(s, a, b, t) != unknown)
 			add_rule(r, s->etype[t].mnemonic, !unknown);
 	err = tacho_session_rules(&l->session, LKST_SYSTEM ":", r->glob, r->enable, r->nr,
@@ -101,8 +101,8 @@ static void store_current(struct lkst_state *s, uint64_t next)
 
 	w->current = tacho_load_relaxed(&s->current);
 	w->ticks = tacho_clock_read_ordered(tacho_clock_default());
-	tacho_store_release(&s->nr_switches, n + 1);
-	tacho_store_release(&s->current, next);
+	tacho_store_release(&s->nr_switches, n + 1);	/* [switches] */
+	tacho_store_release(&s->current, next);	/* [current] */
 }
 
 int lkst_switch(struct tacho_lkst *l, uint32_t id)
@@ -256,7 +256,7 @@ static int check_entries(const struct tacho_lkst *l, const struct lkst_maskset_b
 			return -EINVAL;
 		if (id == LKST_EVHANDLER_ID_VOID)
 			continue;
-		if (!tacho_load_acquire(&l->state->handler[id].ready) ||
+		if (!tacho_load_acquire(&l->state->handler[id].ready) ||	/* [described] */
 		    !lkst_owner_lives(&l->state->handler[id].owner))
 			return -EINVAL;
 		locks |= etype >= LKST_ETYPE_LOCK_FIRST && etype <= LKST_ETYPE_LOCK_LAST;
@@ -288,7 +288,7 @@ static uint32_t free_slot(struct lkst_state *s)
 	return best;
 }
 
-/* [W10]: the turn goes first, so that old entries are nobody's while new ones come. */
+/* The turn goes first, so that old entries are no longer valid while new ones are stored. */
 static void fill_slot(struct lkst_slot *slot, uint32_t id, const char *name,
 		      const struct lkst_maskset_body *b)
 {
@@ -296,17 +296,19 @@ static void fill_slot(struct lkst_slot *slot, uint32_t id, const char *name,
 
 	turn += !turn;
 	tacho_store_relaxed(&slot->turn, turn);
-	tacho_fence_release();
+	tacho_fence_release();	/* [slot-entry] */
 	slot->id = id;
 	slot->len = 0;
 	memset(slot->name, 0, sizeof(slot->name));
 	memcpy(slot->name, name, strlen(name));
 	for (uint32_t i = 0; i < LKST_NR_ETYPES; i++)
+		/* [slot-entry] */
 		tacho_store_release(&slot->entry[i], turn << 16 | LKST_EVHANDLER_ID_VOID);
 	for (int i = 0; i < b->len; i++) {
 		uint32_t *entry = &slot->entry[lkst_etype_index(
 			(uint32_t)b->entry[i].event_type)];
 
+		/* [slot-entry] */
 		tacho_store_release(entry, turn << 16 | (uint32_t)b->entry[i].id);
 	}
 	for (uint32_t i = 0; i < LKST_NR_ETYPES; i++)

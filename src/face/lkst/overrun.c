@@ -18,13 +18,14 @@ static lkst_evhandler_func local_handler[LKST_NR_HANDLERS];
 
 lkst_evhandler_func lkst_local_handler(uint32_t id)
 {
+	/* [local-handler] */
 	return id < LKST_NR_HANDLERS ? tacho_load_acquire(&local_handler[id]) : NULL;
 }
 
 void lkst_local_handler_set(uint32_t id, lkst_evhandler_func fn)
 {
 	if (id < LKST_NR_HANDLERS)
-		tacho_store_release(&local_handler[id], fn);
+		tacho_store_release(&local_handler[id], fn);	/* [local-handler] */
 }
 
 /* Handlers that run now. */
@@ -66,7 +67,7 @@ static int next_of(struct lkst_cpu *cpu, uint64_t c)
 	if (next < 0 || next >= TACHO_BUFFERS_MAX)
 		return -EINVAL;
 	b = &cpu->buffer[next];
-	if (tacho_load_acquire(&b->state) != LKST_BUFFER_THERE)
+	if (tacho_load_acquire(&b->state) != LKST_BUFFER_THERE)	/* [lkst-buffer] */
 		return -EINVAL;
 	return (int)(tacho_load_relaxed(&b->ring) % TACHO_BUFFERS_MAX);
 }
@@ -107,14 +108,14 @@ void lkst_overrun_prepare(void)
 	static const char *const arg[4] = { "cpu", "buffer id", "next buffer id", "records" };
 	struct tacho_buf b;
 
-	if (tacho_load_acquire(&overflow_len))
+	if (tacho_load_acquire(&overflow_len))	/* [overflow] */
 		return;
 	tacho_buf_init(&b, sizeof(overflow_text));
 	lkst_record_type_text(&b, "LKST_BUFF_OVFLOW", "lkst_buffer_overflow", arg,
 			      LKST_OF_PROGRAM);
 	if (!b.err && b.len <= sizeof(overflow_text)) {
 		memcpy(overflow_text, b.data, b.len);
-		tacho_store_release(&overflow_len, (uint32_t)b.len);
+		tacho_store_release(&overflow_len, (uint32_t)b.len);	/* [overflow] */
 	}
 	tacho_buf_release(&b);
 }
@@ -128,7 +129,7 @@ static void record_overflow(struct tacho_view *v, const uint64_t arg[4])
 		.etype = LKST_ETYPE_LKST_BUFF_OVFLOW, .cpu = (uint16_t)arg[0],
 	};
 	uint64_t raw[LKST_RAW_KERNEL];
-	uint32_t len = tacho_load_acquire(&overflow_len);
+	uint32_t len = tacho_load_acquire(&overflow_len);	/* [overflow] */
 	int id = len ? tacho_types_add(v, overflow_text, len) : -ENOENT;
 
 	if (id > 0)
@@ -141,7 +142,7 @@ static void record_overflow(struct tacho_view *v, const uint64_t arg[4])
 static int raise_overrun(struct lkst_state *s, struct tacho_view *v, uint32_t lane,
 			 int32_t id, uint64_t n, bool late)
 {
-	uint64_t current = tacho_load_acquire(&s->current);
+	uint64_t current = tacho_load_acquire(&s->current);	/* [current] */
 	uint32_t handler = lkst_state_handler(s, current, LKST_ETYPE_LKST_BUFF_OVFLOW);
 	const uint64_t arg[4] = {
 		lane, (uint64_t)id,
@@ -238,7 +239,7 @@ void lkst_overrun(struct lkst_state *s, struct tacho_view *v, uint32_t lane, uin
 		return;
 	b = of_ring(cpu, tacho_cursor_id(c), &id);
 	room = b ? tacho_load_relaxed(&b->size) / LKST_SIZEOF_LKST_EVENT_RECORD : 0;
-	total += b ? tacho_load_acquire(&b->late_end) : 0;
+	total += b ? tacho_load_acquire(&b->late_end) : 0;	/* [late-end] */
 	lap = lap_of(cpu, r, lane, c, b);
 	n = total - (lap & LKST_LAP_MASK);
 	/* total is of a packet that writers may have come round to meanwhile: nonsense then */

@@ -39,12 +39,12 @@ static void *hand_thread(void *arg)
 	for (uint32_t n = 1;; n++) {
 		uint32_t asked;
 
-		while ((asked = tacho_load_acquire(&c->asked)) < n)
+		while ((asked = tacho_load_acquire(&c->asked)) < n)	/* [pump-request] */
 			(void)tacho_futex_wait(&c->asked, asked, UINT64_C(10000000000));
 		if (tacho_load_relaxed(&h.p->stop) > 1)
 			return NULL;
 		lkst_pump_hand(h.p, h.cpu);
-		tacho_store_release(&c->answered, n);
+		tacho_store_release(&c->answered, n);	/* [pump-answer] */
 		tacho_futex_wake(&c->answered);
 	}
 }
@@ -69,7 +69,7 @@ static bool has_thread(struct tacho_lkst_pump *p, uint32_t cpu)
 
 static void ask(struct lkst_pump_cpu *c)
 {
-	tacho_store_release(&c->asked, tacho_load_relaxed(&c->asked) + 1);
+	tacho_store_release(&c->asked, tacho_load_relaxed(&c->asked) + 1);	/* [pump-request] */
 	tacho_futex_wake(&c->asked);
 }
 
@@ -77,7 +77,7 @@ static void wait_for(struct lkst_pump_cpu *c)
 {
 	uint32_t got;
 
-	while ((got = tacho_load_acquire(&c->answered)) != c->asked)
+	while ((got = tacho_load_acquire(&c->answered)) != c->asked)	/* [pump-answer] */
 		(void)tacho_futex_wait(&c->answered, got, UINT64_C(10000000000));
 }
 
@@ -141,8 +141,8 @@ static int step(struct tacho_lkst_pump *p)
 		err = round_of_all(p, &upto);
 	while (!err && upto < p->began && tacho_load_relaxed(&p->stop) < 1);
 	if (!err && upto >= p->began)
-		tacho_store_release(&p->l->state->pumped, p->began);
-	tacho_store_release(&p->file.head->done, turn);
+		tacho_store_release(&p->l->state->pumped, p->began);	/* [pumped] */
+	tacho_store_release(&p->file.head->done, turn);	/* [pump-step] */
 	tacho_futex_wake(&p->file.head->done);
 	return err;
 }
@@ -282,7 +282,7 @@ static void *pump_thread(void *arg)
 	}
 	/* from here on, who waits for this may end the pump */
 	p->err = err;
-	tacho_store_release(&p->ready, 1);
+	tacho_store_release(&p->ready, 1);	/* [pump-ready] */
 	tacho_futex_wake(&p->ready);
 	if (!err) {
 		pump_until_ended(p, polls);
@@ -323,7 +323,7 @@ static int start(struct tacho_lkst_pump **pump, struct tacho_lkst *l, bool once,
 		free(p);
 		return tacho_diag(d, err, 0, "cannot make a thread: %s", strerror(-err));
 	}
-	while (!tacho_load_acquire(&p->ready))
+	while (!tacho_load_acquire(&p->ready))	/* [pump-ready] */
 		(void)tacho_futex_wait(&p->ready, 0, WAIT_NS);
 	err = p->err;
 	if (err)
@@ -357,7 +357,7 @@ static bool wait_for_other(const struct lkst_pump_file *f)
 		if (i == WAITS)
 			return true;
 		lkst_pump_file_wake(f);
-		done = tacho_load_acquire(&f->head->done);
+		done = tacho_load_acquire(&f->head->done);	/* [pump-step] */
 		if ((int32_t)(done - begun) > 0)
 			return true;
 		(void)tacho_futex_wait(&f->head->done, done, WAIT_NS);

@@ -111,7 +111,7 @@ int lkst_pump_file_own(const struct lkst_pump_file *f)
 		struct lkst_owner me = lkst_owner_of(gettid());
 
 		tacho_store_relaxed(&owner->start, me.start);
-		tacho_store_release(&owner->pid, me.pid);
+		tacho_store_release(&owner->pid, me.pid);	/* [lkst-owner] */
 	}
 	(void)flock(f->fd, LOCK_UN);
 	return taken ? -EBUSY : 0;
@@ -119,7 +119,7 @@ int lkst_pump_file_own(const struct lkst_pump_file *f)
 
 void lkst_pump_file_disown(const struct lkst_pump_file *f)
 {
-	tacho_store_release(&f->head->owner.pid, 0);
+	tacho_store_release(&f->head->owner.pid, 0);	/* [lkst-owner] */
 }
 
 int lkst_pump_file_listen(const struct lkst_pump_file *f)

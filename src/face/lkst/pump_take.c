@@ -85,15 +85,15 @@ static const struct lkst_kplan *plan_of(struct tacho_lkst_pump *p, uint16_t id)
 /* ---- judging ---- */
 
 /*
- * [R11] `current` first, then the switches: one that is there although `current` is what was
+ * [switches] `current` first, then the switches: one that is there although `current` is what was
  * before it is on its way, or its tool died there, and then it never happened.
  */
 static bool copy_switches(struct lkst_pump_judge *j, const struct lkst_state *s, bool patient)
 {
 	uint64_t n, from;
 
-	j->current = tacho_load_acquire(&s->current);
-	n = tacho_load_acquire(&s->nr_switches);
+	j->current = tacho_load_acquire(&s->current);	/* [current] */
+	n = tacho_load_acquire(&s->nr_switches);	/* [switches] */
 	from = n > LKST_SWITCHES ? n - LKST_SWITCHES : 0;
 	j->nr = 0;
 	for (uint64_t i = n; i > from; i--) {
@@ -108,7 +108,7 @@ static bool copy_switches(struct lkst_pump_judge *j, const struct lkst_state *s,
 		}
 		j->was[j->nr++] = was;
 	}
-	tacho_fence_acquire();
+	tacho_fence_acquire();	/* [switches] */
 	j->ticks = j->nr ? j->was[0].ticks : 0;
 	return tacho_load_relaxed(&s->nr_switches) == n &&
 	       tacho_load_relaxed(&s->current) == j->current;

@@ -142,8 +142,8 @@ static void count_missed(struct tacho_lkst *l, uint32_t cpu)
 /* Whether the kernel's events of a turn that was left are in it. */
 static bool is_whole(const struct tacho_lkst *l, uint32_t cpu, uint64_t left)
 {
-	return left <= tacho_load_acquire(&l->state->cpu[cpu].late_left) ||
-	       left <= tacho_load_acquire(&l->state->pumped);
+	return left <= tacho_load_acquire(&l->state->cpu[cpu].late_left) ||	/* [late-left] */
+	       left <= tacho_load_acquire(&l->state->pumped);	/* [pumped] */
 }
 
 /*
@@ -168,7 +168,7 @@ static int begin_next(struct tacho_lkst *l, uint32_t cpu, bool whole)
 	if (whole && n == 1 && !is_whole(l, cpu, e.left))
 		return -ESTALE;
 	/* the pump brings no more to it from here on */
-	tacho_store_release(&b->taken, e.begins + 1);
+	tacho_store_release(&b->taken, e.begins + 1);	/* [taken] */
 	lkst_extent(l, cpu, b, &e);
 	c->missed += e.shown.first > b->upto ? e.shown.first - b->upto : 0;
 	b->upto = c->read_next = e.shown.first;

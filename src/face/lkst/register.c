@@ -35,7 +35,7 @@ static struct lkst_handler *entry(uint32_t id)
 
 static bool is_there(uint32_t id)
 {
-	return tacho_load_acquire(&entry(id)->ready) &&
+	return tacho_load_acquire(&entry(id)->ready) &&	/* [described] */
 	       lkst_owner_word_lives(lkst_owner_word(&entry(id)->owner));
 }
 
@@ -62,7 +62,7 @@ static bool claim(uint32_t id, const char *name, uint32_t flags)
 	if (lkst_owner_word_lives(owner) || !lkst_owner_claim(&h->owner, owner))
 		return false;
 	tacho_store_relaxed(&h->ready, 0);
-	tacho_fence_release();
+	tacho_fence_release();	/* [described] not ready before the change */
 	memset(h->name, 0, sizeof(h->name));
 	memcpy(h->name, name, strlen(name));
 	tacho_store_relaxed(&h->flags, flags);

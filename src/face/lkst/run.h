@@ -113,8 +113,8 @@ struct lkst_link *lkst_link_slow(void);
 
 static TACHO_ALWAYS_INLINE struct lkst_link *lkst_link_get(const struct lkst_state *s)
 {
-	/* [R11] pairs with [W11] in link.c: what it points to is there */
-	struct lkst_link *k = tacho_load_acquire(&lkst_run.link);
+	/* what it points to is complete */
+	struct lkst_link *k = tacho_load_acquire(&lkst_run.link);	/* [lkst-link] */
 
 	if (tacho_likely(k && k->generation == tacho_load_relaxed(&s->generation) &&
 			 tacho_load_relaxed(&k->view.ctl->state) != TACHO_STATE_DEAD))

@@ -32,7 +32,7 @@ static void set_handler(struct lkst_state *s, uint32_t id, const char *name)
 
 	h->owner.pid = LKST_OWNER_ITSELF;
 	memcpy(h->name, name, strlen(name) + 1);
-	tacho_store_release(&h->ready, 1);
+	tacho_store_release(&h->ready, 1);	/* [described] */
 }
 
 static void set_etype(struct lkst_state *s, uint32_t etype, const char *mnemonic,
@@ -45,7 +45,7 @@ static void set_etype(struct lkst_state *s, uint32_t etype, const char *mnemonic
 	(void)snprintf(e->name, sizeof(e->name), "%s", name);
 	for (int i = 0; i < 4; i++)
 		(void)snprintf(e->arg[i], sizeof(e->arg[i]), "%s", arg[i]);
-	tacho_store_release(&e->ready, 1);
+	tacho_store_release(&e->ready, 1);	/* [described] */
 }
 
 #define SET_ETYPE(number, mnemonic, name, a1, a2, a3, a4)		\
@@ -120,7 +120,7 @@ void lkst_state_reset(struct lkst_state *s)
 	tacho_store_relaxed(&s->stopped, 0);
 	tacho_store_relaxed(&s->nr_static, 0);
 	tacho_store_relaxed(&s->pumped, 0);
-	tacho_store_release(&s->current, (count + 1) << 32 |
+	tacho_store_release(&s->current, (count + 1) << 32 |	/* [current] */
 			    LKST_MASKSET_ID_RDEFAULT << 16 | LKST_MASKSET_ID_RDEFAULT);
 	for (uint32_t c = 0; c < s->nr_cpus; c++) {
 		memset(&s->cpu[c], 0, sizeof(s->cpu[c]));
@@ -183,10 +183,10 @@ uint32_t lkst_state_handler(const struct lkst_state *s, uint64_t current, uint32
 	if (i < 0 || at >= LKST_SLOTS)
 		return LKST_EVHANDLER_ID_VOID;
 	slot = &s->slot[at];
-	/* [R10] pairs with [W10] in maskset.c: a slot that is filled anew has another turn */
+	/* a slot that is filled again has another turn */
 	for (int tries = 0; tries < 8; tries++) {
-		uint32_t turn = tacho_load_acquire(&slot->turn);
-		uint32_t entry = tacho_load_acquire(&slot->entry[i]);
+		uint32_t turn = tacho_load_acquire(&slot->turn);	/* [slot-entry] */
+		uint32_t entry = tacho_load_acquire(&slot->entry[i]);	/* [slot-entry] */
 
 		if (entry >> 16 == turn && tacho_load_relaxed(&slot->turn) == turn)
 			return entry & 0xffff;
@@ -201,7 +201,7 @@ struct lkst_owner lkst_owner_of(int32_t pid)
 
 bool lkst_owner_lives(const struct lkst_owner *o)
 {
-	return tacho_load_acquire(&o->pid) == LKST_OWNER_ITSELF ||
+	return tacho_load_acquire(&o->pid) == LKST_OWNER_ITSELF ||	/* [lkst-owner] */
 	       tacho_process_is(tacho_load_relaxed(&o->pid), tacho_load_relaxed(&o->start));
 }
 

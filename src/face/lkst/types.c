@@ -20,7 +20,7 @@ static const uint64_t state_off[2];
 
 struct lkst_type *lkst_type_of(uint32_t index)
 {
-	return tacho_load_acquire(&lkst_run.type[index]);
+	return tacho_load_acquire(&lkst_run.type[index]);	/* [lkst-type] */
 }
 
 /* ---- what is asked for ---- */
@@ -106,13 +106,13 @@ static void copy(char *to, const char *from, size_t size)
 static void fill(struct lkst_etype_entry *e, const struct lkst_etype_info *info)
 {
 	tacho_store_relaxed(&e->ready, 0);
-	tacho_fence_release();
+	tacho_fence_release();	/* [described] not ready before the change */
 	copy(e->mnemonic, info->mnemonic, sizeof(e->mnemonic));
 	copy(e->name, text_of(info->name), sizeof(e->name));
 	for (int i = 0; i < 4; i++)
 		copy(e->arg[i], text_of(info->args[i]), sizeof(e->arg[i]));
 	tacho_store_relaxed(&e->users, 0);
-	tacho_store_release(&e->ready, 1);
+	tacho_store_release(&e->ready, 1);	/* [described] */
 }
 
 /*
@@ -123,7 +123,7 @@ static int claim(struct lkst_etype_entry *e, const struct lkst_etype_info *info)
 {
 	for (int i = 0; i < WAIT_TRIES; i++) {
 		uint64_t owner = lkst_owner_word(&e->owner);
-		bool ready = tacho_load_acquire(&e->ready);
+		bool ready = tacho_load_acquire(&e->ready);	/* [described] */
 		bool lives = lkst_owner_word_lives(owner);
 		bool same = ready && !strncmp(e->mnemonic, info->mnemonic, sizeof(e->mnemonic));
 
@@ -156,6 +156,7 @@ static void follow(void)
 		return;
 	}
 	if (!tacho_lkst_lock(l)) {
+		/* [current] */
 		(void)lkst_follow(l, tacho_load_acquire(&l->state->current), 0);
 		tacho_lkst_unlock(l);
 	}
@@ -314,12 +315,12 @@ static bool is_taken(const struct lkst_etype_info *info, uint32_t index)
 
 static void attach(struct lkst_etype_info *info, struct lkst_type *t)
 {
-	tacho_store_release(&info->hook_rec.reserved, (void *)t);
+	tacho_store_release(&info->hook_rec.reserved, (void *)t);	/* [hook-type] */
 	t->users++;
 	if (!info->hook)
 		return;
 	info->hook->event = t;
-	/* [W12] from here on the hook may fire: hook_rec comes first */
+	/* [hook-state] from here on the hook may fire: hook_rec comes first */
 	tacho_store_release(&info->hook->state, t->event.state);
 }
 
@@ -342,7 +343,7 @@ static int add(struct lkst_etype_info *info)
 	err = t->users ? 0 : begin_type(t);
 	if (err)
 		return -ENODEV;
-	tacho_store_release(&lkst_run.type[index], t);
+	tacho_store_release(&lkst_run.type[index], t);	/* [lkst-type] */
 	(void)tacho_add_relaxed(&e->users, !t->users);
 	attach(info, t);
 	if (renamed)
@@ -395,7 +396,7 @@ TACHO_EXPORT void lkst_hook_etype_unregister(struct lkst_etype_info *einfo)
 	if (t) {
 		/* a hook that has just looked at its state still finds the type */
 		if (einfo->hook) {
-			tacho_store_release(&einfo->hook->state, state_off);
+			tacho_store_release(&einfo->hook->state, state_off);	/* [hook-state] */
 			einfo->hook->event = NULL;
 		} else {
 			einfo->hook_rec.reserved = NULL;

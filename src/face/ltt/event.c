@@ -116,12 +116,12 @@ static void make_all(void)
 		};
 		(void)tacho_object_register(&all.object);
 	}
-	tacho_store_release(&all.ready, good ? 1 : 2);
+	tacho_store_release(&all.ready, good ? 1 : 2);	/* [ltt-ready] */
 }
 
 struct ltt_event *ltt_event_of(uint32_t id, uint32_t sub)
 {
-	if (tacho_unlikely(!tacho_load_acquire(&all.ready))) {
+	if (tacho_unlikely(!tacho_load_acquire(&all.ready))) {	/* [ltt-ready] */
 		pthread_mutex_lock(&lock);
 		if (!all.ready)
 			make_all();
@@ -186,6 +186,7 @@ static bool lets_through(const struct ltt_event *e, const void *event,
 	uint32_t in;
 
 	/* of a session that is no more */
+	/* [ltt-session] */
 	if (tacho_load_acquire(&entry->generation) != ltt_event_session(e, bit))
 		return true;
 	if (e->is->id == TRACE_CHANGE_MASK || ltt_who_has(&entry->who, 0))
@@ -205,6 +206,7 @@ static const struct ltt_state *map_state(uint64_t wanted)
 	if (all.state == &nobodys && all.tried != wanted) {
 		tacho_store_relaxed(&all.tried, wanted);
 		if (!ltt_state_map(&s, NULL))
+			/* [ltt-state] */
 			tacho_store_release(&all.state, (const struct ltt_state *)s);
 	}
 	pthread_mutex_unlock(&lock);
@@ -215,14 +217,14 @@ uint64_t ltt_event_let(const struct ltt_event *e, const void *event)
 {
 	uint64_t wanted = tacho_load_relaxed(&e->full.state[0]) |
 			  tacho_load_relaxed(&e->bare.state[0]), asked;
-	const struct ltt_state *state = tacho_load_acquire(&all.state);
+	const struct ltt_state *state = tacho_load_acquire(&all.state);	/* [ltt-state] */
 
 	if (tacho_likely(!wanted))
 		return 0;
 	if (tacho_unlikely(state == &nobodys) && tacho_load_relaxed(&all.tried) != wanted)
 		state = map_state(wanted);
 	/* J2 of tracer.h */
-	asked = wanted & tacho_load_acquire(&state->filtered);
+	asked = wanted & tacho_load_acquire(&state->filtered);	/* [ltt-filtered] */
 	for (; asked; asked &= asked - 1) {
 		uint32_t bit = (uint32_t)__builtin_ctzll(asked);
 

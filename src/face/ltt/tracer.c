@@ -166,7 +166,7 @@ static struct ltt_entry *make_entry(struct ltt_tracer *t, const struct tacho_ses
 		tacho_store_relaxed(&e->who.kinds, 0);
 		e->held = 0;
 		e->details = TRACE_EVENT_MASK_ALL;
-		tacho_store_release(&e->generation, s->generation + 1);
+		tacho_store_release(&e->generation, s->generation + 1);	/* [ltt-session] */
 	}
 	return e;
 }
@@ -227,7 +227,7 @@ static bool owner_is(const struct ltt_who *who, uint32_t kinds, int32_t pid)
 
 bool ltt_who_has(const struct ltt_who *who, int32_t pid)
 {
-	uint32_t kinds = tacho_load_acquire(&who->kinds);
+	uint32_t kinds = tacho_load_acquire(&who->kinds);	/* [ltt-who] */
 	int saved = errno;
 	bool yes;
 
@@ -264,7 +264,8 @@ void ltt_trace_set_who(struct ltt_tracer *t, const struct tacho_session *s,
 	tacho_store_relaxed(&e->who.pgrp, who->pgrp);
 	tacho_store_relaxed(&e->who.gid, who->gid);
 	tacho_store_relaxed(&e->who.uid, who->uid);
-	tacho_store_release(&e->who.kinds, who->kinds);
+	tacho_store_release(&e->who.kinds, who->kinds);	/* [ltt-who] */
+	/* [ltt-filtered] */
 	tacho_store_release(&t->state->filtered, who->kinds ? was | bit : was & ~bit);
 }
 

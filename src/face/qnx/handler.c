@@ -40,24 +40,23 @@ static void put(struct place *p, const struct place *what)
 {
 	uint32_t seq = p->seq;
 
-	/* each word behind the odd number: [W1], read by [R1] */
+	/* each word after the odd number */
 	tacho_store_relaxed(&p->seq, seq + 1);
-	tacho_store_release(&p->fn, what->fn);
-	tacho_store_release(&p->data, what->data);
-	tacho_store_release(&p->class_, what->class_);
-	tacho_store_release(&p->event, what->event);
-	tacho_store_release(&p->seq, seq + 2);
+	tacho_store_release(&p->fn, what->fn);	/* [qnx-handler] */
+	tacho_store_release(&p->data, what->data);	/* [qnx-handler] */
+	tacho_store_release(&p->class_, what->class_);	/* [qnx-handler] */
+	tacho_store_release(&p->event, what->event);	/* [qnx-handler] */
+	tacho_store_release(&p->seq, seq + 2);	/* [qnx-handler] */
 }
 
 static void get(const struct place *p, struct place *copy)
 {
 	do {
-		copy->seq = tacho_load_acquire(&p->seq);
-		/* [R1] */
-		copy->fn = tacho_load_acquire(&p->fn);
-		copy->data = tacho_load_acquire(&p->data);
-		copy->class_ = tacho_load_acquire(&p->class_);
-		copy->event = tacho_load_acquire(&p->event);
+		copy->seq = tacho_load_acquire(&p->seq);	/* [qnx-handler] */
+		copy->fn = tacho_load_acquire(&p->fn);	/* [qnx-handler] */
+		copy->data = tacho_load_acquire(&p->data);	/* [qnx-handler] */
+		copy->class_ = tacho_load_acquire(&p->class_);	/* [qnx-handler] */
+		copy->event = tacho_load_acquire(&p->event);	/* [qnx-handler] */
 	} while (copy->seq & 1 || tacho_load_relaxed(&p->seq) != copy->seq);
 }
 
@@ -111,6 +110,7 @@ int qnx_handler_add(uint32_t class_, uint32_t event, bool states, qnx_handler fn
 	if (p) {
 		put(p, &(struct place){ .fn = fn, .data = data, .class_ = class_, .event = n });
 		if (nr_used < (uint32_t)(p - places) + 1)
+			/* [qnx-places] */
 			tacho_store_release(&nr_used, (uint32_t)(p - places) + 1);
 	}
 	qnx_unlock(&was);
@@ -171,7 +171,7 @@ static int call(qnx_handler fn, event_data_t *data, const struct qnx_hit *hit)
 
 bool qnx_handlers_say(uint32_t class_, uint32_t event, const struct qnx_hit *hit)
 {
-	uint32_t n = tacho_load_acquire(&nr_used);
+	uint32_t n = tacho_load_acquire(&nr_used);	/* [qnx-places] */
 	int saved = errno;
 	bool is = true;
 

@@ -84,7 +84,7 @@ static void map_state(void)
 	struct qnx_state *s;
 
 	if (tacho_load_relaxed(&qnx_run.state) == &nobodys && !qnx_state_map(&s, NULL))
-		tacho_store_release(&qnx_run.state, (const struct qnx_state *)s);
+		tacho_store_release(&qnx_run.state, (const struct qnx_state *)s);	/* [qnx-state] */
 }
 
 /* Under the lock.  A process that cannot be traced goes on without. */
@@ -99,7 +99,7 @@ static void begin(struct qnx_event *e)
 	};
 	(void)tacho_object_register(&e->object);
 	map_state();
-	tacho_store_release(&e->ready, 1);
+	tacho_store_release(&e->ready, 1);	/* [qnx-event] */
 }
 
 static struct tacho_event_field word_fields[] = {
@@ -149,7 +149,7 @@ bool qnx_user_begin(enum qnx_user_form form, uint32_t event)
 	int saved = errno;
 	sigset_t was;
 
-	if (tacho_load_acquire(&e->ready))
+	if (tacho_load_acquire(&e->ready))	/* [qnx-event] */
 		return e->event.ops;
 	qnx_lock(&was);
 	if (!e->ready) {
@@ -202,6 +202,7 @@ static struct qnx_event *get_other(const struct tacho_kev_form *form, uint32_t c
 	uint32_t id = form ? form->id : TACHO_KEV_ID_ORPHAN;
 
 	if (!others.of_id[id])
+		/* [qnx-other] */
 		tacho_store_release(&others.of_id[id], make_other(form, code, id));
 	return others.of_id[id];
 }
@@ -216,9 +217,11 @@ static const struct tacho_kev_form *form_of(const struct tacho_kev_plan *plan,
 static struct qnx_event *find_other(uint32_t code, const uint32_t *words, uint32_t nr,
 				    bool slot, const struct tacho_kev_form **form)
 {
+	/* [qnx-plan] */
 	*form = slot ? NULL : form_of(tacho_load_acquire(&others.plan[code]), words, nr);
 	if (!slot && !*form)
 		return NULL;
+	/* [qnx-other] */
 	return tacho_load_acquire(&others.of_id[slot ? TACHO_KEV_ID_ORPHAN : (*form)->id]);
 }
 
@@ -226,7 +229,7 @@ static struct qnx_event *find_other(uint32_t code, const uint32_t *words, uint32
 
 uint64_t qnx_judge(const struct qnx_event *e, const struct qnx_hit *hit)
 {
-	const struct qnx_state *s = tacho_load_acquire(&qnx_run.state);
+	const struct qnx_state *s = tacho_load_acquire(&qnx_run.state);	/* [qnx-state] */
 	uint64_t wanted = tacho_load_relaxed(&e->event.state[0]);
 	uint64_t own = tacho_load_relaxed(&s->own);
 	uint32_t class_, event;
@@ -336,7 +339,7 @@ static struct qnx_event *begin_other(uint32_t code, const uint32_t *words, uint3
 	qnx_lock(&was);
 	if (have_types()) {
 		plan = tacho_kev_plan(&others.types, code);
-		tacho_store_release(&others.plan[code], plan);
+		tacho_store_release(&others.plan[code], plan);	/* [qnx-plan] */
 		if (!slot)
 			*form = form_of(plan, words, nr);
 		if (slot || *form)

@@ -42,7 +42,7 @@ struct writing {
 
 static bool is_skipped(const struct qnx_state *s, uint64_t ticks)
 {
-	uint32_t n = tacho_load_acquire(&s->nr_skips);
+	uint32_t n = tacho_load_acquire(&s->nr_skips);	/* [skips] */
 
 	for (uint32_t i = 0; i < n && i < QNX_SKIPS; i++)
 		if (ticks >= s->skip[i].from && ticks < s->skip[i].to)

@@ -64,7 +64,7 @@ static int find_session(struct tacho_qnx *q, struct tacho_diag *d)
 	char name[TACHO_NAME_MAX];
 	int err;
 
-	if (!tacho_load_acquire(&s->generation))
+	if (!tacho_load_acquire(&s->generation))	/* [face-generation] */
 		return 0;
 	memcpy(name, s->session, sizeof(name));
 	name[sizeof(name) - 1] = '\0';
@@ -208,6 +208,7 @@ int tacho_qnx_alloc(struct tacho_qnx *q, uint32_t n, struct tacho_diag *d)
 	memcpy(s->session, q->session.name, sizeof(s->session));
 	tacho_store_relaxed(&s->nr_buffers, n);
 	tacho_store_release(&s->own, UINT64_C(1) << q->session.bit);
+	/* [face-generation] */
 	tacho_store_release(&s->generation, generation_of(&q->session));
 	/* what somebody left who destroyed the session only */
 	tacho_qnx_kernel_remove(q);
@@ -338,7 +339,7 @@ int tacho_qnx_skip(struct tacho_qnx *q)
 		return -ENOMEM;
 	tacho_store_relaxed(&s->skip[n].from, s->flushed);
 	tacho_store_relaxed(&s->skip[n].to, now(q));
-	tacho_store_release(&s->nr_skips, n + 1);
+	tacho_store_release(&s->nr_skips, n + 1);	/* [skips] */
 	begin_counting(q);
 	return 0;
 }

@@ -353,7 +353,7 @@ TACHO_EXPORT int trace_logi(int code, unsigned data1, unsigned data2)
 	const struct qnx_state *s;
 	uint64_t wanted;
 
-	if (tacho_unlikely(!tacho_load_acquire(&e->ready)))
+	if (tacho_unlikely(!tacho_load_acquire(&e->ready)))	/* [qnx-event] */
 		return logi_slow(event, data1, data2);
 	wanted = tacho_load_relaxed(e->event.state);
 	if (tacho_likely(!wanted))

@@ -36,7 +36,7 @@ int lkst_layout_etypes(const struct lkst_state *s, struct tacho_buf *out)
 		const struct lkst_etype_entry *e = &s->etype[i];
 		struct lkst_etype_entry c;
 
-		if (!tacho_load_acquire(&e->ready))
+		if (!tacho_load_acquire(&e->ready))	/* [described] */
 			continue;
 		memcpy(&c, e, sizeof(c));
 		c.mnemonic[sizeof(c.mnemonic) - 1] = '\0';
@@ -60,7 +60,8 @@ struct lkst_shown lkst_layout_shown(const struct lkst_buffer *b, const struct lk
 {
 	const uint64_t room = b->size / LKST_SIZEOF_LKST_EVENT_RECORD;
 	uint64_t since[2] = { t->since }, nr[2], all, shown, early;
-	bool of_turn = tacho_load_acquire(&b->late_turn) == t->begins + 1;
+	bool of_turn = tacho_load_acquire(&b->late_turn) == t->begins + 1;	/* [late-turn] */
+	/* [late-end] */
 	struct lkst_shown s = { .upto = { t->end, tacho_load_acquire(&b->late_end) } };
 
 	since[1] = of_turn ? less_of(tacho_load_relaxed(&b->late_from), s.upto[1]) : s.upto[1];
