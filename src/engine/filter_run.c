@@ -1,7 +1,48 @@
 // SPDX-License-Identifier: MIT
 /*
- * Running a program.  Nothing here allocates, locks, or reads outside of the event
- * and of a program that was verified.
+ * filter_run.c - running a compiled filter on one event.
+ *
+ * 1. The machine
+ *
+ *	A program is an array of instructions (filter_prog.h).  Each loads one field, compares
+ *	it, and either jumps or continues with the next one:
+ *
+ *		i = (test(insn[i]) == insn[i].when) ? insn[i].target : i + 1
+ *
+ *	until i >= nr: nr is no, nr + 1 is yes.  "a == 1 && (b < 5 || c == 2)" becomes
+ *
+ *		0	a == 1		when 0 goto 3 (no)
+ *		1	b < 5		when 1 goto 4 (yes)
+ *		2	c == 2		when 1 goto 4 (yes)
+ *					(falls to 3: no)
+ *
+ *	There are no registers and no stack: && and || are jumps alone (filter_compile.c), and a !
+ *	has become the other `when`.  A jump only goes forward, so a run has at most nr steps
+ *	and each predicate is evaluated at most once, in the order of the text.
+ *
+ * 2. Safety
+ *
+ *	Filters run in signal handlers of traced programs, on events of any length.  So
+ *	nothing here allocates or locks, and nothing is read outside the event and the
+ *	program.  Two checks make that so:
+ *
+ *	V1  filter_verify.c, once for each program: opcodes, targets (forward, at most nr + 1),
+ *	    operands inside the program, at <= end <= need
+ *	V2  here, for each event: the event has at least `need` bytes, so that all fixed
+ *	    parts are there.  If it is shorter, run_slow() compares each instruction's
+ *	    `end`; a field that is not there yields no, whatever the comparison is
+ *
+ *	What a field refers to (__data_loc, __rel_loc, pointers, masks) is checked where it is
+ *	used: the event contains these numbers, so they may be anything.
+ *
+ * 3. Speed
+ *
+ *	Nearly all filters compare numbers and short fixed texts.  For these, fast_test() is one
+ *	switch whose cases are one load and one comparison; it calls no function, so the
+ *	loop of tacho_filter_run() needs no stack frame and keeps its state in registers.
+ *	Opcodes from OP_SLOW on call functions.  The first one that is met
+ *	hands the rest of the run to run_slow(), which is not inlined for that reason and
+ *	continues at the same instruction.  tests/bench/filter_bench.c measures both.
  */
 #include "engine/filter_prog.h"
 
@@ -313,7 +354,7 @@ static bool slow_test(const struct tacho_filter *f,
 	}
 }
 
-/* Whether n bytes are the same, n > 0: pieces from both ends, which may overlap. */
+/* Whether n bytes are the same, n > 0: compares words from both ends, which may overlap. */
 static TACHO_ALWAYS_INLINE bool bytes_equal(const unsigned char *a,
 					    const unsigned char *b, size_t n)
 {
@@ -329,7 +370,7 @@ static TACHO_ALWAYS_INLINE bool bytes_equal(const unsigned char *a,
 	return a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1];
 }
 
-/* What most filters are made of; nothing here needs a stack. */
+/* The instructions that most filters consist of; none needs a stack frame. */
 static TACHO_ALWAYS_INLINE bool fast_test(const struct tacho_filter *f,
 					  const struct filter_insn *in,
 					  const unsigned char *raw)
@@ -369,7 +410,7 @@ static TACHO_ALWAYS_INLINE bool fast_test(const struct tacho_filter *f,
 	}
 }
 
-/* Goes on at instruction i, whatever comes. */
+/* Continues at instruction i, with instructions of any kind. */
 static TACHO_NOINLINE bool run_slow(const struct tacho_filter *f,
 				    const struct tacho_rec *rec, uint32_t i)
 {

@@ -1,5 +1,53 @@
 // SPDX-License-Identifier: MIT
-/* onmatch, onmax, onchange: binding and doing. */
+/*
+ * hist_action.c - the actions of a histogram: onmatch, onmax and onchange with trace(),
+ * save() and snapshot().
+ *
+ * 1. What an action is
+ *
+ *	HANDLER(...).ACTION(...): the handler says at which hits, the action what is done.
+ *
+ *		onmatch(system.event)	each hit that found its variables (H2)
+ *		onmax($var)		the value is larger than the largest so far of this key
+ *		onchange($var)		the value differs from the last one of this key
+ *
+ *		trace(synth, params)	a synthetic event with these values
+ *		save(fields)		the fields are kept with the key
+ *		snapshot()		the host takes a snapshot
+ *
+ *	A hit runs its actions last, in the order of the text: keys, sums and variables
+ *	of the hit are stored by then (engine/hist.h).
+ *
+ * 2. Binding a parameter, in the kernel's order
+ *
+ *	B1  "$name": a variable of this histogram, else one of another histogram, on the event
+ *	    that the name or onmatch gives, if any.  A hit resolves it in H2
+ *	B2  "field": a field of this histogram's own event
+ *	B3  "field" that the own event does not have, with onmatch(system.event): a field of that
+ *	    event.  It happened earlier, so a variable must hold it: the host finds or makes
+ *	    a histogram there with the same keys and the variable (add_field_var), and
+ *	    the parameter becomes a reference to that variable, as in B1
+ *
+ *	If both B2 and B3 fail, the error of B2 is reported, as the kernel does.  A parameter must
+ *	fit its field of the synthetic event: the same type, or the same size and sign.
+ *
+ * 3. What a key keeps
+ *
+ *	Values that actions keep are variables of the map like those of the text, with numbers
+ *	after theirs: one for each onmax or onchange (`track`), and one, or a text, for each saved
+ *	field.  So they are shared by all processes and cleared with the element.
+ *
+ *	T1  the watched value v is computed
+ *	T2  kept value = v by compare-and-swap, if v is larger (differs); lost to another
+ *	    thread: compare again with its value
+ *	T3  only the thread that succeeded in T2 runs the action
+ *
+ *	So the largest value stays, whichever order the threads come in.  But the words that save()
+ *	stores after T2 are not one with it: of two threads that succeed at the same time the
+ *	later one's save() stays, which may be that of the smaller value, and a reader may see
+ *	a mixture.  The kernel is no stricter.  snapshot() has one value for all keys, for
+ *	which the comparison is made again, without a lock, in this process alone.
+ */
 #include "engine/hist_priv.h"
 
 #include <errno.h>

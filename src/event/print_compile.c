@@ -1,4 +1,78 @@
 // SPDX-License-Identifier: MIT
+/*
+ * print_compile.c - how a print format becomes a program.
+ *
+ *	print fmt: "dev %d,%d sector %llu %s", REC->dev >> 20, REC->dev & 0xfffff,
+ *		   REC->sector, __print_flags(REC->rw, "|", {1, "READ"}, {2, "WRITE"})
+ *
+ * 1. Four steps
+ *
+ *	print_lex.c	text to tokens
+ *	print_expr.c	each argument to a tree (print_ast.h); constants are folded and
+ *			every node gets its class, size and sign as C says
+ *	here		the format string is walked once; each conversion takes its arguments
+ *			from the list, as printf does, and emits instructions (print_prog.h)
+ *	print_run.c	runs the program for each event
+ *
+ *	The trees are in scratch memory that is released at the end.  The program is copied to
+ *	the caller's arena: code, pool (texts), specs, tables, entries, each in one piece.
+ *
+ * 2. The machine, and how expressions use it
+ *
+ *	64 registers and one span (a run of bytes of the event).  gen_int(n, r) emits what
+ *	leaves the value of tree n in register r and may use those above r.  So a binary
+ *	operator is its left side in r, its right side in r + 1, and OP_BIN.  There is no
+ *	register allocation beyond that: a tree deeper than the registers is refused.
+ *
+ *	Registers have 64 bits, C's types often 32.  A value is always kept as its
+ *	type would have it, sign- or zero-extended.  So after an operation that can leave
+ *	that range (+, -, <<, ~, a cast), and only then, an OP_CUT follows.  fits() says when
+ *	a cast changes nothing.
+ *
+ *	?:, && and || become forward jumps: jump() emits one without a target, land() fills in
+ *	the next instruction's number.  There is no jump back, so each run ends.
+ *
+ * 3. Text
+ *
+ *	Literal text is collected in the pool until an instruction follows, and then becomes
+ *	one OP_LIT (flush(), called by emit()): "%", "0x" and text between two conversions
+ *	need no instruction of their own.  Texts that instructions refer to, such as the
+ *	names of a flag table, go to the same pool between two literals (pool_text()).
+ *
+ *	gen_text() emits what appends a tree as a string: a literal, a span up to
+ *	its NUL, a table's name, or for a ?: one of two of them.  Where neither is text, the number
+ *	is an address of a string in the kernel (OP_KSTR).
+ *
+ * 4. A conversion
+ *
+ *	parsed			flags, width, precision, size, letter, %p's extension
+ *	plain %d, %u of a load	OP_DEC_S32 ..: field to digits in one instruction
+ *	plain %d, %u		the value, OP_DEC_S or OP_DEC_U
+ *	%x without precision	the value, OP_HEX
+ *	other numbers		OP_SPEC, the stars (OP_WIDTH, OP_PREC), the value, OP_NUM
+ *	%s, %c, %p.. with a width or a precision
+ *				OP_SPEC, stars, OP_MARK, the text, OP_PAD: what was
+ *				appended since the mark is cut and padded
+ *
+ *	The example above becomes
+ *
+ *		LIT "dev "; LD_U32 r0 dev; BIN_IMM r0 >> 20; DEC_S r0; LIT ","; LD_U32 r0 dev;
+ *		BIN_IMM r0 & 0xfffff; DEC_S r0; LIT " sector "; DEC_U64 sector; LIT " ";
+ *		LD_U32 r0 rw; FLAGS r0 table 0; END
+ *
+ *	(with a CUT where the sign of the value is not that of the conversion)
+ *
+ * 5. What is checked when
+ *
+ *	Here: that there are as many arguments as conversions, of the right class, that registers
+ *	and instructions suffice, that the value can be had from an event.  `need` grows to the
+ *	end of the last byte at a fixed offset.  An error has the offset in print_fmt, and the
+ *	event is then printed by its fields.
+ *	In a run: the event has `need` bytes, once; spans, when they are made.
+ *
+ *	The kernel prints stack traces and trace_printk()'s binary records by its own code, not
+ *	by their formats; gen_stack() and gen_packed() emit the same for them.
+ */
 #include "event/print.h"
 
 #include <errno.h>

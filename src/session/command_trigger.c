@@ -1,5 +1,61 @@
 // SPDX-License-Identifier: MIT
-/* Giving triggers: which may be together, their targets, and histograms. */
+/*
+ * command_trigger.c - adding, changing and removing triggers of a session.
+ *
+ * 1. One table for all processes
+ *
+ *	A trigger is a text in the session's command table.  The tool here decides
+ *	whether it may be there; each traced process compiles it by itself, later, and
+ *	never answers.  So all that could be refused must be refused here, by compiling
+ *	the text for the types that are known (tacho_order_check_trigger()), and what a
+ *	process does with a command must follow from the table alone.
+ *
+ *	The table is edited under the registry's lock, its seq odd during the edit.  A tool
+ *	killed in between leaves the table as it is then: each command is there
+ *	completely or not at all (its state is stored last), and the steps below are ordered
+ *	so that what may be missing is harmless.
+ *
+ * 2. Which triggers exclude each other
+ *
+ *	The kernel's rule: on one event one of traceon and traceoff, one snapshot, one stacktrace,
+ *	one of enable and disable for each target, and no two histograms that are the same.
+ *	Events are globs here, so two commands count as on one event if their globs may
+ *	match the same name (overlap(): exact when one of them is a name).  Removing
+ *	is strict: the same glob, command and target (is_same()).
+ *
+ * 3. Targets of enable_event and disable_event
+ *
+ *	A target has a place in the table of soft switches, shared by all triggers that name it:
+ *
+ *		users = 0	free
+ *		users > 0	the event fires in all processes; recorded unless `disabled`
+ *
+ *	S1  the first trigger takes a free place; `disabled` starts as the rules have it, so
+ *	    nothing changes until a trigger fires
+ *	S2  each further trigger counts one more user
+ *	S3  the last one gone, the place is free.  The event must stay as the switch left it, but
+ *	    from now on the rules decide: if they differ, a rule for exactly this event is added
+ *
+ *	The place is taken before the command that refers to it is added, and released after
+ *	the command was removed: a kill in between leaves a count too high (the
+ *	event fires without need), never a command without its place.
+ *
+ * 4. Histograms
+ *
+ *	series	The number in its maps' file names (hist.<series>.<type>).  A histogram with
+ *		the name of another has its series, so both count into the same maps; it must be
+ *		compatible (check_named())
+ *	change	A histogram that exists, given again with pause, cont or clear, is changed.  pause
+ *		sets the command's flag first, then that of the maps that exist: a process that
+ *		makes a map later looks at the flag (probe/compile.c)
+ *	implied	onmatch(event) with a field of that event needs a variable there
+ *		(engine/hist_action.c, B3).  If no histogram has it, one with the keys and
+ *		the filter of a histogram on that event is added as a HIDDEN command, whose `owner`
+ *		is the trigger's serial; it is removed with its owner
+ *	in use	A histogram whose variable another one reads cannot be removed (-EBUSY)
+ *	files	Removing the last command of a series removes its files.  Processes keep what they
+ *		have mapped until they recompile
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -514,11 +570,12 @@ static int add_trigger(struct tacho_order *o)
 
 static void remove_one(struct tacho_order *o, struct tacho_command *c)
 {
-	uint32_t series = c->series;
+	uint32_t series = c->series, soft = c->soft;
 	bool shared = shares_maps(o, c);
 
-	put_soft(o, c->soft);
+	/* the place last: a kill in between must not leave a command without its place */
 	tacho_order_remove(o, c);
+	put_soft(o, soft);
 	if (!shared)
 		remove_maps(o, series);
 }

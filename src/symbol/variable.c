@@ -2,17 +2,57 @@
 /*
  * variable.c - from "order->customer.name" to what the kernel can fetch.
  *
- *	1  the variable is found in the scopes around the address
- *	2  its place there: DWARF's location, or the calling convention
- *	3  the path is walked over its types
- *	4  what stands at the end becomes text and a type
+ * 1. The two languages
  *
- * Between the steps a value is one of
+ *	DWARF describes where a variable is by a program for a stack machine, and its type by a
+ *	tree.  A uprobe's argument can do much less: take a register (%di), add a constant to
+ *	an address and load from it, nested (+8(+0(%di))), load from the file's data (@+0x4010), or
+ *	be a constant (\5).  It cannot add two registers, multiply, or compare.
+ *	Translation is possible because nearly all locations are "register + constant" or
+ *	"address", and members, pointers and constant indexes only add constants and load.
+ *	Anything else is refused with a sentence that says what is missing.
  *
- *	VALUE	text is an expression that yields the value itself, plus offset
- *	MEMORY	the value lies at address text + offset
- *	FILE	the value lies in the file's own data, "@+" offset
- *	CONSTANT	offset is the value
+ * 2. Four steps
+ *
+ *	A1  find_variable(): the variable, in the scopes around the address from the inside
+ *	    out; with `function` only from that function's scope on, which may be inlined
+ *	A2  place(): where it is at this address.  Its location list has an entry for
+ *	    the address; first_op() and locate() translate its operations
+ *	A3  walk(): ->, . and [N] over its type; each changes the offset or loads
+ *	A4  write_fetch(): text and type (u32, string, x64[4], b3@5/32) for the kernel
+ *
+ *	Between the steps a value is one of
+ *
+ *		VALUE		text is an expression that yields the value, plus offset
+ *		MEMORY		the value is at address text + offset
+ *		FILE_DATA	the value is in the file's own data, "@+" offset
+ *		CONSTANT	offset is the value
+ *
+ *	follow() is the load: what the value was becomes the address in `text`, and a new
+ *	offset counts from 0.  Example, order in %di, customer at 16, name at 8 of it:
+ *
+ *		order			VALUE	"%di" + 0
+ *		->customer		MEMORY	"%di" + 16
+ *		.name			MEMORY	"%di" + 24
+ *		text			"+24(%di)"; its string: "+0(+24(%di))"
+ *
+ * 3. Where DWARF is not enough
+ *
+ *	Frame base	DW_OP_fbreg is relative to the function's frame base, most often the CFA,
+ *			which the call frame information gives for the address (cfa())
+ *	First instruction	Code that was compiled without optimisation has one place for the
+ *			whole function, on the stack, which is filled by its first instructions.
+ *			At the entry the parameter is still where the caller left it, so the
+ *			calling convention says (not_stored_yet(), abi.c)
+ *	No location	A constant is DW_AT_const_value; without it the compiler has removed
+ *			the variable
+ *	DW_OP_stack_value	the address that was computed is itself the value: MEMORY becomes
+ *			VALUE.  With an offset, the kernel could not compute the sum
+ *	Bit fields	the container and the bits in it.  DW_AT_bit_offset (DWARF 3) counts from
+ *			the container's other end, DW_AT_data_bit_offset does not
+ *	@+ offsets	the kernel counts from the mapping that has the probe, so an address of the
+ *			file becomes an offset as if the file were mapped at once
+ *			(file_relative())
  */
 #include <ctype.h>
 #include <errno.h>
