@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/digits.h"
+
 void tacho_buf_init(struct tacho_buf *b, size_t cap)
 {
 	*b = (struct tacho_buf){ .cap = cap };
@@ -78,35 +80,10 @@ void tacho_buf_printf(struct tacho_buf *b, const char *fmt, ...)
 	b->len += (size_t)n;
 }
 
-/* Writes the digits of v backwards, ending before `end`; returns the first. */
-static char *digits_before(char *end, uint64_t v)
-{
-	static const char pairs[] =
-		"00010203040506070809101112131415161718192021222324"
-		"25262728293031323334353637383940414243444546474849"
-		"50515253545556575859606162636465666768697071727374"
-		"75767778798081828384858687888990919293949596979899";
-
-	while (v >= 100) {
-		unsigned int two = (unsigned int)(v % 100) * 2;
-
-		v /= 100;
-		*--end = pairs[two + 1];
-		*--end = pairs[two];
-	}
-	if (v >= 10) {
-		*--end = pairs[v * 2 + 1];
-		*--end = pairs[v * 2];
-	} else {
-		*--end = (char)('0' + v);
-	}
-	return end;
-}
-
 void tacho_buf_put_u64(struct tacho_buf *b, uint64_t v)
 {
 	char tmp[20];
-	char *s = digits_before(tmp + sizeof(tmp), v);
+	char *s = tacho_digits_before(tmp + sizeof(tmp), v);
 
 	tacho_buf_put(b, s, (size_t)(tmp + sizeof(tmp) - s));
 }
@@ -125,7 +102,7 @@ void tacho_buf_put_u64_pad(struct tacho_buf *b, uint64_t v, unsigned int width,
 			   char fill)
 {
 	char tmp[20];
-	char *s = digits_before(tmp + sizeof(tmp), v);
+	char *s = tacho_digits_before(tmp + sizeof(tmp), v);
 	size_t n = (size_t)(tmp + sizeof(tmp) - s);
 	char *to = tacho_buf_reserve(b, n > width ? n : width);
 

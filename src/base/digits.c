@@ -7,33 +7,16 @@ const char tacho_digit_pairs[200] =
 	"50515253545556575859606162636465666768697071727374"
 	"75767778798081828384858687888990919293949596979899";
 
-/* Where the digits of v begin that end before `end`. */
-static char *backwards(char *end, uint64_t v)
-{
-	while (v >= 100) {
-		end -= 2;
-		memcpy(end, tacho_digit_pairs + 2 * (v % 100), 2);
-		v /= 100;
-	}
-	if (v >= 10) {
-		end -= 2;
-		memcpy(end, tacho_digit_pairs + 2 * v, 2);
-	} else {
-		*--end = (char)('0' + v);
-	}
-	return end;
-}
-
 char *tacho_digits(char *o, uint64_t v)
 {
-	char tmp[20], *end = tmp + sizeof(tmp), *s = backwards(end, v);
+	char tmp[20], *end = tmp + sizeof(tmp), *s = tacho_digits_before(end, v);
 
 	return tacho_chars(o, s, (size_t)(end - s));
 }
 
 char *tacho_digits_right(char *o, uint64_t v, size_t width)
 {
-	char tmp[20], *end = tmp + sizeof(tmp), *s = backwards(end, v);
+	char tmp[20], *end = tmp + sizeof(tmp), *s = tacho_digits_before(end, v);
 	size_t n = (size_t)(end - s);
 
 	if (n < width) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * digits.h - numbers of a known size as text, two digits at a time.
+ * digits.h - the decimal writer: numbers as text, two digits at a time.
  *
- * For those who write millions of lines: all write to `o`, which has the room,
- * and return the end of what they wrote; no NUL.
+ * All write to `o`, which has the room, and return the end of what they wrote; no NUL.
+ *
+ * Context: any, also signal handlers.
  */
 #ifndef TACHO_BASE_DIGITS_H
 #define TACHO_BASE_DIGITS_H
@@ -13,7 +14,7 @@
 #include <string.h>
 
 /* "00" to "99" */
-extern const char tacho_digit_pairs[200];
+extern const char tacho_digit_pairs[200] __attribute__((visibility("hidden")));
 
 /* v < 100 */
 static inline char *tacho_digits_two(char *o, uint32_t v)
@@ -36,6 +37,23 @@ static inline char *tacho_digits_nine(char *o, uint32_t v)
 	o = tacho_digits_six(o, v / 1000);
 	*o++ = (char)('0' + v / 100 % 10);
 	return tacho_digits_two(o, v % 100);
+}
+
+/* Writes the digits of v so that they end before `end`; returns where they begin. */
+static inline char *tacho_digits_before(char *end, uint64_t v)
+{
+	while (v >= 100) {
+		end -= 2;
+		memcpy(end, tacho_digit_pairs + 2 * (v % 100), 2);
+		v /= 100;
+	}
+	if (v >= 10) {
+		end -= 2;
+		memcpy(end, tacho_digit_pairs + 2 * v, 2);
+	} else {
+		*--end = (char)('0' + v);
+	}
+	return end;
 }
 
 /* As many digits as it takes, at most 20. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/text.h"
+#include "base/scan.h"
 
 #include <errno.h>
 #include <string.h>
@@ -132,20 +133,6 @@ uint64_t tacho_siphash_u64(const uint64_t key[2], uint64_t v)
 	return s[0] ^ s[1] ^ s[2] ^ s[3];
 }
 
-char *tacho_put_decimal(char *to, uint64_t v)
-{
-	char tmp[20];
-	int n = 0;
-
-	do {
-		tmp[n++] = (char)('0' + v % 10);
-		v /= 10;
-	} while (v);
-	while (n)
-		*to++ = tmp[--n];
-	return to;
-}
-
 bool tacho_event_glob(const char *glob, const char *system, const char *event)
 {
 	const char *colon = strchr(glob, ':');
@@ -173,45 +160,16 @@ uint64_t tacho_hash(const void *p, size_t len, uint64_t h)
 	return h ? h : 1;
 }
 
-/* Digits at *s into *v; moves *s.  0, -EINVAL without digits, -ERANGE. */
-static int take_digits(const char **s, uint64_t *v)
-{
-	const char *p = *s;
-
-	*v = 0;
-	for (; *p >= '0' && *p <= '9'; p++)
-		if (__builtin_mul_overflow(*v, 10u, v) ||
-		    __builtin_add_overflow(*v, (uint64_t)(*p - '0'), v))
-			return -ERANGE;
-	if (p == *s)
-		return -EINVAL;
-	*s = p;
-	return 0;
-}
-
 int tacho_parse_size(const char *s, uint64_t *bytes)
 {
-	static const char units[] = "kKmMgGtT";
-	const char *unit;
 	uint64_t v;
-	int shift = 0;
-	int err = take_digits(&s, &v);
+	int err = tacho_scan_size(&s, NULL, &v);
 
-	if (err)
-		return err;
-	unit = *s ? strchr(units, *s) : NULL;
-	if (unit) {
-		shift = 10 * (int)((unit - units) / 2 + 1);
-		s++;
-	}
-	if (!strcmp(s, "B") || (shift && !strcmp(s, "iB")))
-		s = "";
-	if (*s)
-		return -EINVAL;
-	if (v > UINT64_MAX >> shift)
-		return -ERANGE;
-	*bytes = v << shift;
-	return 0;
+	if (!err && *s)
+		err = -EINVAL;
+	if (!err)
+		*bytes = v;
+	return err;
 }
 
 int tacho_parse_time(const char *s, uint64_t *ns)
@@ -225,7 +183,7 @@ int tacho_parse_time(const char *s, uint64_t *ns)
 		{ "h", 3600000000000 },
 	};
 	uint64_t whole, part = 0, scale = 1;
-	int err = take_digits(&s, &whole);
+	int err = tacho_scan_digits(&s, NULL, 10, UINT64_MAX, &whole);
 
 	if (err)
 		return err;
@@ -252,7 +210,7 @@ int tacho_parse_time(const char *s, uint64_t *ns)
 int tacho_parse_u64(const char *s, uint64_t min, uint64_t max, uint64_t *v)
 {
 	uint64_t n;
-	int err = take_digits(&s, &n);
+	int err = tacho_scan_digits(&s, NULL, 10, UINT64_MAX, &n);
 
 	if (err)
 		return err;

@@ -33,12 +33,6 @@ uint64_t tacho_hash(const void *p, size_t len, uint64_t h);
 uint64_t tacho_siphash_u64(const uint64_t key[2], uint64_t v);
 
 /*
- * Writes v in decimal to `to`, without a NUL; up to 20 bytes.  Returns the end.  For
- * signal handlers, where printf is forbidden.
- */
-char *tacho_put_decimal(char *to, uint64_t v);
-
-/*
  * "4096", "64k", "256K", "16M", "2G" (powers of 1024; an optional B or iB
  * follows).  Returns 0, or -EINVAL for anything else, -ERANGE on overflow.
  */

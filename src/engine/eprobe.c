@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/compiler.h"
+#include "base/scan.h"
 #include "engine/names.h"
 #include "event/value.h"
 #include "tacho/abi/record.h"
@@ -71,29 +72,13 @@ static int no_memory(const struct parser *p)
 static bool number(struct piece p, uint64_t *v)
 {
 	bool minus = p.len && *p.s == '-';
-	unsigned int base = 10;
 
 	if (p.len && (*p.s == '-' || *p.s == '+'))
 		p = from(p, 1);
-	if (p.len > 2 && p.s[0] == '0' && (p.s[1] | 0x20) == 'x') {
-		base = 16;
-		p = from(p, 2);
-	} else if (p.len > 1 && *p.s == '0') {
-		base = 8;
-	}
-	*v = 0;
-	for (size_t i = 0; i < p.len; i++) {
-		char c = (char)(p.s[i] | 0x20);
-		unsigned int digit = p.s[i] >= '0' && p.s[i] <= '9' ?
-				     (unsigned int)(p.s[i] - '0') :
-				     c >= 'a' && c <= 'f' ? (unsigned int)(c - 'a') + 10 : 16;
-
-		if (digit >= base || *v > (UINT64_MAX - digit) / base)
-			return false;
-		*v = *v * base + digit;
-	}
+	if (!tacho_scan_whole(p.s, p.len, 0, v))
+		return false;
 	*v = minus ? -*v : *v;
-	return p.len > 0;
+	return true;
 }
 
 bool tacho_eprobe_base(const char *text, const char **event, size_t *system_len,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What stands on the right of a predicate: numbers, text, CPUs, functions. */
+#include "base/scan.h"
 #include "engine/filter_ast.h"
 
 #include <errno.h>
@@ -21,51 +22,10 @@ static bool is_alnum(char c)
 	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static int digit_of(char c)
-{
-	if (is_digit(c))
-		return c - '0';
-	c |= 32;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-}
-
-/* Digits of 0x10, 010 or 10; false when there is anything else or too much. */
-static bool take_digits(const char *s, size_t len, uint64_t *v)
-{
-	unsigned int base = 10;
-
-	if (len > 2 && s[0] == '0' && (s[1] | 32) == 'x') {
-		base = 16;
-		s += 2;
-		len -= 2;
-	} else if (len && s[0] == '0') {
-		base = 8;
-	}
-	*v = 0;
-	for (size_t i = 0; i < len; i++) {
-		unsigned int digit = (unsigned int)digit_of(s[i]);
-
-		if (digit >= base || __builtin_mul_overflow(*v, base, v) ||
-		    __builtin_add_overflow(*v, digit, v))
-			return false;
-	}
-	return len > 0;
-}
-
 /* A number for a field with that sign; a field without one takes no '-'. */
 static bool take_number(const char *s, size_t len, bool is_signed, uint64_t *v)
 {
-	bool minus = len && *s == '-';
-
-	if (minus && !is_signed)
-		return false;
-	if (!take_digits(s + minus, len - minus, v))
-		return false;
-	if (is_signed && *v > (uint64_t)INT64_MAX + minus)
-		return false;
-	if (minus)
-		*v = -*v;
-	return true;
+	return tacho_scan_whole(s, len, is_signed ? TACHO_SCAN_MINUS : 0, v);
 }
 
 static bool subject_is_text(enum filter_subject s)
@@ -365,14 +325,7 @@ static char list_at(const struct list *l)
 
 static bool list_number(struct list *l, uint64_t *v)
 {
-	if (!is_digit(list_at(l)))
-		return false;
-	for (*v = 0; is_digit(list_at(l)); l->s++) {
-		*v = *v * 10 + (uint64_t)(*l->s - '0');
-		if (*v > UINT32_MAX)
-			return false;
-	}
-	return true;
+	return !tacho_scan_digits(&l->s, l->end, 10, UINT32_MAX, v);
 }
 
 static bool list_ends(const struct list *l)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/scan.h"
 #include "event/type.h"
 
 #include <errno.h>
@@ -69,17 +70,11 @@ static bool take_word(struct piece *t, const char *word)
 
 static bool take_number(struct piece t, uint64_t max, uint64_t *v)
 {
-	uint64_t n = 0;
+	const char *end = t.s + t.len;
+	uint64_t n;
 
-	if (!t.len)
+	if (tacho_scan_digits(&t.s, end, 10, max, &n) || t.s != end)
 		return false;
-	for (; t.len; t.s++, t.len--) {
-		if (*t.s < '0' || *t.s > '9')
-			return false;
-		n = n * 10 + (uint64_t)(*t.s - '0');
-		if (n > max)
-			return false;
-	}
 	*v = n;
 	return true;
 }

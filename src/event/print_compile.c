@@ -860,17 +860,6 @@ static void gen_pointer(struct compiler *c, const struct conv *v,
 	pad_end(c, v);
 }
 
-/* Digits at *s, cut at what is of any use; moves *s. */
-static int32_t take_int(const char **s)
-{
-	int32_t v = 0;
-
-	for (; **s >= '0' && **s <= '9'; ++*s)
-		if (v <= TACHO_WIDTH_MAX)
-			v = v * 10 + (**s - '0');
-	return v;
-}
-
 static const char *conv_flags(const char *s, struct conv *v)
 {
 	static const char flags[] = "-+ #0";
@@ -927,7 +916,7 @@ static const char *conv_parse(struct compiler *c, const char *s, struct conv *v)
 		v->star_width = true;
 		s++;
 	} else if (*s >= '1' && *s <= '9') {
-		v->spec.width = take_int(&s);
+		v->spec.width = tacho_text_width(&s);
 	}
 	if (*s == '.') {
 		s++;
@@ -935,7 +924,7 @@ static const char *conv_parse(struct compiler *c, const char *s, struct conv *v)
 		if (v->star_prec)
 			s++;
 		else
-			v->spec.prec = take_int(&s);
+			v->spec.prec = tacho_text_width(&s);
 	}
 	s = conv_size(s, v);
 	v->letter = *s ? *s++ : '\0';

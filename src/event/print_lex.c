@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/scan.h"
 #include "event/print_ast.h"
 
 #include <string.h>
@@ -120,6 +121,7 @@ static void number(struct tacho_lex *l)
 	unsigned int base = 10;
 	bool is_u = false, is_l = false;
 	size_t i = l->pos;
+	const char *s;
 
 	if (at(l, i) == '0' && (at(l, i + 1) | 32) == 'x') {
 		base = 16;
@@ -129,13 +131,9 @@ static void number(struct tacho_lex *l)
 	}
 	t->kind = TOKEN_NUMBER;
 	t->value = 0;
-	for (; i < l->len; i++) {
-		int digit = hex_digit(l->text[i]);
-
-		if (digit < 0 || (unsigned int)digit >= base)
-			break;
-		t->value = t->value * base + (unsigned int)digit;
-	}
+	s = l->text + i;
+	(void)tacho_scan_digits(&s, l->text + l->len, base, UINT64_MAX, &t->value);
+	i = (size_t)(s - l->text);
 	for (;; i++) {
 		if ((at(l, i) | 32) == 'u')
 			is_u = true;

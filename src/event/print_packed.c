@@ -35,16 +35,6 @@ struct argument {
 
 /* ---- the format ------------------------------------------------------------------ */
 
-static int32_t take_digits(const char **s)
-{
-	int32_t v = 0;
-
-	for (; **s >= '0' && **s <= '9'; ++*s)
-		if (v <= TACHO_WIDTH_MAX)
-			v = v * 10 + (**s - '0');
-	return v;
-}
-
 static const char *parse_flags(const char *s, struct tacho_spec *spec)
 {
 	static const char letters[] = "-+ #0";
@@ -65,7 +55,7 @@ static const char *parse_width(const char *s, struct conversion *c)
 	if (c->star_width)
 		return s + 1;
 	if (*s >= '0' && *s <= '9')
-		c->spec.width = take_digits(&s);
+		c->spec.width = tacho_text_width(&s);
 	return s;
 }
 
@@ -77,7 +67,7 @@ static const char *parse_precision(const char *s, struct conversion *c)
 	c->star_prec = *s == '*';
 	if (c->star_prec)
 		return s + 1;
-	c->spec.prec = take_digits(&s);
+	c->spec.prec = tacho_text_width(&s);
 	return s;
 }
 

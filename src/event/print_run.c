@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/text.h"
 #include "event/print_ast.h"
 #include "event/print_packed.h"
@@ -24,37 +25,19 @@ struct run {
 	uint64_t r[TACHO_PRINT_REGS + 1];	/* OP_BIN reads r + 1 */
 };
 
-static const char pairs[] =
-	"00010203040506070809101112131415161718192021222324"
-	"25262728293031323334353637383940414243444546474849"
-	"50515253545556575859606162636465666768697071727374"
-	"75767778798081828384858687888990919293949596979899";
-
 /* Most numbers in events are small; 20 bytes are free at `to`. */
 static inline char *put_dec(char *to, uint64_t v)
 {
-	char tmp[20], *p = tmp + sizeof(tmp);
+	char tmp[20], *p;
 	size_t n;
 
 	if (v < 10) {
 		*to = (char)('0' + v);
 		return to + 1;
 	}
-	if (v < 100) {
-		memcpy(to, pairs + v * 2, 2);
-		return to + 2;
-	}
-	while (v >= 100) {
-		p -= 2;
-		memcpy(p, pairs + v % 100 * 2, 2);
-		v /= 100;
-	}
-	if (v >= 10) {
-		p -= 2;
-		memcpy(p, pairs + v * 2, 2);
-	} else {
-		*--p = (char)('0' + v);
-	}
+	if (v < 100)
+		return tacho_digits_two(to, (uint32_t)v);
+	p = tacho_digits_before(tmp + sizeof(tmp), v);
 	n = (size_t)(tmp + sizeof(tmp) - p);
 	memcpy(to, p, n);
 	return to + n;

@@ -6,6 +6,15 @@
 #include <sys/socket.h>
 
 #include "base/bytes.h"
+#include "base/scan.h"
+
+int32_t tacho_text_width(const char **s)
+{
+	uint64_t v = 0;
+
+	(void)tacho_scan_digits(s, NULL, 10, INT32_MAX, &v);
+	return (int32_t)v;
+}
 
 static const char lower[] = "0123456789abcdef";
 static const char upper[] = "0123456789ABCDEF";

@@ -18,6 +18,12 @@
 /* Widths and precisions beyond this are cut: the kernel's own line is 8 KiB. */
 #define TACHO_WIDTH_MAX 4096
 
+/*
+ * A width or precision at *s, which ends with a NUL; moves *s after its digits.  0 if there are
+ * none.  Context: any.
+ */
+int32_t tacho_text_width(const char **s);
+
 enum tacho_spec_flag {
 	TACHO_SPEC_LEFT = 1,		/* '-' */
 	TACHO_SPEC_PLUS = 2,		/* '+' */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* probe_arg.c - what a probe fetches: registers, memory, constants, and types. */
 #include "kernel/probe_arg.h"
+#include "base/scan.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -46,33 +47,20 @@ static bool in_program(const struct fetch *f)
 /* A number of all len bytes, maybe with a sign, as the kernel reads it. */
 static bool number(const char *s, size_t len, int64_t *v)
 {
-	char digits[32], *end;
-	size_t sign = len && (*s == '-' || *s == '+');
+	bool plus = len && *s == '+';
+	uint64_t n;
 
-	if (len <= sign || len >= sizeof(digits) ||
-	    !isdigit((unsigned char)s[sign]))
+	if (!tacho_scan_whole(s + plus, len - plus, len && *s == '-' ? TACHO_SCAN_MINUS : 0, &n))
 		return false;
-	memcpy(digits, s, len);
-	digits[len] = '\0';
-	errno = 0;
-	if (*s == '-')
-		*v = strtoll(digits, &end, 0);
-	else
-		*v = (int64_t)strtoull(digits, &end, 0);
-	return !*end && !errno;
+	*v = (int64_t)n;
+	return true;
 }
 
 static bool decimal(const char *s, size_t len, uint64_t *v)
 {
-	*v = 0;
-	if (!len || len > 10)
-		return false;
-	for (size_t i = 0; i < len; i++) {
-		if (!isdigit((unsigned char)s[i]))
-			return false;
-		*v = *v * 10 + (uint64_t)(s[i] - '0');
-	}
-	return true;
+	const char *end = s + len;
+
+	return len <= 10 && !tacho_scan_digits(&s, end, 10, UINT64_MAX, v) && s == end;
 }
 
 /* ---- FETCH ---- */

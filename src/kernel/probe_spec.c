@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scan.h"
 #include "kernel/probe_arg.h"
 
 #define MAX_ACTIVE	4096u
@@ -174,15 +175,7 @@ static int parse_head(struct parser *p)
 /* A number as the kernel reads them, of all len bytes. */
 static bool number(const char *s, size_t len, uint64_t *v)
 {
-	char digits[32], *end;
-
-	if (!len || len >= sizeof(digits) || !isdigit((unsigned char)*s))
-		return false;
-	memcpy(digits, s, len);
-	digits[len] = '\0';
-	errno = 0;
-	*v = strtoull(digits, &end, 0);
-	return !*end && !errno;
+	return tacho_scan_whole(s, len, 0, v);
 }
 
 /* "%return" at the end of a place takes it from *len. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/scan.h"
 #include "probe/actions.h"
 #include "sys/mapping.h"
 
@@ -28,22 +29,12 @@ bool tacho_memory_read(uint64_t addr, void *to, size_t size)
 }
 
 /* A number in hexadecimal or decimal at *s; moves *s behind it and what ends it. */
-static uint64_t take_number(const char **s, const char *end, uint64_t base)
+static uint64_t take_number(const char **s, const char *end, unsigned int base)
 {
-	const char *p = *s;
 	uint64_t v = 0;
 
-	for (; p < end; p++) {
-		char c = *p;
-
-		if (c >= '0' && c <= '9')
-			v = v * base + (uint64_t)(c - '0');
-		else if (base == 16 && c >= 'a' && c <= 'f')
-			v = v * base + (uint64_t)(c - 'a') + 10;
-		else
-			break;
-	}
-	*s = p < end ? p + 1 : p;
+	(void)tacho_scan_digits(s, end, base, UINT64_MAX, &v);
+	*s += *s < end;
 	return v;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/digits.h"
 #include "base/text.h"
 #include "probe/maps.h"
 #include "probe/actions.h"
@@ -56,7 +57,7 @@ static void put_hex(struct block *b, uint64_t v)
 
 static void put_decimal(struct block *b, uint64_t v, char after)
 {
-	b->len = (size_t)(tacho_put_decimal(b->text + b->len, v) - b->text);
+	b->len = (size_t)(tacho_digits(b->text + b->len, v) - b->text);
 	b->text[b->len++] = after;
 }
 
@@ -138,11 +139,11 @@ static void id_of_file(struct block *b, const struct probe_map *m)
 	if (stat(b->path, &st) || (uint64_t)st.st_ino != m->inode)
 		return;
 	memcpy(p, "f:", 2);
-	p = tacho_put_decimal(p + 2, (uint64_t)st.st_size);
+	p = tacho_digits(p + 2, (uint64_t)st.st_size);
 	*p++ = ':';
-	p = tacho_put_decimal(p, (uint64_t)st.st_mtim.tv_sec);
+	p = tacho_digits(p, (uint64_t)st.st_mtim.tv_sec);
 	*p++ = '.';
-	p = tacho_put_decimal(p, (uint64_t)st.st_mtim.tv_nsec);
+	p = tacho_digits(p, (uint64_t)st.st_mtim.tv_nsec);
 	*p = '\0';
 }
 
@@ -346,11 +347,11 @@ static int tell_child(const struct probe_session *s, int32_t parent)
 {
 	char text[96] = "\nchild ", *p = text + 7;
 
-	p = tacho_put_decimal(p, (uint64_t)tacho_probe.pid);
+	p = tacho_digits(p, (uint64_t)tacho_probe.pid);
 	*p++ = ' ';
-	p = tacho_put_decimal(p, (uint64_t)parent);
+	p = tacho_digits(p, (uint64_t)parent);
 	*p++ = ' ';
-	p = tacho_put_decimal(p, tacho_clock_read(s->view.ring.clock));
+	p = tacho_digits(p, tacho_clock_read(s->view.ring.clock));
 	*p++ = '\n';
 	return append(s, text, (size_t)(p - text));
 }

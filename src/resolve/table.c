@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scan.h"
 #include "base/text.h"
 #include "resolve/priv.h"
 #include "session/objects.h"
@@ -20,25 +21,10 @@ struct line {
 };
 
 /* A number up to a blank or the end of the line. */
-static bool take_number(struct line *l, uint64_t base, uint64_t *v)
+static bool take_number(struct line *l, unsigned int base, uint64_t *v)
 {
-	const char *from = l->at;
-
-	for (*v = 0; l->at < l->end && *l->at != ' '; l->at++) {
-		char c = *l->at;
-		uint64_t digit;
-
-		if (c >= '0' && c <= '9')
-			digit = (uint64_t)(c - '0');
-		else if (base == 16 && c >= 'a' && c <= 'f')
-			digit = (uint64_t)(c - 'a') + 10;
-		else
-			return false;
-		if (*v > (UINT64_MAX - digit) / base)
-			return false;
-		*v = *v * base + digit;
-	}
-	if (l->at == from)
+	if (tacho_scan_digits(&l->at, l->end, base, UINT64_MAX, v) ||
+	    (l->at < l->end && *l->at != ' '))
 		return false;
 	l->at += l->at < l->end;
 	return true;

@@ -8,6 +8,7 @@
 
 #include "base/atomic.h"
 #include "base/inject.h"
+#include "base/digits.h"
 #include "base/text.h"
 #include "ring/write.h"
 #include "sys/clock.h"
@@ -20,9 +21,9 @@ void tacho_ring_file(char *to, size_t size, uint32_t lane, uint32_t id)
 		return;
 	}
 	memcpy(to, "buf.", 4);
-	to = tacho_put_decimal(to + 4, lane);
+	to = tacho_digits(to + 4, lane);
 	*to++ = '.';
-	to = tacho_put_decimal(to, id);
+	to = tacho_digits(to, id);
 	*to = '\0';
 }
 
@@ -139,7 +140,7 @@ static int make_file(int dirfd, const char *name, uint64_t size)
 	int fd, err;
 
 	memcpy(temp, "tmp.", 4);
-	end = tacho_put_decimal(temp + 4, (uint32_t)gettid());
+	end = tacho_digits(temp + 4, (uint32_t)gettid());
 	*end++ = '.';
 	*end = '\0';
 	memcpy(end, name, strlen(name) + 1);

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "base/inject.h"
+#include "base/scan.h"
+#include "base/digits.h"
 #include "base/text.h"
 #include "sys/mapping.h"
 
@@ -20,9 +22,9 @@
 static void put_name(char *to, const struct tacho_histmap *h)
 {
 	memcpy(to, "hist.", 5);
-	to = tacho_put_decimal(to + 5, h->series);
+	to = tacho_digits(to + 5, h->series);
 	*to++ = '.';
-	to = tacho_put_decimal(to, h->type);
+	to = tacho_digits(to, h->type);
 	*to = '\0';
 }
 
@@ -116,7 +118,7 @@ static int make_at(const struct tacho_view *v, int dirfd,
 
 	put_name(name, h);
 	memcpy(temp, "tmp.", 4);
-	end = tacho_put_decimal(temp + 4, (uint64_t)gettid());
+	end = tacho_digits(temp + 4, (uint64_t)gettid());
 	*end++ = '.';
 	memcpy(end, name, strlen(name) + 1);
 	g.nr_cpus = choose_cpus(v, &g);
@@ -169,13 +171,12 @@ int tacho_histmap_open(const struct tacho_view *v, struct tacho_histmap *h)
 /* Decimal digits at *s; false when there are none, or too many. */
 static bool take_number(const char **s, uint32_t *v)
 {
-	uint64_t n = 0;
-	const char *from = *s;
+	uint64_t n;
 
-	while (**s >= '0' && **s <= '9' && n <= UINT32_MAX)
-		n = n * 10 + (uint64_t)(*(*s)++ - '0');
+	if (tacho_scan_digits(s, NULL, 10, UINT32_MAX, &n))
+		return false;
 	*v = (uint32_t)n;
-	return *s != from && n <= UINT32_MAX;
+	return true;
 }
 
 bool tacho_histmap_parse(const char *name, struct tacho_histmap *h)

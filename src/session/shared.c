@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/digits.h"
 #include "base/text.h"
 #include "session/dir.h"
 #include "sys/mapping.h"
@@ -21,9 +22,9 @@ static void own_name(char *p, const char *name)
 	memcpy(p, name, n);
 	p += n;
 	*p++ = '.';
-	p = tacho_put_decimal(p, (uint64_t)getpid());
+	p = tacho_digits(p, (uint64_t)getpid());
 	*p++ = '.';
-	p = tacho_put_decimal(p, (uint64_t)gettid());
+	p = tacho_digits(p, (uint64_t)gettid());
 	*p = '\0';
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "stream/facts.h"
+#include "base/scan.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -100,11 +101,9 @@ int tacho_facts_add_task(struct tacho_facts *f, int32_t pid, int32_t tgid,
 static bool take_number(const char **s, const char *end, int32_t *v)
 {
 	const char *p = *s;
-	int64_t n = 0;
+	uint64_t n;
 
-	for (; p < end && *p >= '0' && *p <= '9' && n <= INT32_MAX; p++)
-		n = n * 10 + (*p - '0');
-	if (p == *s || n > INT32_MAX || p == end || *p != ' ')
+	if (tacho_scan_digits(&p, end, 10, INT32_MAX, &n) || p == end || *p != ' ')
 		return false;
 	*v = (int32_t)n;
 	*s = p + 1;

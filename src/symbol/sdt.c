@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/scan.h"
 #include "symbol/priv.h"
 
 #define SDT_MAX		100000u		/* in one file */
@@ -143,18 +144,15 @@ size_t tacho_sdt_nr_args(const struct tacho_sdt *s)
 	return n;
 }
 
-/* A decimal or hexadecimal number of the whole text; false when it is none. */
+/* A number of the whole text; false when it is none. */
 static bool number(const char *s, size_t len, int64_t *v)
 {
-	char copy[32], *end;
+	uint64_t n;
 
-	if (!len || len >= sizeof(copy) || *s == ' ')
+	if (!tacho_scan_whole(s, len, TACHO_SCAN_MINUS | TACHO_SCAN_PLUS, &n))
 		return false;
-	memcpy(copy, s, len);
-	copy[len] = '\0';
-	errno = 0;
-	*v = strtoll(copy, &end, 0);
-	return !*end && end != copy && !errno;
+	*v = (int64_t)n;
+	return true;
 }
 
 struct operand {

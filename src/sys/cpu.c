@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/scan.h"
 
 /* Reads a small file; returns its length, NUL-terminated, or -1. */
 static int read_small(const char *path, char *to, size_t size)
@@ -61,21 +62,13 @@ bool tacho_cpu_online(unsigned int cpu)
 {
 	char text[4096];
 	const char *s = text;
-	char *end;
+	uint64_t first, last;
 
 	if (read_small("/sys/devices/system/cpu/online", text, sizeof(text)) < 1)
 		return true;
 	for (;;) {
-		unsigned long first = strtoul(s, &end, 10);
-		unsigned long last = first;
-
-		if (end == s)
+		if (tacho_scan_range(&s, NULL, UINT32_MAX, &first, &last))
 			return false;
-		s = end;
-		if (*s == '-') {
-			last = strtoul(s + 1, &end, 10);
-			s = end;
-		}
 		if (cpu >= first && cpu <= last)
 			return true;
 		if (*s++ != ',')

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/scan.h"
 #include "base/text.h"
 #include "face/ftrace/priv.h"
 #include "face/ftrace/store.h"
@@ -818,16 +819,14 @@ char *tree_trim(char *text)
 /* As the kernel's kstrtoul(): a plus before it and one newline behind it are allowed. */
 int tree_number(const char *text, uint64_t max, uint64_t *value)
 {
-	uint64_t v = 0;
+	uint64_t v;
+	int err;
 
 	if (*text == '+')
 		text++;
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	for (; *text >= '0' && *text <= '9'; text++)
-		if (__builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, (uint64_t)(*text - '0'), &v))
-			return -ERANGE;
+	err = tacho_scan_digits(&text, NULL, 10, UINT64_MAX, &v);
+	if (err)
+		return err;
 	if (*text == '\n')
 		text++;
 	if (*text || v > max)

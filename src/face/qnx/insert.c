@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/digits.h"
 #include "base/text.h"
 #include "face/made.h"
 #include "face/qnx/run.h"
@@ -119,7 +120,7 @@ static void name_user(struct qnx_event *e, enum qnx_user_form form, uint32_t eve
 	char *p = e->name;
 
 	memcpy(p, "event_", 6);
-	p = tacho_put_decimal(p + 6, event);
+	p = tacho_digits(p + 6, event);
 	memcpy(p, suffix[form], strlen(suffix[form]) + 1);
 	e->event.system = "user";
 	e->event.name = e->name;

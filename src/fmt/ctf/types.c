@@ -8,25 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/scan.h"
 #include "fmt/ctf/layout.h"
 
 #define IDS		65536u
 #define LINE_MAX_LEN	1024u
 #define NAMES_MAX	((size_t)16 << 20)
-
-static bool number(const char **s, const char *end, uint64_t max, uint64_t *v)
-{
-	const char *p = *s;
-	uint64_t n = 0;
-
-	for (; p < end && *p >= '0' && *p <= '9' && n <= max; p++)
-		n = n * 10 + (uint64_t)(*p - '0');
-	if (p == *s || n > max)
-		return false;
-	*s = p;
-	*v = n;
-	return true;
-}
 
 static int make_room(struct tacho_ctf_types *t, uint32_t id)
 {
@@ -58,7 +45,7 @@ static int64_t index_line(struct tacho_ctf_types *t, const char *line,
 	uint64_t id, v;
 	bool standin;
 
-	if (!number(&line, end, IDS - 1, &id) || line == end || *line != ' ')
+	if (tacho_scan_digits(&line, end, 10, IDS - 1, &id) || line == end || *line != ' ')
 		return -EINVAL;
 	name = line + 1;
 	name_end = memchr(name, ' ', (size_t)(end - name));
@@ -68,7 +55,7 @@ static int64_t index_line(struct tacho_ctf_types *t, const char *line,
 	standin = line < end && *line == '=';
 	if (standin)
 		line++;
-	if (!number(&line, end, standin ? IDS - 1 : TACHO_CTF_FORMAT_MAX, &v) ||
+	if (tacho_scan_digits(&line, end, 10, standin ? IDS - 1 : TACHO_CTF_FORMAT_MAX, &v) ||
 	    line != end)
 		return -EINVAL;
 	e.base = standin ? (uint32_t)v : (uint32_t)id;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/scan.h"
 #include "event/type.h"
 #include "fmt/lkst/record.h"
 
@@ -107,22 +108,12 @@ static bool unescape(char *s)
 
 static bool number(const char *s, uint16_t *value)
 {
-	static const char digits[] = "0123456789abcdef";
 	bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
-	unsigned int v = 0, base = hex ? 16 : 10;
+	uint64_t v;
 
 	s += hex ? 2 : 0;
-	if (!*s)
+	if (tacho_scan_digits(&s, NULL, hex ? 16 : 10, LKST_TYPES_NR - 1, &v) || *s)
 		return false;
-	for (; *s; s++) {
-		const char *d = strchr(digits, *s >= 'A' && *s <= 'F' ? *s + 32 : *s);
-
-		if (!d || (unsigned int)(d - digits) >= base)
-			return false;
-		v = v * base + (unsigned int)(d - digits);
-		if (v >= LKST_TYPES_NR)
-			return false;
-	}
 	*value = (uint16_t)v;
 	return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/digits.h"
 #include "base/text.h"
 #include "fmt/ltt/part.h"
 
@@ -111,7 +112,7 @@ static void type_name(char *to, size_t size, const char *from, size_t len,
 	}
 	to[n] = '\0';
 	if (!n)
-		(void)tacho_put_decimal(stpcpy(to, "custom_"), id);
+		(void)tacho_digits(stpcpy(to, "custom_"), id);
 }
 
 /* Two ids of one name: the second one has its number behind it. */
@@ -141,7 +142,7 @@ static void declare_type(struct tacho_ltt_source *s, struct tacho_ltt_custom *c,
 		size_t n = strlen(name);
 
 		name[n++] = '_';
-		*tacho_put_decimal(name + n, c->id) = '\0';
+		*tacho_digits(name + n, c->id) = '\0';
 	}
 	c->type = tacho_ltt_custom_type(&s->arena, s->layout, id, name, c->text);
 	if (!c->type || tacho_source_set_type(&s->source, TACHO_STREAM_KERNEL, id,
