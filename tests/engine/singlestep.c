@@ -178,11 +178,12 @@ static bool has_copies(void)
 #endif
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	cpu_set_t set;
 	bool breaks;
 
+	test_args(argc, argv);
 	CPU_ZERO(&set);
 	CPU_SET(0, &set);
 	if (!singlestep_init())
@@ -194,7 +195,7 @@ int main(void)
 		printf("# no hardware breakpoints: sequences are not killed inside\n");
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(scenes); i++)
 		if (scenes[i].shared || (has_copies() && breaks))
-			test_scene(&scenes[i]);
+			TEST_NAMED(scenes[i].name, test_scene(&scenes[i]));
 	return test_done();
 }
 #endif

@@ -1058,23 +1058,24 @@ static void test_synth_commands(void)
 	world_release(&w);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_golden(GOLDEN "/synth/kernel");
-	test_golden(GOLDEN "/engine/kernel");
-	test_one_of_each();
-	test_counts();
-	test_traceoff();
-	test_enable_event();
-	test_system_filter();
-	test_wrong_filter();
-	test_named();
-	test_hist_switch();
-	test_latency();
-	test_references();
-	test_depth();
-	test_memory();
-	test_synth_commands();
-	test_no_host();
+	test_args(argc, argv);
+	TEST(test_golden(GOLDEN "/synth/kernel"));
+	TEST(test_golden(GOLDEN "/engine/kernel"));
+	TEST(test_one_of_each());
+	TEST(test_counts());
+	TEST(test_traceoff());
+	TEST(test_enable_event());
+	TEST(test_system_filter());
+	TEST(test_wrong_filter());
+	TEST(test_named());
+	TEST(test_hist_switch());
+	TEST(test_latency());
+	TEST(test_references());
+	TEST(test_depth());
+	TEST(test_memory());
+	TEST(test_synth_commands());
+	TEST(test_no_host());
 	return test_done();
 }

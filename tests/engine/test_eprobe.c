@@ -346,20 +346,21 @@ static void test_engine(void)
 	tacho_engine_free(engine);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	test_args(argc, argv);
 	tacho_arena_init(&arena, (size_t)16 << 20);
 	base = tacho_type_parse(&arena, "sched", "sched_switch", 5, switch_format,
 				sizeof(switch_format) - 1, NULL);
 	if (!CHECK(base != NULL))
 		return test_done();
-	test_formats();
-	test_errors();
-	test_list();
-	test_records();
-	test_short();
-	test_memory();
-	test_engine();
+	TEST(test_formats());
+	TEST(test_errors());
+	TEST(test_list());
+	TEST(test_records());
+	TEST(test_short());
+	TEST(test_memory());
+	TEST(test_engine());
 	tacho_arena_release(&arena);
 	return test_done();
 }

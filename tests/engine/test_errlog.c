@@ -87,11 +87,12 @@ static void test_long(void)
 	tacho_buf_release(&b);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_first_error_stays();
-	test_print();
-	test_ring();
-	test_long();
+	test_args(argc, argv);
+	TEST(test_first_error_stays());
+	TEST(test_print());
+	TEST(test_ring());
+	TEST(test_long());
 	return test_done();
 }

@@ -406,10 +406,11 @@ static void test_match(void)
 	tacho_arena_release(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_answers();
-	test_untyped();
-	test_match();
+	test_args(argc, argv);
+	TEST(test_answers());
+	TEST(test_untyped());
+	TEST(test_match());
 	return test_done();
 }

@@ -396,24 +396,25 @@ static void test_kin(void)
 			   table[i].kin, __FILE__, __LINE__, "%s", table[i].text);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct tacho_diag d = { .err = 0 };
 
+	test_args(argc, argv);
 	tacho_arena_init(&arena, (size_t)1 << 28);
 	type = tacho_type_parse(&arena, "test", NULL, 0, filter_type_text,
 				sizeof(filter_type_text) - 1, &d);
 	test_check(type != NULL, __FILE__, __LINE__, "%s", d.text);
-	test_run();
-	test_no_names();
-	test_errors();
-	test_nothing();
-	test_normal();
-	test_kin();
-	test_many();
-	test_deep();
-	test_memory();
-	test_verify();
+	TEST(test_run());
+	TEST(test_no_names());
+	TEST(test_errors());
+	TEST(test_nothing());
+	TEST(test_normal());
+	TEST(test_kin());
+	TEST(test_many());
+	TEST(test_deep());
+	TEST(test_memory());
+	TEST(test_verify());
 	tacho_arena_release(&arena);
 	return test_done();
 }

@@ -678,11 +678,12 @@ static void test_set(const char *name, bool synthetic)
 	tacho_arena_release(&g.arena);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_set("keys", false);
-	test_set("vars", true);
-	test_set("stack", false);
-	test_set("snapshot", false);
+	test_args(argc, argv);
+	TEST(test_set("keys", false));
+	TEST(test_set("vars", true));
+	TEST(test_set("stack", false));
+	TEST(test_set("snapshot", false));
 	return test_done();
 }

@@ -1113,27 +1113,28 @@ static void set_up(void)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	test_args(argc, argv);
 	set_up();
-	test_number_keys();
-	test_log2();
-	test_string_keys();
-	test_stack_keys();
-	test_execname();
-	test_values();
-	test_full();
-	test_expressions();
-	test_errors();
-	test_latency();
-	test_hand_on();
-	test_field_of_other();
-	test_references();
-	test_onmax();
-	test_snapshot();
-	test_strings();
-	test_threads();
-	test_same();
+	TEST(test_number_keys());
+	TEST(test_log2());
+	TEST(test_string_keys());
+	TEST(test_stack_keys());
+	TEST(test_execname());
+	TEST(test_values());
+	TEST(test_full());
+	TEST(test_expressions());
+	TEST(test_errors());
+	TEST(test_latency());
+	TEST(test_hand_on());
+	TEST(test_field_of_other());
+	TEST(test_references());
+	TEST(test_onmax());
+	TEST(test_snapshot());
+	TEST(test_strings());
+	TEST(test_threads());
+	TEST(test_same());
 	tacho_arena_release(&arena);
 	return test_done();
 }

@@ -627,30 +627,31 @@ static void test_overflow(void)
 	forget();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_whole();
-	test_empty();
-	test_names();
-	test_saved();
-	test_saved_stack();
-	test_percent();
-	test_ties();
+	test_args(argc, argv);
+	TEST(test_whole());
+	TEST(test_empty());
+	TEST(test_names());
+	TEST(test_saved());
+	TEST(test_saved_stack());
+	TEST(test_percent());
+	TEST(test_ties());
 	test_checker();
-	test_json_keys();
-	test_json_ranges();
-	test_json_saved();
-	test_chart_log2();
-	test_chart_buckets();
-	test_buckets_order();
-	test_chart_cut();
-	test_chart_widths();
-	test_quantiles();
-	test_quantile_buckets();
-	test_quantiles_by();
-	test_quantiles_keys();
-	test_quantiles_lost();
-	test_no_quantile();
-	test_overflow();
+	TEST(test_json_keys());
+	TEST(test_json_ranges());
+	TEST(test_json_saved());
+	TEST(test_chart_log2());
+	TEST(test_chart_buckets());
+	TEST(test_buckets_order());
+	TEST(test_chart_cut());
+	TEST(test_chart_widths());
+	TEST(test_quantiles());
+	TEST(test_quantile_buckets());
+	TEST(test_quantiles_by());
+	TEST(test_quantiles_keys());
+	TEST(test_quantiles_lost());
+	TEST(test_no_quantile());
+	TEST(test_overflow());
 	return test_done();
 }

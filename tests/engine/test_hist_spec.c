@@ -205,8 +205,11 @@ static void test_golden(const char *path, bool typed, int at_least)
 	golden_close(&g);
 }
 
-static void test_sentences(void)
+/* What kernels answered, and each of their sentences is among it. */
+static void test_kernels(void)
 {
+	test_golden(GOLDEN "/hist_spec/hist", false, 400);
+	test_golden(GOLDEN "/hist_spec/hist_typed", true, 150);
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(sentences); i++)
 		test_check(sentences[i].seen, __FILE__, __LINE__,
 			   "no case for: %s", sentences[i].text);
@@ -377,14 +380,13 @@ static void test_memory(void)
 	tacho_arena_release(&types);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_golden(GOLDEN "/hist_spec/hist", false, 400);
-	test_golden(GOLDEN "/hist_spec/hist_typed", true, 150);
-	test_sentences();
-	test_own_columns();
-	test_tree();
-	test_forms();
-	test_memory();
+	test_args(argc, argv);
+	TEST(test_kernels());
+	TEST(test_own_columns());
+	TEST(test_tree());
+	TEST(test_forms());
+	TEST(test_memory());
 	return test_done();
 }

@@ -1020,15 +1020,16 @@ static void test_all(void)
 	test_hostile();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	uint32_t all = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 
-	test_all();
+	test_args(argc, argv);
+	TEST_NAMED("no copies", test_all());
 	/* those on other CPUs count in the shared words */
 	cpus = 1;
-	test_all();
+	TEST_NAMED("a copy for one CPU", test_all());
 	cpus = all > 1 ? all : 2;
-	test_all();
+	TEST_NAMED("a copy for each CPU", test_all());
 	return test_done();
 }

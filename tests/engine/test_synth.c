@@ -284,12 +284,13 @@ static void test_memory(void)
 	CHECK(failed > 10);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_name();
-	test_golden();
-	test_raw();
-	test_cut();
-	test_memory();
+	test_args(argc, argv);
+	TEST(test_name());
+	TEST(test_golden());
+	TEST(test_raw());
+	TEST(test_cut());
+	TEST(test_memory());
 	return test_done();
 }

@@ -186,13 +186,14 @@ static void test_memory(void)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_golden(GOLDEN "/trigger/trigger", false, 90);
-	test_golden(GOLDEN "/trigger/trigger_typed", true, 15);
-	test_errors();
-	test_spec();
-	test_left();
-	test_memory();
+	test_args(argc, argv);
+	TEST(test_golden(GOLDEN "/trigger/trigger", false, 90));
+	TEST(test_golden(GOLDEN "/trigger/trigger_typed", true, 15));
+	TEST(test_errors());
+	TEST(test_spec());
+	TEST(test_left());
+	TEST(test_memory());
 	return test_done();
 }

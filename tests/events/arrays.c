@@ -213,14 +213,15 @@ static void test_pids(void)
 	tacho_dir_close(&dir);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	test_args(argc, argv);
 	test_begin();
-	test_nothing();
-	test_no_directory();
-	test_global();
-	test_by_name();
-	test_other_session();
-	test_pids();
+	TEST(test_nothing());
+	TEST(test_no_directory());
+	TEST(test_global());
+	TEST(test_by_name());
+	TEST(test_other_session());
+	TEST(test_pids());
 	return test_done();
 }

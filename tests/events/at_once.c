@@ -246,15 +246,16 @@ static void test_large(void)
 	drop_event(file, "large");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	test_args(argc, argv);
 	test_begin();
 	make_session("boot");
-	test_example();
-	test_dynamic();
-	test_numbers();
-	test_stack();
-	test_counts();
-	test_large();
+	TEST(test_example());
+	TEST(test_dynamic());
+	TEST(test_numbers());
+	TEST(test_stack());
+	TEST(test_counts());
+	TEST(test_large());
 	return test_done();
 }

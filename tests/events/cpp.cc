@@ -8,12 +8,7 @@
 
 #include <tacho/events.h>
 
-static int failed;
-
-#define CHECK(cond) do { \
-	if (!(cond)) \
-		std::printf("not ok %d - line %d: %s\n", ++failed, __LINE__, #cond); \
-} while (0)
+#include "unit/test.h"
 
 static int run_none(struct dynevent_cmd *cmd)
 {
@@ -36,7 +31,7 @@ static void remove_run_dir()
 		std::printf("# %s is left\n", run_dir);
 }
 
-int main()
+static void test_calls()
 {
 	static const struct synth_field_desc fields[] = {
 		{ "int", "a" }, { "char[16]", "b" },
@@ -48,9 +43,6 @@ int main()
 	char buf[MAX_DYNEVENT_CMD_LEN];
 	int number = -1;
 
-	if (!mkdtemp(run_dir) || std::atexit(remove_run_dir))
-		return 1;
-	setenv("TACHO_DIR", run_dir, 1);
 	dynevent_cmd_init(&cmd, buf, sizeof(buf), DYNEVENT_TYPE_NONE, run_none);
 	dynevent_arg_init(&arg, nullptr, 0);
 	dynevent_arg_init(&arg, 0);
@@ -88,8 +80,14 @@ int main()
 	trace_array_put(tr);
 	CHECK(!trace_array_destroy(tr));
 	CHECK(!synth_event_delete("cpp"));
-	if (!failed)
-		std::printf("ok 1 - events in C++\n");
-	std::printf("1..%d\n", failed ? failed : 1);
-	return failed != 0;
+}
+
+int main(int argc, char **argv)
+{
+	test_args(argc, argv);
+	if (!mkdtemp(run_dir) || std::atexit(remove_run_dir))
+		return 1;
+	setenv("TACHO_DIR", run_dir, 1);
+	TEST(test_calls());
+	return test_done();
 }

@@ -282,16 +282,17 @@ static void test_again(void)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	test_args(argc, argv);
 	test_begin();
 	make_session("boot");
-	test_create();
-	test_steps();
-	test_arrays();
-	test_bad_definitions();
-	test_bad_calls();
-	test_field_count();
-	test_again();
+	TEST(test_create());
+	TEST(test_steps());
+	TEST(test_arrays());
+	TEST(test_bad_definitions());
+	TEST(test_bad_calls());
+	TEST(test_field_count());
+	TEST(test_again());
 	return test_done();
 }

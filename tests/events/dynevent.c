@@ -156,12 +156,13 @@ static void test_synthetic(void)
 	drop_event(file, "byhand");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	test_args(argc, argv);
 	test_begin();
-	test_example();
-	test_later_forms();
-	test_full();
-	test_synthetic();
+	TEST(test_example());
+	TEST(test_later_forms());
+	TEST(test_full());
+	TEST(test_synthetic());
 	return test_done();
 }

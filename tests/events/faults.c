@@ -153,11 +153,8 @@ static bool can_fail(void)
 	return !p;
 }
 
-int main(void)
+static void test_faults(void)
 {
-	if (!can_fail())
-		SKIP("the allocator cannot be replaced here");
-	test_begin();
 	with_faults("trace_array_get_by_name", do_get_array, undo_get_array, 1);
 	with_faults("synth_event_create", do_create, undo_create, 10);
 	with_faults("trace_get_event_file", do_get_file, undo_get_file, 1);
@@ -173,6 +170,15 @@ int main(void)
 	drop_event(file, "event");
 	trace_array_put(tr);
 	CHECK_EQ(trace_array_destroy(tr), 0);
+}
+
+int main(int argc, char **argv)
+{
+	test_args(argc, argv);
+	if (!can_fail())
+		SKIP("the allocator cannot be replaced here");
+	test_begin();
+	TEST(test_faults());
 	return test_done();
 }
 

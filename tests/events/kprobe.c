@@ -244,10 +244,11 @@ static void test_kernel(void)
 int main(int argc, char **argv)
 {
 	test_begin();
-	test_text();
-	test_errors();
-	test_refused();
+	test_args(argc, argv);
+	TEST(test_text());
+	TEST(test_errors());
+	TEST(test_refused());
 	if (argc > 1 && !strcmp(argv[1], "--kernel"))
-		test_kernel();
+		TEST(test_kernel());
 	return test_done();
 }

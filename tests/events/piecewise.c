@@ -208,9 +208,8 @@ static void test_same_bytes(unsigned int n)
 	end_session("bytes");
 }
 
-int main(void)
+static void test_pieces(void)
 {
-	test_begin();
 	make_session("boot");
 	CHECK_EQ(synth_event_create("schedtest", sched_fields,
 				    ARRAY_SIZE(sched_fields), THIS_MODULE), 0);
@@ -234,8 +233,15 @@ int main(void)
 		"synthetic:schedtest: next_pid_field=0, next_comm_field=before, ts_ns=0, "
 		"ts_ms=0, cpu=0, my_string_field=, my_int_field=0\n");
 	drop_event(schedtest_event_file, "schedtest");
-	test_dynamic_refused();
-	test_same_bytes(4);
-	test_same_bytes(30);
+}
+
+int main(int argc, char **argv)
+{
+	test_args(argc, argv);
+	test_begin();
+	TEST(test_pieces());
+	TEST(test_dynamic_refused());
+	TEST(test_same_bytes(4));
+	TEST(test_same_bytes(30));
 	return test_done();
 }

@@ -243,9 +243,8 @@ static void check_children(void)
 	CHECK(strstr(text, "who=0, nr=4711\n"));
 }
 
-int main(void)
+static void test_threads(void)
 {
-	test_begin();
 	make_session_of("many", 16 << 20);
 	test_trace();
 	run_threads(create_all, 0);
@@ -254,5 +253,12 @@ int main(void)
 	CHECK_EQ(trace_array_set_clr_event(file->tr, "synthetic", "shared", true), 0);
 	test_fork();
 	check_children();
+}
+
+int main(int argc, char **argv)
+{
+	test_args(argc, argv);
+	test_begin();
+	TEST(test_threads());
 	return test_done();
 }

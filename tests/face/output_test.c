@@ -323,18 +323,19 @@ static void test_options(void)
 	CHECK(!tacho_output_option(&options, ""));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	test_args(argc, argv);
 	tacho_arena_init(&arena, (size_t)1 << 26);
-	test_bprint();
-	test_unknown_format();
-	test_context();
-	test_lost();
-	test_clock();
-	test_siphash();
-	test_pointers();
-	test_short();
-	test_options();
+	TEST(test_bprint());
+	TEST(test_unknown_format());
+	TEST(test_context());
+	TEST(test_lost());
+	TEST(test_clock());
+	TEST(test_siphash());
+	TEST(test_pointers());
+	TEST(test_short());
+	TEST(test_options());
 	tacho_arena_release(&arena);
 	return test_done();
 }

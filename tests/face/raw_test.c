@@ -588,12 +588,15 @@ static void test_instance(struct writer *w)
 }
 
 /* A marker: the tracer's own event, that is not listed. */
-static void test_marker(void)
+static void test_marker(struct writer *w)
 {
 	struct tacho_tree_file *f = open_cpu("", "trace_pipe_raw");
-	struct seen s = { 0 };
+	struct seen s = { .next = w->n };
 	struct tacho_tree_stat st;
 
+	write_some(w, 1);
+	CHECK(read_page(f, &s, 4096));
+	s = (struct seen){ 0 };
 	put("/trace_marker", "hello");
 	CHECK(read_page(f, &s, 4096));
 	CHECK_EQ(s.records, 1);
@@ -783,14 +786,16 @@ int main(int argc, char **argv)
 		.session = NAME, .buffer_size = (uint64_t)1 << 20, .no_kernel = true,
 		.uid = getuid(), .gid = getgid(),
 	};
+	bool again = argc > 1 && !strcmp(argv[1], "again");
 	struct tacho_diag d = { 0 };
 	struct writer w;
 
 	now.pid = getpid();
 	tmpdir_make();
 	(void)setenv("TACHO_DIR", tmpdir, 1);
-	if (argc == 1) {
-		run_without_rseq();
+	if (!again) {
+		test_args(argc, argv);
+		TEST_NAMED("without rseq", run_without_rseq());
 		stay();
 	}
 	if (!CHECK_EQ(tacho_tree_open(&tree, &config, &d), 0)) {
@@ -798,28 +803,28 @@ int main(int argc, char **argv)
 		return test_done();
 	}
 	writer_open(&w, NAME);
-	if (argc > 1 && !strcmp(argv[1], "again")) {
-		test_no_cpu(&w);
+	if (again) {
+		TEST(test_no_cpu(&w));
 		writer_close(&w);
 		tacho_tree_close(tree, true);
 		return test_done();
 	}
-	test_all(&w);
-	test_small(&w);
-	test_close(&w);
-	test_page_size(&w);
-	test_large(&w);
-	test_wait(&w);
-	test_poll(&w);
-	test_poll_full(&w, "1");
-	test_poll_full(&w, "0");
-	test_clock(&w);
-	test_snapshot(&w);
-	test_instance(&w);
-	test_marker();
-	test_turns(&w);
-	test_readers(&w);
-	test_lost(&w);
+	TEST(test_all(&w));
+	TEST(test_small(&w));
+	TEST(test_close(&w));
+	TEST(test_page_size(&w));
+	TEST(test_large(&w));
+	TEST(test_wait(&w));
+	TEST(test_poll(&w));
+	TEST(test_poll_full(&w, "1"));
+	TEST(test_poll_full(&w, "0"));
+	TEST(test_clock(&w));
+	TEST(test_snapshot(&w));
+	TEST(test_instance(&w));
+	TEST(test_marker(&w));
+	TEST(test_turns(&w));
+	TEST(test_readers(&w));
+	TEST(test_lost(&w));
 	writer_close(&w);
 	tacho_tree_close(tree, true);
 	return test_done();

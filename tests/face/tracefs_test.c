@@ -460,6 +460,7 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	dir = argv[1];
+	test_args(argc - 1 - (argc > 2), argv + 1 + (argc > 2));
 	cpu = stay();
 	if (argc > 2)
 		start(argv[2]);
@@ -470,18 +471,18 @@ int main(int argc, char **argv)
 	inst = tracefs_instance_create(name);
 	if (!CHECK(inst) || !CHECK(tracefs_instance_is_new(inst)))
 		return test_done();
-	test_lists();
-	test_formats();
-	test_enable();
-	test_iterate();
+	TEST(test_lists());
+	TEST(test_formats());
+	TEST(test_enable());
+	TEST(test_iterate());
 	CHECK(tracefs_instance_file_write(inst, "buffer_percent", "0") > 0);
-	test_cpu(cpu, tracefs_cpu_read);
-	test_cpu(cpu, tracefs_cpu_buffered_read);
-	test_cpu(cpu, read_piped);
-	test_piped(cpu);
-	test_snapshot_raw(cpu);
+	TEST(test_cpu(cpu, tracefs_cpu_read));
+	TEST(test_cpu(cpu, tracefs_cpu_buffered_read));
+	TEST(test_cpu(cpu, read_piped));
+	TEST(test_piped(cpu));
+	TEST(test_snapshot_raw(cpu));
 	CHECK(tracefs_instance_file_write(inst, "buffer_size_kb", "64") > 0);
-	test_lost(cpu);
+	TEST(test_lost(cpu));
 	tracefs_print_close(inst);
 	CHECK_EQ(tracefs_instance_destroy(inst), 0);
 	tracefs_instance_free(inst);

@@ -1486,24 +1486,29 @@ static const struct {
 	{ "a pipe before the kernel's events", test_pipe_before_kernel },
 };
 
+static void without_leak(void (*run)(void))
+{
+	int fds = count_fds();
+
+	run();
+	if (!CHECK_EQ(count_fds(), fds))
+		printf("# files are left open\n");
+}
+
 int main(int argc, char **argv)
 {
 	char dir[] = "/dev/shm/tacho-tree-XXXXXX", command[80];
-	int fds;
 
 	with_kernel = argc > 1 && !strcmp(argv[1], "kernel");
+	test_args(argc - with_kernel, argv + with_kernel);
 	if (!CHECK(mkdtemp(dir)))
 		return test_done();
 	setenv("TACHO_DIR", dir, 1);
 	(void)snprintf(name, sizeof(name), "tree-test-%d", getpid());
 	(void)snprintf(own, sizeof(own), "/instances/%s", name);
 	if (!with_kernel || kernel_is_there()) {
-		for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
-			fds = count_fds();
-			tests[i].run();
-			if (!CHECK_EQ(count_fds(), fds))
-				printf("# files are left open by %s\n", tests[i].what);
-		}
+		for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+			TEST_NAMED(tests[i].what, without_leak(tests[i].run));
 	}
 	(void)snprintf(command, sizeof(command), "rm -rf %s", dir);
 	(void)!system(command);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define INPUT_MAX	(1u << 20)
 #define FLIPS		200
@@ -83,8 +84,10 @@ static int file(const char *path, bool found)
 
 int main(int argc, char **argv)
 {
+	struct timespec start, end;
 	int files = 0;
 
+	(void)clock_gettime(CLOCK_MONOTONIC, &start);
 	for (int i = 1; i < argc; i++) {
 		DIR *list = opendir(argv[i]);
 		const struct dirent *e;
@@ -100,7 +103,9 @@ int main(int argc, char **argv)
 		if (list)
 			closedir(list);
 	}
-	printf("%s 1 - %d inputs, %lu runs\n1..1\n", files ? "ok" : "not ok", files,
-	       runs);
+	(void)clock_gettime(CLOCK_MONOTONIC, &end);
+	printf("%s 1 - %d inputs, %lu runs (%ld ms)\n1..1\n", files ? "ok" : "not ok", files,
+	       runs, (long)(end.tv_sec - start.tv_sec) * 1000 +
+	       (end.tv_nsec - start.tv_nsec) / 1000000);
 	return !files;
 }

@@ -351,15 +351,15 @@ static void test_library(const char *path)
 
 int main(int argc, char **argv)
 {
-	test_task_switch();
-	test_every_field();
-	test_class();
-	test_conditions();
-	test_relative();
-	test_odd_ones();
-	test_sizes();
-	if (argc > 1)
-		test_library(argv[1]);
+	test_args(argc, argv);
+	TEST(test_task_switch());
+	TEST(test_every_field());
+	TEST(test_class());
+	TEST(test_conditions());
+	TEST(test_relative());
+	TEST(test_odd_ones());
+	TEST(test_sizes());
+	TEST(test_library(PLUGIN));
 	mock_clear();
 	return test_done();
 }

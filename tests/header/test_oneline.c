@@ -288,14 +288,15 @@ static void test_cpp(void)
 }
 #endif
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_types();
-	test_strings();
-	test_evaluation();
-	test_markers();
+	test_args(argc, argv);
+	TEST(test_types());
+	TEST(test_strings());
+	TEST(test_evaluation());
+	TEST(test_markers());
 #ifdef __cplusplus
-	test_cpp();
+	TEST(test_cpp());
 #endif
 	mock_clear();
 	return test_done();

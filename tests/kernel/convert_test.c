@@ -258,15 +258,16 @@ static void test_refused(void)
 	CHECK(!tacho_ktypes_find(&types, 30));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	test_args(argc, argv);
 	load();
-	test_fixed();
-	test_one();
-	test_two();
-	test_rest();
-	test_random();
-	test_refused();
+	TEST(test_fixed());
+	TEST(test_one());
+	TEST(test_two());
+	TEST(test_rest());
+	TEST(test_random());
+	TEST(test_refused());
 	tacho_ktypes_release(&types);
 	return test_done();
 }

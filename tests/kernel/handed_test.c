@@ -137,24 +137,30 @@ static bool as_it_should(const struct outcome *o)
 	return o->passed == o->wanted && (o->wanted == CALLS || o->lost);
 }
 
-int main(void)
+/* Handed to the kernel, and here. */
+static void test_case(size_t i)
 {
+	struct outcome o = run(cases[i].text, true, cases[i].handed);
+
+	test_check(as_it_should(&o), __FILE__, __LINE__,
+		   "%s: %u passed, %u wanted", cases[i].text, o.passed, o.wanted);
+	/* the child's own getuid() comes when nobody but us filters */
+	test_check(!o.foreign == (cases[i].handed == 1), __FILE__, __LINE__,
+		   "%s: %u foreign ones came", cases[i].text, o.foreign);
+	if (cases[i].alone)
+		return;
+	o = run(cases[i].text, false, 0);
+	test_check(as_it_should(&o) && o.foreign, __FILE__, __LINE__,
+		   "%s, here: %u passed, %u came", cases[i].text, o.passed,
+		   o.came);
+}
+
+int main(int argc, char **argv)
+{
+	test_args(argc, argv);
 	if (geteuid() || SYS_getppid != 110)
 		SKIP("not root, or system calls have other numbers");
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct outcome o = run(cases[i].text, true, cases[i].handed);
-
-		test_check(as_it_should(&o), __FILE__, __LINE__,
-			   "%s: %u passed, %u wanted", cases[i].text, o.passed, o.wanted);
-		/* the child's own getuid() comes when nobody but us filters */
-		test_check(!o.foreign == (cases[i].handed == 1), __FILE__, __LINE__,
-			   "%s: %u foreign ones came", cases[i].text, o.foreign);
-		if (cases[i].alone)
-			continue;
-		o = run(cases[i].text, false, 0);
-		test_check(as_it_should(&o) && o.foreign, __FILE__, __LINE__,
-			   "%s, here: %u passed, %u came", cases[i].text, o.passed,
-			   o.came);
-	}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		TEST_NAMED(cases[i].text, test_case(i));
 	return test_done();
 }

@@ -910,12 +910,13 @@ static void read_settings(const struct tacho_tracefs *t, struct tacho_buf *out)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct tacho_buf before, after;
 	struct tacho_tracefs t;
 	struct tacho_diag d = { 0 };
 
+	test_args(argc, argv);
 	if (geteuid())
 		SKIP("needs root");
 	if (tacho_tracefs_open(&t, TACHO_TRACEFS_MOUNT, &d) < 0)
@@ -927,29 +928,29 @@ int main(void)
 	tacho_buf_init(&after, 1 << 20);
 	read_settings(&t, &before);
 
-	test_known(true);
-	test_known(false);
-	test_pids(false);
-	test_pids(true);
-	test_losses(true, true, 0);
-	test_losses(true, false, 0);
-	test_losses(true, true, 4096);
-	test_losses(true, false, 4096);
-	test_losses(false, true, 4096);
-	test_losses(false, false, 4096);
-	test_steps(true);
-	test_steps(false);
-	test_texts();
-	test_gone();
+	TEST(test_known(true));
+	TEST(test_known(false));
+	TEST(test_pids(false));
+	TEST(test_pids(true));
+	TEST(test_losses(true, true, 0));
+	TEST(test_losses(true, false, 0));
+	TEST(test_losses(true, true, 4096));
+	TEST(test_losses(true, false, 4096));
+	TEST(test_losses(false, true, 4096));
+	TEST(test_losses(false, false, 4096));
+	TEST(test_steps(true));
+	TEST(test_steps(false));
+	TEST(test_texts());
+	TEST(test_gone());
 	symbols_load();
-	test_oracle(false);
-	test_oracle(true);
+	TEST(test_oracle(false));
+	TEST(test_oracle(true));
 	tacho_symbols_release(&symbols);
-	test_everything();
-	test_globs();
-	test_create_fails(&t);
-	test_sweep(&t);
-	test_unprivileged();
+	TEST(test_everything());
+	TEST(test_globs());
+	TEST(test_create_fails(&t));
+	TEST(test_sweep(&t));
+	TEST(test_unprivileged());
 
 	read_settings(&t, &after);
 	CHECK_STR(tacho_buf_str(&after), tacho_buf_str(&before));

@@ -285,13 +285,14 @@ static void test_tasks(void)
 	tacho_ktasks_release(&t);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_symbols();
-	test_bounds();
-	test_snapshot();
-	test_hidden();
-	test_syscalls();
-	test_tasks();
+	test_args(argc, argv);
+	TEST(test_symbols());
+	TEST(test_bounds());
+	TEST(test_snapshot());
+	TEST(test_hidden());
+	TEST(test_syscalls());
+	TEST(test_tasks());
 	return test_done();
 }

@@ -60,8 +60,6 @@ static void test_layout(void)
 	char text[sizeof(header_page)];
 	size_t i;
 
-	CHECK_EQ(tacho_kpage_layout_parse(&layout, header_page,
-					  sizeof(header_page) - 1, &d), 0);
 	CHECK_EQ(layout.time_off, 0);
 	CHECK_EQ(layout.commit_off, 8);
 	CHECK_EQ(layout.commit_size, 8);
@@ -313,13 +311,16 @@ static void test_hostile(void)
 	CHECK(sum > 1000);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_layout();
-	test_kinds();
-	test_lost();
-	test_part();
-	test_bad();
-	test_hostile();
+	test_args(argc, argv);
+	CHECK_EQ(tacho_kpage_layout_parse(&layout, header_page,
+					  sizeof(header_page) - 1, NULL), 0);
+	TEST(test_layout());
+	TEST(test_kinds());
+	TEST(test_lost());
+	TEST(test_part());
+	TEST(test_bad());
+	TEST(test_hostile());
 	return test_done();
 }

@@ -345,14 +345,15 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "stranger"))
 		return stranger();
+	test_args(argc, argv);
 	errno = EDOM;
-	test_status();
-	test_masksets();
+	TEST(test_status());
+	TEST(test_masksets());
 	CHECK_EQ(errno, EDOM);
-	test_buffers();
-	test_permission(argv[0]);
-	test_together();
-	test_ended();
+	TEST(test_buffers());
+	TEST(test_permission(argv[0]));
+	TEST(test_together());
+	TEST(test_ended());
 	tool_open();
 	return prog_done();
 }

@@ -355,8 +355,8 @@ int main(int argc, char **argv)
 		SKIP("the kernel's events need root and tracefs");
 	tacho_tracefs_close(&t);
 	seed = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 1;
-	mode = argc > 1 ? argv[1] : "";
-	failed = in_its_own(!strcmp(mode, "queue") ? queue : !strcmp(mode, "beside") ? beside :
+	mode = argc > 1 ? argv[1] : "flight";
+	failed = in_its_own(mode, !strcmp(mode, "queue") ? queue : !strcmp(mode, "beside") ? beside :
 			    flight);
 	remove_tree(AT_FDCWD, directory);
 	return failed;

@@ -847,37 +847,38 @@ static void test_linked(void)
 	CHECK_EQ(tacho_session_resize(&l.session, -1, 1 << 20, true, NULL), -EBUSY);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	char dir[] = "/dev/shm/tacho-lkst.XXXXXX", cmd[64];
 
+	test_args(argc, argv);
 	if (!mkdtemp(dir) || setenv("TACHO_DIR", dir, 1))
 		return 1;
 	begin();
 	pin();
-	test_status();
-	test_start_stop();
-	test_maskset_read();
-	test_maskset_write_errors();
-	test_maskset_list();
+	TEST(test_status());
+	TEST(test_start_stop());
+	TEST(test_maskset_read());
+	TEST(test_maskset_write_errors());
+	TEST(test_maskset_list());
 	be_quiet();
-	test_buffer_table();
-	test_buffer_many();
-	test_records();
-	test_overrun();
-	test_shift_on_overrun();
-	test_missed();
-	test_many();
-	test_written_while_read();
-	test_reopen();
-	test_linked();
-	test_others();
+	TEST(test_buffer_table());
+	TEST(test_buffer_many());
+	TEST(test_records());
+	TEST(test_overrun());
+	TEST(test_shift_on_overrun());
+	TEST(test_missed());
+	TEST(test_many());
+	TEST(test_written_while_read());
+	TEST(test_reopen());
+	TEST(test_linked());
+	TEST(test_others());
 	end();
-	test_none();
-	test_not_lksts();
+	TEST(test_none());
+	TEST(test_not_lksts());
 	begin();
 	pin();
-	test_status();
+	TEST(test_status());
 	end();
 	(void)snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
 	CHECK_EQ(system(cmd), 0);

@@ -148,6 +148,14 @@ static int child_hits(void *arg)
 	return 0;
 }
 
+/* The session, with the programs' event recorded. */
+static void record_all(void)
+{
+	if (!tool.state)
+		tool_open();
+	record("all", (const struct prog_entry[]){ { 0x100, LKST_EVHANDLER_ID_LOG } }, 1);
+}
+
 static void test_dump(void)
 {
 	size_t len;
@@ -156,8 +164,7 @@ static void test_dump(void)
 	lkst_dump(out, 10);			/* no session yet */
 	end_text();
 	CHECK_STR(text, "lkst: nothing is recorded\n");
-	tool_open();
-	record("all", (const struct prog_entry[]){ { 0x100, LKST_EVHANDLER_ID_LOG } }, 1);
+	record_all();
 	begin_text();
 	lkst_dump(out, 10);
 	CHECK(end_text() > 0);
@@ -268,6 +275,7 @@ static void test_signals(void)
 	char *second;
 	pid_t pid;
 
+	record_all();
 	CHECK_EQ(lkst_dump_on_signal(0, 1), -EINVAL);
 	CHECK_EQ(lkst_dump_on_signal(NSIG, 1), -EINVAL);
 	CHECK_EQ(lkst_dump_on_signal(SIGUSR1, 0), -EINVAL);
@@ -325,11 +333,12 @@ int main(int argc, char **argv)
 
 	if (argc > 2)
 		return strcmp(argv[2], "filter") ? program(argv) : print_filter();
+	test_args(argc, argv);
 	self[n > 0 ? n : 0] = '\0';
-	test_dates();
-	test_lines();
-	test_dump();
-	test_signals();
-	test_core();
+	TEST(test_dates());
+	TEST(test_lines());
+	TEST(test_dump());
+	TEST(test_signals());
+	TEST(test_core());
 	return prog_done();
 }

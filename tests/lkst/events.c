@@ -464,7 +464,7 @@ int main(int argc, char **argv)
 	if (tacho_tracefs_open(&t, TACHO_TRACEFS_MOUNT, &d))
 		SKIP(d.text);
 	tacho_tracefs_close(&t);
-	ret = in_its_own(test_events);
+	ret = in_its_own("events", test_events);
 	remove_tree(AT_FDCWD, directory);
 	return ret;
 }

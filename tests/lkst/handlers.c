@@ -434,7 +434,6 @@ static void test_death(void)
 	pid_t pid;
 	char c;
 
-	CHECK_EQ(pipe(ready), 0);
 	tool_destroy();
 	tool_open();
 	pid = start(looper);
@@ -579,16 +578,18 @@ static void test_overrun(void)
 	CHECK_EQ(tacho_lkst_buffer_delete(&tool, &(struct lkst_buffer_delparam){ -1, p.id }), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	test_args(argc, argv);
+	CHECK_EQ(pipe(ready), 0);
 	tool_open();
-	test_register();
-	test_full();
-	test_ctrl();
-	test_hooks();
-	test_overrun();
-	test_death();
-	test_ctrl_death();
-	test_shared();
+	TEST(test_register());
+	TEST(test_full());
+	TEST(test_ctrl());
+	TEST(test_hooks());
+	TEST(test_overrun());
+	TEST(test_death());
+	TEST(test_ctrl_death());
+	TEST(test_shared());
 	return prog_done();
 }

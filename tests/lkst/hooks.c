@@ -410,16 +410,17 @@ static void test_fork(void)
 	tool_destroy();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_register_errors();
-	test_records();
-	test_again();
-	test_other_session();
-	test_threads();
-	test_signals();
-	test_fork();
-	test_programs();
+	test_args(argc, argv);
+	TEST(test_register_errors());
+	TEST(test_records());
+	TEST(test_again());
+	TEST(test_other_session());
+	TEST(test_threads());
+	TEST(test_signals());
+	TEST(test_fork());
+	TEST(test_programs());
 	tool_open();
 	return prog_done();
 }

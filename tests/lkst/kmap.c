@@ -350,8 +350,11 @@ int main(int argc, char **argv)
 	};
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
-		if (argc == 2 && !strcmp(argv[1], modes[i].name))
+		if (argc == 2 && !strcmp(argv[1], modes[i].name)) {
+			if (modes[i].run != list)
+				(void)test_enter(modes[i].name);
 			return modes[i].run();
+		}
 	fprintf(stderr, "usage: kmap table|formats|live|values|list\n");
 	return 2;
 }

@@ -32,7 +32,7 @@ static void test_errors(const char *other)
 	CHECK(strstr(d.text, other) && strstr(d.text, "lkst_evhandler_register"));
 }
 
-int main(int argc, char **argv)
+static void test_load(const char *module)
 {
 	const struct lkst_record r = {
 		.etype = 0x100, .pid = 4242, .thread = 4243, .uid = 5, .gid = 6, .pgrp = 4241,
@@ -41,12 +41,8 @@ int main(int argc, char **argv)
 	struct tacho_diag d = { 0 };
 	struct seen s = { 0 };
 
-	if (argc < 3)
-		return 1;
-	tool_open();
-	test_errors(argv[2]);
 	CHECK(!lkst_local_handler(0x234));
-	CHECK_EQ(lkst_module_load(argv[1], &d), 0);
+	CHECK_EQ(lkst_module_load(module, &d), 0);
 	CHECK_STR(d.text, "");
 	CHECK(lkst_local_handler(0x234));
 	CHECK_EQ(tacho_lkst_handler_get_id(&tool, "every_second"), 0x234);
@@ -57,6 +53,14 @@ int main(int argc, char **argv)
 	CHECK_EQ(s.n, 5);
 	CHECK_EQ(s.wrong, 0);
 	/* a module that is there already stays as it is */
-	CHECK_EQ(lkst_module_load(argv[1], &d), 0);
+	CHECK_EQ(lkst_module_load(module, &d), 0);
+}
+
+int main(int argc, char **argv)
+{
+	test_args(argc, argv);
+	tool_open();
+	TEST(test_errors(LIBTACHO));
+	TEST(test_load(MODULE));
 	return prog_done();
 }

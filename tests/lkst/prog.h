@@ -67,7 +67,8 @@ __attribute__((unused)) static int prog_done(void)
 {
 	char command[96];
 
-	tool_destroy();
+	if (tool.state)
+		tool_destroy();
 	snprintf(command, sizeof(command), "rm -r '%s'", prog_dir);
 	CHECK_EQ(system(command), 0);
 	return test_done();

@@ -504,7 +504,7 @@ int main(int argc, char **argv)
 	tacho_tracefs_close(&t);
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
 		if (argc == 2 && !strcmp(argv[1], modes[i].name)) {
-			int ret = in_its_own(modes[i].run);
+			int ret = in_its_own(modes[i].name, modes[i].run);
 
 			remove_tree(AT_FDCWD, directory);
 			return ret;

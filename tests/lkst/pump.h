@@ -119,8 +119,8 @@ static inline void stop_body(int sig)
 	(void)kill(body_pid, SIGKILL);
 }
 
-/* The tests' parent: whatever becomes of the body, nothing is left behind. */
-static inline int in_its_own(int (*body)(void))
+/* The parent of a test, which has this name: whatever becomes of it, nothing is left behind. */
+static inline int in_its_own(const char *name, int (*body)(void))
 {
 	struct sigaction act = { .sa_handler = stop_body };
 	struct tacho_tracefs t;
@@ -136,6 +136,7 @@ static inline int in_its_own(int (*body)(void))
 	body_pid = fork();
 	if (!body_pid) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)test_enter(name);
 		exit(body());
 	}
 	(void)sigaction(SIGTERM, &act, NULL);

@@ -304,6 +304,7 @@ int main(int argc, char **argv)
 	int maskset;
 
 	device = argc > 1 ? argv[1] : "/dev/lkst";
+	test_args(argc - (argc > 1), argv + (argc > 1));
 	CPU_ZERO(&set);
 	CPU_SET(0, &set);
 	fd = open(device, O_RDWR);
@@ -312,14 +313,14 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	(void)sched_setaffinity(0, sizeof(set), &set);
-	test_device();
-	test_status();
+	TEST(test_device());
+	TEST(test_status());
 	maskset = own_maskset();
-	test_handlers();
+	TEST(test_handlers());
 	make_ring();
-	test_read_buffer();
-	test_read_queue();
-	test_dead_owner();
+	TEST(test_read_buffer());
+	TEST(test_read_queue());
+	TEST(test_dead_owner());
 	clean_up(maskset);
 	return test_done();
 }

@@ -312,14 +312,15 @@ static void test_kills(void)
 	tool_destroy();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_switch();
+	test_args(argc, argv);
+	TEST(test_switch());
 	pin();
-	test_overrun();
-	test_shift();
-	test_shift_handler();
-	test_kills();
+	TEST(test_overrun());
+	TEST(test_shift());
+	TEST(test_shift_handler());
+	TEST(test_kills());
 	tool_open();
 	return prog_done();
 }

@@ -4,7 +4,7 @@
 
 #include "probe/announced.h"
 
-int main(void)
+static void test_announced(void)
 {
 	static uint64_t announced[PROBE_ANNOUNCED];
 	uint32_t missing = 0;
@@ -26,5 +26,11 @@ int main(void)
 	}
 	announced_clear(announced);
 	CHECK(!announced_has(announced, 1) && !announced_has(announced, 100));
+}
+
+int main(int argc, char **argv)
+{
+	test_args(argc, argv);
+	TEST(test_announced());
 	return test_done();
 }

@@ -835,7 +835,7 @@ static void test_rights(void)
 		CHECK_EQ(in_child(drops_chroot), 0);
 		CHECK_EQ(in_child(drops_setuid), 0);
 	}
-	CHECK_EQ(in_child(sandboxed), 0);
+	TEST_NAMED("sandboxed", CHECK_EQ(in_child(sandboxed), 0));
 }
 
 /* ---- tools and processes that are gone ---- */
@@ -1028,7 +1028,7 @@ static void test_kills(void)
 
 static void test_kills(void)
 {
-	printf("# built without injection points: no kills here\n");
+	TEST_SKIP("built without injection points");
 }
 
 #endif
@@ -1040,27 +1040,28 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "start"))
 		return start_and_tell();
+	test_args(argc, argv);
 	if (!mkdtemp(top) || setenv("TACHO_DIR", top, 1))
 		return 1;
 	if (!CHECK_EQ(tacho_dir_open(&dir, true, &d), 0))
 		return test_done();
 	CHECK_EQ(tacho_object_register(&object), 0);
-	test_switched_off();
-	test_lengths();
-	test_storm();
-	test_all_sessions();
-	test_types_full();
-	CHECK_EQ(in_child(events_full), 0);
-	test_many_fields();
-	test_cycles();
-	CHECK_EQ(in_child(no_descriptors), 0);
-	CHECK_EQ(in_child(full_memory), 0);
-	CHECK_EQ(in_child(full_from_start), 0);
-	CHECK_EQ(in_child(file_limit), 0);
-	test_rights();
-	test_stale_handle();
-	test_half_named();
-	test_kills();
+	TEST(test_switched_off());
+	TEST(test_lengths());
+	TEST(test_storm());
+	TEST(test_all_sessions());
+	TEST(test_types_full());
+	TEST_NAMED("events_full", CHECK_EQ(in_child(events_full), 0));
+	TEST(test_many_fields());
+	TEST(test_cycles());
+	TEST_NAMED("no_descriptors", CHECK_EQ(in_child(no_descriptors), 0));
+	TEST_NAMED("full_memory", CHECK_EQ(in_child(full_memory), 0));
+	TEST_NAMED("full_from_start", CHECK_EQ(in_child(full_from_start), 0));
+	TEST_NAMED("file_limit", CHECK_EQ(in_child(file_limit), 0));
+	TEST(test_rights());
+	TEST(test_stale_handle());
+	TEST(test_half_named());
+	TEST(test_kills());
 	tacho_object_unregister(&object);
 	tacho_dir_close(&dir);
 	snprintf(command, sizeof(command), "rm -r %s", top);

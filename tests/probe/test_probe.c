@@ -355,24 +355,25 @@ static void test_errors(void)
 	CHECK(strstr(d.text, "nowhere"));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	char path[] = "/dev/shm/tacho-probe-test.XXXXXX";
 	char command[64];
 	struct tacho_diag d = { 0 };
 
+	test_args(argc, argv);
 	if (!mkdtemp(path) || setenv("TACHO_DIR", path, 1))
 		return 1;
 	if (!CHECK_EQ(tacho_dir_open(&dir, true, &d), 0))
 		return test_done();
 	CHECK_EQ(tacho_object_register(&object), 0);
-	test_off_and_on();
-	test_words();
-	test_two_sessions();
-	test_mask();
-	test_fork();
-	test_full();
-	test_errors();
+	TEST(test_off_and_on());
+	TEST(test_words());
+	TEST(test_two_sessions());
+	TEST(test_mask());
+	TEST(test_fork());
+	TEST(test_full());
+	TEST(test_errors());
 	tacho_object_unregister(&object);
 	tacho_dir_close(&dir);
 	snprintf(command, sizeof(command), "rm -r %s", path);

@@ -1189,42 +1189,43 @@ static struct tacho_object kinds_object = {
 	.events_end = kinds_events + 1,
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
 	char path[] = "/dev/shm/tacho-program-test.XXXXXX";
 	char command[64];
 
+	test_args(argc, argv);
 	if (!mkdtemp(path) || setenv("TACHO_DIR", path, 1))
 		return 1;
 	if (!CHECK_EQ(tacho_dir_open(&dir, true, NULL), 0))
 		return test_done();
 	CHECK_EQ(tacho_object_register(&object), 0);
 	CHECK_EQ(tacho_object_register(&kinds_object), 0);
-	test_filter();
-	test_filter_globs();
-	test_filter_errors();
-	test_kinds();
-	test_bad_pointer();
-	test_soft_mode();
-	test_soft_stays();
-	test_together();
-	test_counts();
-	test_trace_on_off();
-	test_on_off_storm();
-	test_stack();
-	test_bad_stack();
-	test_hist();
-	test_hist_recorded();
-	test_hist_large();
-	test_hist_paused();
-	test_hist_kill();
-	test_hist_signals();
-	test_stack_use();
-	test_synth();
-	test_order();
-	test_looks();
-	test_many();
-	test_hostile();
+	TEST(test_filter());
+	TEST(test_filter_globs());
+	TEST(test_filter_errors());
+	TEST(test_kinds());
+	TEST(test_bad_pointer());
+	TEST(test_soft_mode());
+	TEST(test_soft_stays());
+	TEST(test_together());
+	TEST(test_counts());
+	TEST(test_trace_on_off());
+	TEST(test_on_off_storm());
+	TEST(test_stack());
+	TEST(test_bad_stack());
+	TEST(test_hist());
+	TEST(test_hist_recorded());
+	TEST(test_hist_large());
+	TEST(test_hist_paused());
+	TEST(test_hist_kill());
+	TEST(test_hist_signals());
+	TEST(test_stack_use());
+	TEST(test_synth());
+	TEST(test_order());
+	TEST(test_looks());
+	TEST(test_many());
+	TEST(test_hostile());
 	tacho_object_unregister(&kinds_object);
 	tacho_object_unregister(&object);
 	tacho_dir_close(&dir);

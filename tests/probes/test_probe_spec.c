@@ -198,16 +198,17 @@ static void test_caret(void)
 	tacho_buf_release(&b);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	test_args(argc, argv);
 	tacho_arena_init(&arena, 1 << 20);
 #if defined(__x86_64__)
 	test_golden();		/* it has that machine's registers */
 #endif
-	test_own_words();
-	test_fields();
-	test_limits();
-	test_caret();
+	TEST(test_own_words());
+	TEST(test_fields());
+	TEST(test_limits());
+	TEST(test_caret());
 	tacho_arena_release(&arena);
 	return test_done();
 }

@@ -24,7 +24,7 @@
 static char test_dir[64], test_session[64];
 
 /* Runs the test anew in a directory of its own: the library looks at it when it is loaded. */
-static void test_begin(char **argv)
+static void test_begin(int argc, char **argv)
 {
 	const char *dir = getenv("QNX_TEST_DIR");
 
@@ -40,6 +40,7 @@ static void test_begin(char **argv)
 		execv("/proc/self/exe", argv);
 		SKIP("cannot run again");
 	}
+	test_args(argc, argv);
 	(void)snprintf(test_dir, sizeof(test_dir), "%s", dir);
 	(void)snprintf(test_session, sizeof(test_session), "session:%s", getenv("QNX_SESSION"));
 }

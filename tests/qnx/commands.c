@@ -155,15 +155,14 @@ static void test_permission(void)
 
 int main(int argc, char **argv)
 {
-	(void)argc;
-	test_begin(argv);
-	test_without_buffers();
-	test_buffers();
-	test_mode();
-	test_thread_ctl();
-	test_bad();
-	test_who_errors();
-	test_not_ours();
-	test_permission();
+	test_begin(argc, argv);
+	TEST(test_without_buffers());
+	TEST(test_buffers());
+	TEST(test_mode());
+	TEST(test_thread_ctl());
+	TEST(test_bad());
+	TEST(test_who_errors());
+	TEST(test_not_ours());
+	TEST(test_permission());
 	return test_end();
 }

@@ -483,20 +483,19 @@ static void test_hook(void)
 
 int main(int argc, char **argv)
 {
-	(void)argc;
-	test_begin(argv);
+	test_begin(argc, argv);
 	on_one_cpu();
-	test_inserters();
-	test_long();
-	test_other_classes();
-	test_classes();
-	test_who();
-	test_handlers();
-	test_handlers_change();
-	test_modes();
-	test_query();
-	test_anywhere();
-	test_fork();
-	test_hook();
+	TEST(test_inserters());
+	TEST(test_long());
+	TEST(test_other_classes());
+	TEST(test_classes());
+	TEST(test_who());
+	TEST(test_handlers());
+	TEST(test_handlers_change());
+	TEST(test_modes());
+	TEST(test_query());
+	TEST(test_anywhere());
+	TEST(test_fork());
+	TEST(test_hook());
 	return test_end();
 }

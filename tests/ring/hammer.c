@@ -441,8 +441,7 @@ int main(int argc, char **argv)
 	b.last = calloc((size_t)nr * SLOTS_MAX, sizeof(*b.last));
 	if (sh == MAP_FAILED || !b.lane || !b.sum || !b.last)
 		return 1;
-	hammer(&crew, &b);
-	check_books(&crew, &b);
+	TEST_NAMED("hammer", (hammer(&crew, &b), check_books(&crew, &b)));
 	fixture_drop(&fix);
 	free(b.lane);
 	free(b.sum);

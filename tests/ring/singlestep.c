@@ -2,7 +2,7 @@
 /*
  * singlestep - SIGKILL at every instruction of one tacho_ring_write().
  *
- *	singlestep [stride]	1: every instruction; default 13
+ *	singlestep [-STRIDE] [NAME...]	-1: every instruction; default -13
  *
  * A child writes one record under ptrace and is killed after k single steps, for
  * k = 1, 1 + stride, ..., and at each instruction inside sequences (unit/singlestep.h).
@@ -167,11 +167,20 @@ static void test_steps(const struct scene *s, uint64_t stride)
 	CHECK(k > 10);
 }
 
+static void test_scene(const struct scene *s, uint64_t stride)
+{
+	test_steps(s, stride);
+	if (!s->plain)
+		test_sequences(s, stride > 3 ? 3 : stride);
+}
+
 int main(int argc, char **argv)
 {
-	uint64_t stride = argc > 1 ? strtoull(argv[1], NULL, 10) : 13;
+	bool given = argc > 1 && argv[1][0] == '-' && argv[1][1] != '-';
+	uint64_t stride = given ? strtoull(argv[1] + 1, NULL, 10) : 13;
 	bool breaks;
 
+	test_args(argc - given, argv + given);
 	if (!stride || !singlestep_init() || fixture_pin(0))
 		return 1;
 	breaks = have_breakpoints();
@@ -182,9 +191,7 @@ int main(int argc, char **argv)
 
 		if (!s->plain && (!fixture_has_rseq() || !breaks))
 			continue;
-		test_steps(s, stride);
-		if (!s->plain)
-			test_sequences(s, stride > 3 ? 3 : stride);
+		TEST_NAMED(s->name, test_scene(s, stride));
 	}
 	return test_done();
 }

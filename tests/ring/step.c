@@ -275,8 +275,9 @@ static void test_schedules(uint32_t writers, uint32_t steps, bool plain)
 		run_schedule(writers, steps, s, plain);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	test_args(argc, argv);
 	tale = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	turns = (struct turns *)(void *)((char *)tale + 2048);
@@ -284,12 +285,18 @@ int main(void)
 	if (tale == MAP_FAILED || fixture_pin(0))
 		return 1;
 	for (int plain = !fixture_has_rseq(); plain < 2; plain++) {
-		test_points(0, plain, hook_kill);
-		test_points(TACHO_SESSION_OVERWRITE, plain, hook_kill);
-		test_points(0, plain, hook_nest);
-		test_points(TACHO_SESSION_OVERWRITE, plain, hook_nest);
-		test_schedules(2, 8, plain);
-		test_schedules(3, 5, plain);
+		TEST_NAMED(plain ? "points(0, true, hook_kill)" : "points(0, false, hook_kill)",
+			   test_points(0, plain, hook_kill));
+		TEST_NAMED(plain ? "points(TACHO_SESSION_OVERWRITE, true, hook_kill)" : "points(TACHO_SESSION_OVERWRITE, false, hook_kill)",
+			   test_points(TACHO_SESSION_OVERWRITE, plain, hook_kill));
+		TEST_NAMED(plain ? "points(0, true, hook_nest)" : "points(0, false, hook_nest)",
+			   test_points(0, plain, hook_nest));
+		TEST_NAMED(plain ? "points(TACHO_SESSION_OVERWRITE, true, hook_nest)" : "points(TACHO_SESSION_OVERWRITE, false, hook_nest)",
+			   test_points(TACHO_SESSION_OVERWRITE, plain, hook_nest));
+		TEST_NAMED(plain ? "schedules(2, 8, true)" : "schedules(2, 8, false)",
+			   test_schedules(2, 8, plain));
+		TEST_NAMED(plain ? "schedules(3, 5, true)" : "schedules(3, 5, false)",
+			   test_schedules(3, 5, plain));
 	}
 	return test_done();
 }

@@ -480,20 +480,21 @@ static void test_one_cpu(void)
 	CHECK_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	threads_with(0, false);
-	threads_with(TACHO_SESSION_OVERWRITE, false);
-	threads_with(0, true);
-	threads_with(TACHO_SESSION_OVERWRITE, true);
-	test_one_cpu();
-	test_signals(0);
-	test_signals(TACHO_SESSION_OVERWRITE);
-	test_fork();
-	test_shift_under_writers();
-	test_move(0, false, move_loop, 1000);
-	test_move(TACHO_SESSION_OVERWRITE, false, move_loop, 1000);
-	test_move(0, true, move_loop, 1000);
-	test_move(TACHO_SESSION_OVERWRITE, true, kill_loop, 100);
+	test_args(argc, argv);
+	TEST(threads_with(0, false));
+	TEST(threads_with(TACHO_SESSION_OVERWRITE, false));
+	TEST(threads_with(0, true));
+	TEST(threads_with(TACHO_SESSION_OVERWRITE, true));
+	TEST(test_one_cpu());
+	TEST(test_signals(0));
+	TEST(test_signals(TACHO_SESSION_OVERWRITE));
+	TEST(test_fork());
+	TEST(test_shift_under_writers());
+	TEST(test_move(0, false, move_loop, 1000));
+	TEST(test_move(TACHO_SESSION_OVERWRITE, false, move_loop, 1000));
+	TEST(test_move(0, true, move_loop, 1000));
+	TEST(test_move(TACHO_SESSION_OVERWRITE, true, kill_loop, 100));
 	return test_done();
 }

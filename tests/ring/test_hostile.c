@@ -213,13 +213,14 @@ static void test_short_file(void)
 	fixture_drop(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_geometry();
-	test_short_file();
-	rounds_of(0, true);
-	rounds_of(0, false);
-	rounds_of(TACHO_SESSION_OVERWRITE, false);
-	rounds_of(TACHO_SESSION_OVERWRITE, true);
+	test_args(argc, argv);
+	TEST(test_geometry());
+	TEST(test_short_file());
+	TEST(rounds_of(0, true));
+	TEST(rounds_of(0, false));
+	TEST(rounds_of(TACHO_SESSION_OVERWRITE, false));
+	TEST(rounds_of(TACHO_SESSION_OVERWRITE, true));
 	return test_done();
 }

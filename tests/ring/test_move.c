@@ -289,16 +289,17 @@ static void test_late_writer(void)
 	check_and_drop(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_many();
-	test_all_sizes();
-	test_shrink(OVER, OVER);
-	test_shrink(OVER, 0);
-	test_shrink(0, OVER);
-	test_shrink(0, 0);
-	test_full();
-	test_snapshot();
-	test_late_writer();
+	test_args(argc, argv);
+	TEST(test_many());
+	TEST(test_all_sizes());
+	TEST(test_shrink(OVER, OVER));
+	TEST(test_shrink(OVER, 0));
+	TEST(test_shrink(0, OVER));
+	TEST(test_shrink(0, 0));
+	TEST(test_full());
+	TEST(test_snapshot());
+	TEST(test_late_writer());
 	return test_done();
 }

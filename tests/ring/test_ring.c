@@ -872,31 +872,31 @@ static void test_name_space(void)
 
 static void run_all(void)
 {
-	test_cursor();
-	test_sizes();
-	test_exact_fit();
-	test_discard();
-	overwrite_with(4, 40);
-	overwrite_with(4, 4000);
-	overwrite_with(2, 4000);
-	overwrite_with(64, 4000);
-	test_history();
-	test_pieces();
-	test_resume();
-	wrap_in(0);
-	wrap_in(TACHO_SESSION_OVERWRITE);
-	test_shift();
-	test_shift_from();
-	test_shift_full();
-	test_close();
-	test_epoch();
-	test_stop();
-	test_long_stop();
-	test_unknown_cpu();
-	test_absent_cpu();
-	test_lose();
-	test_plain_taken();
-	test_name_space();
+	TEST(test_cursor());
+	TEST(test_sizes());
+	TEST(test_exact_fit());
+	TEST(test_discard());
+	TEST(overwrite_with(4, 40));
+	TEST(overwrite_with(4, 4000));
+	TEST(overwrite_with(2, 4000));
+	TEST(overwrite_with(64, 4000));
+	TEST(test_history());
+	TEST(test_pieces());
+	TEST(test_resume());
+	TEST(wrap_in(0));
+	TEST(wrap_in(TACHO_SESSION_OVERWRITE));
+	TEST(test_shift());
+	TEST(test_shift_from());
+	TEST(test_shift_full());
+	TEST(test_close());
+	TEST(test_epoch());
+	TEST(test_stop());
+	TEST(test_long_stop());
+	TEST(test_unknown_cpu());
+	TEST(test_absent_cpu());
+	TEST(test_lose());
+	TEST(test_plain_taken());
+	TEST(test_name_space());
 }
 
 #ifdef TACHO_HAVE_RSEQ
@@ -920,13 +920,15 @@ static void run_without_rseq(void)
 int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "again")) {
+		test_args(argc - 1, argv + 1);
 		CHECK(!fixture_has_rseq());
 		run_all();
 		return test_done();
 	}
+	test_args(argc, argv);
 	run_all();
 #ifdef TACHO_HAVE_RSEQ
-	run_without_rseq();
+	TEST_NAMED("all without rseq", run_without_rseq());
 #endif
 	return test_done();
 }

@@ -99,14 +99,12 @@ static bool same(const struct tacho_record *a, const struct tacho_record *b)
 	return same_real(a, b, "d") && same_real(a, b, "f");
 }
 
-static void test_own(void)
+static char native[450], foreign[450];
+
+/* A trace of ours, and its copy that looks like one of another tracer. */
+static void make_traces(void)
 {
-	char cmd[1400], native[450], foreign[450];
-	struct tacho_stream *a, *b;
-	struct tacho_stream_info info;
-	struct tacho_record r, q;
-	struct tacho_error e;
-	uint64_t n = 0, lost = 0;
+	char cmd[1400];
 
 	(void)snprintf(native, sizeof(native), "%s", tmpdir_path("native"));
 	(void)snprintf(foreign, sizeof(foreign), "%s", tmpdir_path("foreign"));
@@ -114,6 +112,17 @@ static void test_own(void)
 	(void)snprintf(cmd, sizeof(cmd), "cp -r %s %s && rm -r %s/tacho", native,
 		       foreign, foreign);
 	CHECK_EQ(system(cmd), 0);
+}
+
+static void test_own(void)
+{
+	char cmd[1400];
+	struct tacho_stream *a, *b;
+	struct tacho_stream_info info;
+	struct tacho_record r, q;
+	struct tacho_error e;
+	uint64_t n = 0, lost = 0;
+
 	CHECK_EQ(tacho_stream_open(&a, native, 0, &e), 0);
 	if (!CHECK_EQ(tacho_stream_open(&b, foreign, 0, &e), 0)) {
 		printf("# %s\n", e.text);
@@ -310,13 +319,16 @@ static void test_no_module(void)
 
 	setenv("TACHO_MODULE_DIR", "/nowhere", 1);
 	/* an installed module is fine too */
-	if (tacho_stream_open(&s, tmpdir_path("foreign"), 0, &e) == -ENOTSUP)
+	if (tacho_stream_open(&s, foreign, 0, &e) == -ENOTSUP) {
 		CHECK(strstr(e.text, "libtacho-bt2.so"));
-	else
+	} else {
 		tacho_stream_close(s);
+		TEST_SKIP("a module is installed");
+	}
 }
 
-static void test_lttng(const char *script, const char *program)
+#ifdef LTTNG_PROG
+static void test_lttng(void)
 {
 	char cmd[1400];
 	struct tacho_stream *s;
@@ -330,11 +342,11 @@ static void test_lttng(const char *script, const char *program)
 
 	CHECK_EQ(mkdir(tmpdir_path("lttng"), 0755), 0);
 	CHECK_EQ(chmod(tmpdir, 0755), 0);
-	(void)snprintf(cmd, sizeof(cmd), "%s %s %s", script, tmpdir_path("lttng"),
-		       program);
+	(void)snprintf(cmd, sizeof(cmd), "%s %s %s", LTTNG_RECORD,
+		       tmpdir_path("lttng"), LTTNG_PROG);
 	status = system(cmd);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-		printf("# LTTng does not run here: its trace is not tried\n");
+		TEST_SKIP("LTTng does not run here");
 		return;
 	}
 	CHECK_EQ(status, 0);
@@ -368,18 +380,22 @@ static void test_lttng(const char *script, const char *program)
 	CHECK_STR(tacho_stream_env(s, "tracer_name"), "lttng-ust");
 	tacho_stream_close(s);
 }
+#else
+static void test_lttng(void)
+{
+	TEST_SKIP("built without lttng-ust");
+}
+#endif
 
 int main(int argc, char **argv)
 {
+	test_args(argc, argv);
 	tmpdir_make();
-	if (argc > 1)
-		setenv("TACHO_MODULE_DIR", argv[1], 1);
-	test_own();
-	test_large();
-	if (argc > 3)
-		test_lttng(argv[2], argv[3]);
-	else
-		printf("# no lttng-ust here: its trace is not tried\n");
-	test_no_module();
+	setenv("TACHO_MODULE_DIR", MODULE_DIR, 1);
+	make_traces();
+	TEST(test_own());
+	TEST(test_large());
+	TEST(test_lttng());
+	TEST(test_no_module());
 	return test_done();
 }

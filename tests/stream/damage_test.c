@@ -479,24 +479,25 @@ static void test_repair(void)
 	tacho_buf_release(&file);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct tacho_buf file;
 	const char *dir;
 
+	test_args(argc, argv);
 	tmpdir_make();
 	dir = tmpdir_path("small");
 	small_trace(dir, &file);
 	CHECK_EQ(read_bytes(dir, file.data, file.len).records,
 		 PACKETS * PER_PACKET);
-	test_truncation(dir, &file);
-	test_flips(dir, &file);
-	test_many_flips(dir, &file);
-	test_hostile_headers(dir, &file);
+	TEST(test_truncation(dir, &file));
+	TEST(test_flips(dir, &file));
+	TEST(test_many_flips(dir, &file));
+	TEST(test_hostile_headers(dir, &file));
 	tacho_buf_release(&file);
-	test_hostile_records();
-	test_full_disk();
-	test_killed_writer();
-	test_repair();
+	TEST(test_hostile_records());
+	TEST(test_full_disk());
+	TEST(test_killed_writer());
+	TEST(test_repair());
 	return test_done();
 }

@@ -238,15 +238,25 @@ static struct bytes golden(bool big)
 	return b;
 }
 
+/* Two files that tests read: "big" and "little". */
+static const char *golden_path(bool big)
+{
+	return tmpdir_path(big ? "big" : "little");
+}
+
+static void save_golden(bool big)
+{
+	struct bytes b = golden(big);
+
+	save(golden_path(big), b.data, b.len);
+	free(b.data);
+}
+
 static void check_golden(bool big)
 {
 	static const uint32_t order[] = { 0, 100, 1, 102, 2, 101, 3, 4, 10, 11, 12, 13 };
-	const char *path = tmpdir_path(big ? "big" : "little");
-	struct bytes b = golden(big);
 
-	save(path, b.data, b.len);
-	free(b.data);
-	CHECK_EQ(read_both(path), TACHO_ARRAY_SIZE(order));
+	CHECK_EQ(read_both(golden_path(big)), TACHO_ARRAY_SIZE(order));
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(order); i++) {
 		struct lkst_record want = record(order[i], seen[i].ticks, order[i] >= 100);
 
@@ -272,7 +282,7 @@ static void check_golden_text(bool big)
 	struct tacho_buf b;
 	char text[200];
 
-	if (!CHECK_EQ(tacho_stream_open(&s, tmpdir_path(big ? "big" : "little"), 0, NULL), 0))
+	if (!CHECK_EQ(tacho_stream_open(&s, golden_path(big), 0, NULL), 0))
 		return;
 	CHECK_EQ(tacho_stream_next(s, &r), TACHO_STREAM_RECORD);
 	/* 5000 ticks, of 1000 ns, after the pair */
@@ -601,7 +611,7 @@ static void check_refused(void)
 	save(path, "LKSTLOG", 8);
 	CHECK_EQ(lkst_log_open(&log, path, NULL), -EINVAL);
 	CHECK_EQ(lkst_log_open(&log, tmpdir_path("none"), NULL), -ENOENT);
-	CHECK_EQ(tacho_stream_open(&s, tmpdir_path("little"), TACHO_STREAM_STRICT, NULL), 0);
+	CHECK_EQ(tacho_stream_open(&s, golden_path(false), TACHO_STREAM_STRICT, NULL), 0);
 	tacho_stream_close(s);
 }
 
@@ -672,25 +682,33 @@ static void check_goes_on(void)
 	CHECK_EQ(seen_info.damaged, 0);
 }
 
-int main(void)
+static void check_crc(void)
 {
-	tmpdir_make();
 	CHECK_EQ(tacho_crc32c(0, "123456789", 9), 0xe3069283);
 	CHECK_EQ(tacho_crc32c_plain(0, "123456789", 9), 0xe3069283);
 	CHECK_EQ(tacho_crc32c(tacho_crc32c(0, "1234", 4), "56789", 5), 0xe3069283);
-	check_golden(false);
-	check_golden(true);
-	check_golden_text(false);
-	check_golden_text(true);
-	check_writer_bytes();
-	check_round_trip();
-	check_many_buffers();
-	check_types();
-	check_rewound();
-	check_truncated();
-	check_wrong_sums();
-	check_refused();
-	check_dev_full();
-	check_goes_on();
+}
+
+int main(int argc, char **argv)
+{
+	test_args(argc, argv);
+	tmpdir_make();
+	TEST(check_crc());
+	save_golden(false);
+	save_golden(true);
+	TEST(check_golden(false));
+	TEST(check_golden(true));
+	TEST(check_golden_text(false));
+	TEST(check_golden_text(true));
+	TEST(check_writer_bytes());
+	TEST(check_round_trip());
+	TEST(check_many_buffers());
+	TEST(check_types());
+	TEST(check_rewound());
+	TEST(check_truncated());
+	TEST(check_wrong_sums());
+	TEST(check_refused());
+	TEST(check_dev_full());
+	TEST(check_goes_on());
 	return test_done();
 }

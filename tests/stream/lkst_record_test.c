@@ -184,14 +184,15 @@ static void test_not_ours(void)
 	tacho_buf_release(&b);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_words();
-	test_to_ns();
+	test_args(argc, argv);
+	TEST(test_words());
+	TEST(test_to_ns());
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(texts); i++)
 		for (int origin = LKST_OF_PROGRAM; origin <= LKST_OF_LOG; origin++)
 			check_texts(&texts[i], (enum lkst_origin)origin);
-	test_values();
-	test_not_ours();
+	TEST(test_values());
+	TEST(test_not_ours());
 	return test_done();
 }

@@ -64,13 +64,14 @@ static void test_leap(void)
 	tacho_ltt_lane_release(&l);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	test_args(argc, argv);
 	form.layout = TACHO_LTT_64;
 	for (uint32_t id = 0; id <= TRACE_MAX; id++)
 		tacho_ltt_shape(&form.shape[id], form.layout, false, id);
 	tmpdir_make();
-	test_longest();
-	test_leap();
+	TEST(test_longest());
+	TEST(test_leap());
 	return test_done();
 }

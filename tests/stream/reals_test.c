@@ -142,17 +142,23 @@ static bool comma_locale(void)
 	return true;
 }
 
-int main(void)
+static void test_comma(const char *dir)
 {
-	char dir[450];
-
-	tmpdir_make();
-	(void)snprintf(dir, sizeof(dir), "%s", tmpdir_path("trace"));
-	make_trace(dir);
-	read_trace(dir);
 	if (comma_locale())
 		read_trace(dir);
 	else
-		printf("# no locale with another point can be had here\n");
+		TEST_SKIP("there is no locale with another decimal point here");
+}
+
+int main(int argc, char **argv)
+{
+	char dir[450];
+
+	test_args(argc, argv);
+	tmpdir_make();
+	(void)snprintf(dir, sizeof(dir), "%s", tmpdir_path("trace"));
+	make_trace(dir);
+	TEST(read_trace(dir));
+	TEST(test_comma(dir));
 	return test_done();
 }

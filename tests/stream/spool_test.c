@@ -81,7 +81,7 @@ static void fill(struct tacho_dat_spool *s, uint32_t max)
 
 		*e = (struct event){ .time = time[cpu] = next_time(time[cpu]),
 				     .lost = rnd() % 50 ? 0 : 1 + rnd() % 9,
-				     .len = next_len(max), .seed = rnd() };
+				     .len = i ? next_len(max) : max, .seed = rnd() };
 		l->lost_next += e->lost;
 		to = tacho_dat_spool_add(s, l, e->time, e->len, &err);
 		if (!CHECK(to))
@@ -203,13 +203,14 @@ static void test_shift(void)
 	CHECK_EQ(tacho_dat_shift(&s, 0, INT64_MAX), (uint64_t)INT64_MAX ^ (1ull << 63));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_shift();
-	test_room();
-	test_pages(400, 4096);
-	test_pages(4000, 4096);
-	test_pages(8000, 8192);
-	test_pages(65520, 131072);
+	test_args(argc, argv);
+	TEST(test_shift());
+	TEST(test_room());
+	TEST(test_pages(400, 4096));
+	TEST(test_pages(4000, 4096));
+	TEST(test_pages(8000, 8192));
+	TEST(test_pages(65520, 131072));
 	return test_done();
 }

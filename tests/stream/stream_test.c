@@ -70,15 +70,13 @@ static struct tacho_stream *open_trace(const char *dir, unsigned int flags)
  * Four parts; record number n is at n / 3: times are equal in threes, and
  * parts come in the order of their names then.
  */
-static void test_merge(void)
+/* A trace of four parts, 3000 records. */
+static const char *merge_trace(void)
 {
 	const char *dir = tmpdir_path("merge");
 	struct tacho_ctf_writer *w = new_writer(dir);
-	struct tacho_stream *s;
-	struct tacho_record r;
 	struct synth part[4];
-	uint64_t seed = 3, last_ticks = 0, last_ns = 0, seen = 0;
-	uint32_t last_part = 0;
+	uint64_t seed = 3;
 
 	for (uint32_t i = 0; i < 4; i++)
 		synth_init(&part[i], i / 2, i % 2 ? 10 : 2);
@@ -94,8 +92,16 @@ static void test_merge(void)
 		tacho_buf_release(&part[i].records);
 	}
 	CHECK_EQ(tacho_ctf_writer_close(w, NULL), 0);
+	return dir;
+}
 
-	s = open_trace(dir, TACHO_STREAM_STRICT);
+static void test_merge(const char *dir)
+{
+	struct tacho_stream *s = open_trace(dir, TACHO_STREAM_STRICT);
+	uint64_t last_ticks = 0, last_ns = 0, seen = 0;
+	struct tacho_record r;
+	uint32_t last_part = 0;
+
 	while (tacho_stream_next(s, &r) == TACHO_STREAM_RECORD) {
 		/* kernel_2 kernel_10 program_2 program_10 */
 		uint32_t rank = (r.source == TACHO_STREAM_KERNEL ? 0 : 2) +
@@ -126,9 +132,9 @@ static void test_merge(void)
 	tacho_stream_close(s);
 }
 
-static void test_count(void)
+static void test_count(const char *dir)
 {
-	struct tacho_stream *s = open_trace(tmpdir_path("merge"), 0);
+	struct tacho_stream *s = open_trace(dir, 0);
 	struct tacho_type_count *list;
 	struct tacho_record r;
 	size_t nr;
@@ -203,14 +209,12 @@ static void test_seek(void)
 	free(times);
 }
 
-static void test_lost(void)
+/* A trace of eight records that says what was discarded. */
+static const char *lossy_trace(void)
 {
 	const char *dir = tmpdir_path("lost");
 	struct tacho_ctf_writer *w = new_writer(dir);
-	struct tacho_stream *s;
-	struct tacho_record r;
 	struct synth p;
-	static const uint64_t want[] = { 3, 0, 7, 0, 0, 0, 2, 0 };
 
 	synth_init(&p, 0, 0);
 	/* discarded so far, one packet of two records each; the last began anew */
@@ -223,7 +227,15 @@ static void test_lost(void)
 	}
 	tacho_buf_release(&p.records);
 	CHECK_EQ(tacho_ctf_writer_close(w, NULL), 0);
-	s = open_trace(dir, 0);
+	return dir;
+}
+
+static void test_lost(const char *dir)
+{
+	static const uint64_t want[] = { 3, 0, 7, 0, 0, 0, 2, 0 };
+	struct tacho_stream *s = open_trace(dir, 0);
+	struct tacho_record r;
+
 	for (size_t i = 0; i < 8; i++) {
 		CHECK_EQ(tacho_stream_next(s, &r), TACHO_STREAM_RECORD);
 		CHECK_EQ(r.lost, want[i]);
@@ -306,9 +318,9 @@ static void test_names(void)
 	tacho_facts_release(&f);
 }
 
-static void test_text(void)
+static void test_text(const char *dir)
 {
-	struct tacho_stream *s = open_trace(tmpdir_path("lost"), 0);
+	struct tacho_stream *s = open_trace(dir, 0);
 	struct tacho_record r;
 	char text[8];
 
@@ -458,18 +470,23 @@ static void test_many_files(void)
 	tacho_stream_close(s);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	const char *merge, *lossy;
+
+	test_args(argc, argv);
 	tmpdir_make();
-	test_merge();
-	test_count();
-	test_seek();
-	test_lost();
-	test_rotated();
-	test_names();
-	test_text();
-	test_live();
-	test_errors();
-	test_many_files();
+	merge = merge_trace();
+	lossy = lossy_trace();
+	TEST(test_merge(merge));
+	TEST(test_count(merge));
+	TEST(test_seek());
+	TEST(test_lost(lossy));
+	TEST(test_rotated());
+	TEST(test_names());
+	TEST(test_text(lossy));
+	TEST(test_live());
+	TEST(test_errors());
+	TEST(test_many_files());
 	return test_done();
 }

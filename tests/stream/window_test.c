@@ -146,18 +146,19 @@ static void test_ring(struct tacho_stream *of, uint32_t longest, uint32_t often)
 	tacho_window_free(w);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct tacho_stream *of = tacho_stream_new(0);
 	struct tacho_window *w;
 
+	test_args(argc, argv);
 	tacho_source_init(&source, &nothing, 0);
 	CHECK_EQ(tacho_stream_add_take(of, &source), 0);
 	CHECK(tacho_window_new(&w, SIZE - 1) < 0);
 	for (uint32_t often = 1; often <= 3000; often *= 15) {
-		test_ring(of, 64, often);
-		test_ring(of, 3000, often);
-		test_ring(of, TACHO_RAW_MAX, often);
+		TEST(test_ring(of, 64, often));
+		TEST(test_ring(of, 3000, often));
+		TEST(test_ring(of, TACHO_RAW_MAX, often));
 	}
 	tacho_stream_close(of);
 	return test_done();

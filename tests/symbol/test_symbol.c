@@ -12,7 +12,7 @@
 #include "symbol/symbol.h"
 #include "unit/test.h"
 
-static const char *dir;
+static const char dir[] = DIR;
 
 static const char *path_of(const char *name)
 {
@@ -585,6 +585,14 @@ static void test_without_dwarf(void)
 	tacho_object_close(o);
 }
 
+/* A test of one of the programs has its name as well: "lines(prog-O0)". */
+#define TEST_OF(fn, program) do {				\
+	char test_name_[80];					\
+	(void)snprintf(test_name_, sizeof(test_name_),		\
+		       #fn "(%s)", program);			\
+	TEST_NAMED(test_name_, fn(program));			\
+} while (0)
+
 int main(int argc, char **argv)
 {
 	static const char *const with_debug[] = {
@@ -592,40 +600,38 @@ int main(int argc, char **argv)
 		"other-O2", "split",
 	};
 
-	if (argc < 2)
-		return 2;
-	dir = argv[1];
-	test_library();
-	test_refused();
-	test_separate();
-	test_wrong_debug_file();
-	test_functions("prog-plain");
-	test_marker("prog-plain");
+	test_args(argc, argv);
+	TEST(test_library());
+	TEST(test_refused());
+	TEST(test_separate());
+	TEST(test_wrong_debug_file());
+	TEST_OF(test_functions, "prog-plain");
+	TEST_OF(test_marker, "prog-plain");
 #if defined(__x86_64__)
-	test_operands();
+	TEST(test_operands());
 #endif
-	test_arm_operands();
+	TEST(test_arm_operands());
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(with_debug); i++) {
 		const char *name = with_debug[i];
 
 		if (!exists(name))
 			continue;
-		test_functions(name);
-		test_marker(name);
+		TEST_OF(test_functions, name);
+		TEST_OF(test_marker, name);
 		if (!tacho_symbol_has_dwarf())
 			continue;
-		test_lines(name);
-		test_inlined(name);
+		TEST_OF(test_lines, name);
+		TEST_OF(test_inlined, name);
 #if defined(__x86_64__)
-		test_x86_params(name);
-		test_functions_of_dwarf(name);
+		TEST_OF(test_x86_params, name);
+		TEST_OF(test_functions_of_dwarf, name);
 #endif
 	}
 	if (!tacho_symbol_has_dwarf()) {
-		test_without_dwarf();
+		TEST(test_without_dwarf());
 		return test_done();
 	}
-	test_arm_params("arm-O0");
-	test_arm_params("arm-O2");
+	TEST_OF(test_arm_params, "arm-O0");
+	TEST_OF(test_arm_params, "arm-O2");
 	return test_done();
 }

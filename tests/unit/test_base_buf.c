@@ -171,13 +171,14 @@ static void test_files(void)
 	unlink(path);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_cap();
-	test_reserve();
-	test_grow();
-	test_numbers();
-	test_printf();
-	test_files();
+	test_args(argc, argv);
+	TEST(test_cap());
+	TEST(test_reserve());
+	TEST(test_grow());
+	TEST(test_numbers());
+	TEST(test_printf());
+	TEST(test_files());
 	return test_done();
 }

@@ -188,13 +188,14 @@ static void test_hashmap(void)
 	CHECK(!tacho_hashmap_get(&m, 0));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_arena();
-	test_hashmap();
-	test_fixed_arena();
-	test_cursor();
-	test_diag_first();
-	test_bytes();
+	test_args(argc, argv);
+	TEST(test_arena());
+	TEST(test_hashmap());
+	TEST(test_fixed_arena());
+	TEST(test_cursor());
+	TEST(test_diag_first());
+	TEST(test_bytes());
 	return test_done();
 }

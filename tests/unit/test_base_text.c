@@ -244,15 +244,16 @@ static void test_utf8(void)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_utf8();
-	test_globs();
-	test_suggest();
-	test_event_glob();
-	test_hash();
-	test_sizes();
-	test_times();
-	test_ranges();
+	test_args(argc, argv);
+	TEST(test_utf8());
+	TEST(test_globs());
+	TEST(test_suggest());
+	TEST(test_event_glob());
+	TEST(test_hash());
+	TEST(test_sizes());
+	TEST(test_times());
+	TEST(test_ranges());
 	return test_done();
 }
