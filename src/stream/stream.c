@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/sized.h"
 #include "base/text.h"
 
 /* No text of one event is longer: 64 KiB of data, each byte escaped. */
@@ -406,10 +407,39 @@ int tacho_stream_check(struct tacho_stream *s)
 	return s->error.err;
 }
 
-int tacho_stream_next(struct tacho_stream *s, struct tacho_record *r)
+/* ---- structs of other versions ------------------------------------------- */
+
+/* The last members of version 1.0 end here. */
+#define RECORD_SIZE_1_0	(offsetof(struct tacho_record, lost) + sizeof(uint64_t))
+#define INFO_SIZE_1_0	(offsetof(struct tacho_stream_info, reserved) + sizeof(uint32_t))
+
+TACHO_COLD
+static int next_other_size(struct tacho_stream *s, struct tacho_record *r)
+{
+	uint32_t size = r->struct_size;
+	struct tacho_record own;
+	int status;
+
+	if (size < RECORD_SIZE_1_0) {
+		struct tacho_diag d = { 0 };
+
+		tacho_diag(&d, -EINVAL, 0, "struct_size %u is too small for a struct "
+			   "tacho_record", size);
+		tacho_error_from(&s->error, &d);
+		return TACHO_STREAM_ERROR;
+	}
+	status = tacho_stream_next(s, &own);
+	if (status == TACHO_STREAM_RECORD)
+		tacho_sized_put(r, size, &own, sizeof(own));
+	return status;
+}
+
+int tacho_stream_next_record(struct tacho_stream *s, struct tacho_record *r)
 {
 	int status;
 
+	if (tacho_unlikely(r->struct_size != sizeof(*r)))
+		return next_other_size(s, r);
 	if (s->error.err)
 		return TACHO_STREAM_ERROR;
 	if (!s->begun)
@@ -655,10 +685,9 @@ const struct tacho_error *tacho_stream_error(const struct tacho_stream *s)
 	return &s->error;
 }
 
-int tacho_stream_get_info(struct tacho_stream *s,
-			  struct tacho_stream_info *info)
+static int get_info(struct tacho_stream *s, struct tacho_stream_info *info)
 {
-	*info = (struct tacho_stream_info){ .parts = s->nr_parts };
+	*info = (struct tacho_stream_info){ .struct_size = sizeof(*info), .parts = s->nr_parts };
 	if (!s->nr_sources)
 		return 0;
 	info->format = s->source[0]->ops->format;
@@ -675,6 +704,23 @@ int tacho_stream_get_info(struct tacho_stream *s,
 	(void)tacho_stream_type(s, 0);
 	info->types = s->types->nr;
 	return tacho_stream_check(s);
+}
+
+int tacho_stream_fill_info(struct tacho_stream *s, struct tacho_stream_info *info)
+{
+	struct tacho_stream_info own;
+	int err;
+
+	if (info->struct_size < INFO_SIZE_1_0)
+		return -EINVAL;
+	err = get_info(s, &own);
+	tacho_sized_put(info, info->struct_size, &own, sizeof(own));
+	return err;
+}
+
+uint32_t tacho_stream_version(void)
+{
+	return TACHO_STREAM_VERSION;
 }
 
 const char *tacho_stream_env(const struct tacho_stream *s, const char *name)
