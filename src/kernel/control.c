@@ -36,7 +36,8 @@ static void event_path(char *to, const char *instance,
 /* Only what tacho made itself is ever written to. */
 static int check_instance(const char *instance, struct tacho_diag *d)
 {
-	if (!strncmp(instance, "tacho-", 6) && !strchr(instance, '/'))
+	if ((!strncmp(instance, "tacho-", 6) || !strncmp(instance, "tacho.", 6)) &&
+	    !strchr(instance, '/'))
 		return 0;
 	return tacho_diag(d, -ENOENT, 0, "'%s' is no tracing instance of tacho's",
 			  instance);

@@ -457,15 +457,13 @@ uint64_t tacho_ring_written(struct tacho_ring *r, uint32_t lane, uint32_t id)
 	return 0;
 }
 
-uint64_t tacho_ring_overwritten(struct tacho_ring *r, uint32_t lane, uint32_t id)
+/* Records before the oldest sub-buffer that can still be read. */
+static uint64_t first_kept(struct tacho_ring *r, uint32_t lane, uint32_t id)
 {
-	const struct tacho_ring_buf *b;
+	const struct tacho_ring_buf *b = tacho_ring_map(r, lane, id);
 	const struct tacho_packet *sub;
 	uint64_t c, first;
 
-	if (!tacho_ring_in_use(r, lane, id) || !overwrites(r, lane, id))
-		return 0;
-	b = tacho_ring_map(r, lane, id);
 	for (int tries = 0; b && tries < 100 && tacho_ring_in_use(r, lane, id); tries++) {
 		struct tacho_ring_reader rd = { .r = r, .lane = lane, .id = id };
 
@@ -483,10 +481,25 @@ uint64_t tacho_ring_overwritten(struct tacho_ring *r, uint32_t lane, uint32_t id
 		tacho_fence_acquire();		/* [overwrite] */
 		/* still there: its header was stable */
 		c = committed(r, lane, id);
-		if (rd.seq >= oldest(full_seq(c, rd.seq), tacho_ring_subs(r, b), true))
+		if (rd.seq >= oldest(full_seq(c, rd.seq), tacho_ring_subs(r, b),
+				     overwrites(r, lane, id)))
 			return first;
 	}
 	return 0;
+}
+
+uint64_t tacho_ring_overwritten(struct tacho_ring *r, uint32_t lane, uint32_t id)
+{
+	if (!tacho_ring_in_use(r, lane, id) || !overwrites(r, lane, id))
+		return 0;
+	return first_kept(r, lane, id);
+}
+
+uint64_t tacho_ring_released(struct tacho_ring *r, uint32_t lane, uint32_t id)
+{
+	if (!tacho_ring_in_use(r, lane, id) || overwrites(r, lane, id))
+		return 0;
+	return first_kept(r, lane, id);
 }
 
 /* The open sub-buffer of the buffer that is written; false: there is none, or it is corrupt. */

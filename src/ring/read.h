@@ -88,6 +88,12 @@ uint64_t tacho_ring_written(struct tacho_ring *r, uint32_t lane, uint32_t id);
 uint64_t tacho_ring_overwritten(struct tacho_ring *r, uint32_t lane, uint32_t id);
 
 /*
+ * Records of a buffer in discard mode whose sub-buffers readers have released.  0 in
+ * overwrite mode, and when there is no such buffer.
+ */
+uint64_t tacho_ring_released(struct tacho_ring *r, uint32_t lane, uint32_t id);
+
+/*
  * The number of closed sub-buffers of the buffer that is written that can be read and end after
  * `since`, for a caller that waits for a full buffer; *most: how many there can be.
  */
