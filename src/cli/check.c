@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/session.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/session.h"
 #include "cli/trace.h"
 #include "event/type.h"
 #include "fmt/ctf/layout.h"
@@ -494,11 +494,12 @@ static void other_layout(struct check_trace *t, const struct tacho_stream *s)
 static void check_lanes(struct check_trace *t, const char *path)
 {
 	static const char prefix[] = "session:";
+	struct tacho_diag why = { 0 };
 	struct tacho_session s;
 	struct tacho_dir dir;
 
 	if (strncmp(path, prefix, sizeof(prefix) - 1) ||
-	    !cli_session_try(&dir, &s, path + sizeof(prefix) - 1))
+	    app_session_open(&dir, &s, path + sizeof(prefix) - 1, &why))
 		return;
 	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(&s.view.ring); lane++) {
 		struct tacho_diag d = { 0 };
@@ -507,7 +508,7 @@ static void check_lanes(struct check_trace *t, const char *path)
 		if (d.err && !check_failed(t, "", d.err))
 			check_problem(t, "", CHECK_NO_BYTE, "%s", d.text);
 	}
-	cli_session_close(&dir, &s);
+	app_session_close(&dir, &s);
 }
 
 /* A session, or a trace of another system: reads all records of it. */

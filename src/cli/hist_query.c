@@ -17,7 +17,7 @@
 
 struct run {
 	struct cli_hist_query *ask;
-	struct cli_trace trace;
+	struct app_trace trace;
 	struct app_recipe_plan plan;
 	const struct app_question *question;	/* the plan's, or ask's */
 	struct app_query *query;
@@ -267,7 +267,7 @@ int cli_hist_query(struct cli_hist_query *a)
 		ret = read_and_print(&r);
 	app_query_close(r.query);
 	if (r.trace.stream)
-		cli_trace_close(&r.trace);
+		app_trace_close(&r.trace);
 	if (a->recipe)
 		app_recipe_plan_release(&r.plan);
 	return ret;
