@@ -124,6 +124,8 @@ struct tacho_sink {
 	uint64_t bytes;		/* end() says: size of the output */
 	bool closed;		/* whoever reads the output has seen enough: no error, but the end */
 
+	struct tacho_sink_owner *owner;	/* sink_public.c's: what a program's sink has besides */
+
 	/* sink.c's own: records whose fields have times (fmt/lkst/record.h) */
 	struct {
 		bool wanted;

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+/* <tacho/sink.h>: sinks (fmt/sink.h) for programs of others. */
+#include "tacho/sink.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fmt/sink.h"
+#include "stream/define.h"
+#include "tacho/abi/record.h"
+
+/* What a sink that a program opened has besides. */
+struct tacho_sink_owner {
+	struct tacho_observer observer;
+	struct tacho_error error;	/* what tacho_sink_error() lends */
+	char *path;
+	uint64_t last;			/* time of the event before; 0: none */
+	struct tacho_buf raw;
+};
+
+const char *tacho_sink_format_name(uint32_t index)
+{
+	const struct tacho_sink_format *f = tacho_sink_format_at(index);
+
+	return f ? f->name : NULL;
+}
+
+/* ---- open ---------------------------------------------------------------------------- */
+
+/*
+ * The caller's options with what it does not have as 0: one that was compiled against an older
+ * header has less.
+ */
+static int take_options(struct tacho_sink_options *to, const struct tacho_sink_options *from,
+			struct tacho_diag *d)
+{
+	*to = (struct tacho_sink_options){ 0 };
+	if (!from)
+		return 0;
+	if (from->struct_size < sizeof(from->struct_size) || from->struct_size > sizeof(*to))
+		return tacho_diag(d, -EINVAL, 0, "the options' struct_size is %zu; this library "
+				  "knows those of %zu bytes", from->struct_size, sizeof(*to));
+	memcpy(to, from, from->struct_size);
+	return 0;
+}
+
+static void owner_free(struct tacho_sink_owner *o)
+{
+	if (!o)
+		return;
+	tacho_buf_release(&o->raw);
+	free(o->path);
+	free(o);
+}
+
+static struct tacho_sink_owner *owner_new(const char *path,
+					  const struct tacho_sink_options *opt)
+{
+	struct tacho_sink_owner *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	tacho_buf_init(&o->raw, TACHO_RAW_MAX);
+	o->observer = (struct tacho_observer){ .note = opt->note, .arg = opt->arg };
+	o->path = strdup(path);
+	if (o->path)
+		return o;
+	owner_free(o);
+	return NULL;
+}
+
+static int open_sink(struct tacho_sink **sink, struct tacho_stream *stream, const char *path,
+		     const struct tacho_sink_options *options, struct tacho_diag *d)
+{
+	struct tacho_sink_config config = { .stream = stream };
+	const struct tacho_sink_format *format;
+	struct tacho_sink_options opt;
+	struct tacho_sink_owner *o;
+
+	if (take_options(&opt, options, d))
+		return d->err;
+	format = opt.format ? tacho_sink_format_named(opt.format, d) :
+		 tacho_sink_format_of(path);
+	if (!format)
+		return d->err;
+	o = owner_new(path, &opt);
+	if (!o)
+		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+	config.path = o->path;
+	config.observer = &o->observer;
+	if (tacho_sink_begin(sink, format, &config, d)) {
+		owner_free(o);
+		return d->err;
+	}
+	(*sink)->owner = o;
+	return 0;
+}
+
+int tacho_sink_open(struct tacho_sink **sink, struct tacho_stream *stream, const char *path,
+		    const struct tacho_sink_options *options, struct tacho_error *error)
+{
+	struct tacho_diag d = { 0 };
+	int err;
+
+	*sink = NULL;
+	err = open_sink(sink, stream, path, options, &d);
+	return err ? tacho_error_from(error, &d) : 0;
+}
+
+/* ---- records of a stream --------------------------------------------------------------- */
+
+/* After an error nothing but the end is called. */
+static int put(struct tacho_sink *sink, const struct tacho_record *r, bool wanted)
+{
+	int err = sink->diag.err;
+
+	sink->owner->error.err = 0;
+	if (!err && tacho_unlikely(r->lost))
+		err = tacho_sink_lost(sink, r);
+	return err || !wanted ? err : tacho_sink_record(sink, r);
+}
+
+int tacho_sink_put(struct tacho_sink *sink, const struct tacho_record *r)
+{
+	return put(sink, r, true);
+}
+
+int tacho_sink_skip(struct tacho_sink *sink, const struct tacho_record *r)
+{
+	return put(sink, r, false);
+}
+
+int tacho_sink_end_of_stream(struct tacho_sink *sink)
+{
+	return sink->diag.err ? sink->diag.err : tacho_sink_last_losses(sink);
+}
+
+/* ---- events of the program's own -------------------------------------------------------- */
+
+/* The event is refused, and the sink goes on. */
+static int refuse(struct tacho_sink *sink, const char *why)
+{
+	struct tacho_diag d = { 0 };
+
+	tacho_diag(&d, -EINVAL, 0, "%s", why);
+	return tacho_error_from(&sink->owner->error, &d);
+}
+
+static int check_event(struct tacho_sink *sink, const struct tacho_type *type, uint64_t time,
+		       const void *fields, size_t size, uint32_t *source)
+{
+	if (!tacho_stream_defines(sink->config.stream, type, source))
+		return refuse(sink, "the event's type is not of the sink's stream");
+	if (time < sink->owner->last)
+		return refuse(sink, "the event is earlier than the one before it");
+	if (size > TACHO_RAW_MAX - sizeof(struct tacho_common))
+		return refuse(sink, "the event is larger than a record can be");
+	if (size + sizeof(struct tacho_common) < type->fixed_size || (size && !fields))
+		return refuse(sink, "the event is smaller than its type's fields");
+	return 0;
+}
+
+/* The whole raw event: common fields, then the caller's. */
+static int make_raw(struct tacho_sink *sink, const struct tacho_type *type, int32_t thread,
+		    const void *fields, size_t size)
+{
+	const struct tacho_common common = { .type = (uint16_t)type->id, .pid = thread };
+	struct tacho_buf *raw = &sink->owner->raw;
+
+	tacho_buf_reset(raw);
+	tacho_buf_put(raw, &common, sizeof(common));
+	tacho_buf_put(raw, fields, size);
+	/* a record is a multiple of 8 bytes long */
+	while (raw->len % 8)
+		tacho_buf_putc(raw, '\0');
+	return tacho_buf_error(raw) ? tacho_sink_no_memory(sink) : 0;
+}
+
+int tacho_sink_put_event(struct tacho_sink *sink, const struct tacho_type *type, uint64_t time,
+			 uint32_t cpu, int32_t thread, const void *fields, size_t size)
+{
+	struct tacho_record r = { .time = time, .ticks = time, .type = type, .cpu = cpu,
+				  .pid = thread };
+	uint32_t source = 0;
+	int err = sink->diag.err;
+
+	sink->owner->error.err = 0;
+	if (!err)
+		err = check_event(sink, type, time, fields, size, &source);
+	if (!err)
+		err = make_raw(sink, type, thread, fields, size);
+	if (err)
+		return err;
+	sink->owner->last = time;
+	r.source = source;
+	r.raw = sink->owner->raw.data;
+	r.len = (uint32_t)sink->owner->raw.len;
+	return tacho_sink_record(sink, &r);
+}
+
+int tacho_sink_put_lost(struct tacho_sink *sink, uint32_t source, uint64_t time, uint32_t cpu,
+			uint64_t events)
+{
+	/* a loss without a type is one at the end, which lines of text do not show */
+	const struct tacho_record r = {
+		.time = time, .ticks = time, .cpu = cpu, .source = source, .lost = events,
+		.type = tacho_stream_type(sink->config.stream, 0),
+	};
+
+	sink->owner->error.err = 0;
+	if (sink->diag.err)
+		return sink->diag.err;
+	if (source >= TACHO_NR_STREAM_IDS)
+		return refuse(sink, "there is no such source");
+	if (time < sink->owner->last)
+		return refuse(sink, "the loss is earlier than the event before it");
+	sink->owner->last = time;
+	return events ? tacho_sink_lost(sink, &r) : 0;
+}
+
+/* ---- the end ------------------------------------------------------------------------- */
+
+const struct tacho_error *tacho_sink_error(struct tacho_sink *sink)
+{
+	if (sink->diag.err)
+		(void)tacho_error_from(&sink->owner->error, &sink->diag);
+	return &sink->owner->error;
+}
+
+static int end_sink(struct tacho_sink *sink, bool good, struct tacho_sink_written *written,
+		    struct tacho_diag *d)
+{
+	struct tacho_sink_owner *o = sink->owner;
+	int err = tacho_sink_end(sink, good, written, d);
+
+	owner_free(o);
+	return err;
+}
+
+int tacho_sink_finish(struct tacho_sink *sink, struct tacho_sink_result *result,
+		      struct tacho_error *error)
+{
+	struct tacho_sink_written written = { 0 };
+	struct tacho_diag d = { 0 };
+	int err = end_sink(sink, true, &written, &d);
+	struct tacho_sink_result r = { .events = written.events, .bytes = written.bytes };
+
+	if (result && result->struct_size >= sizeof(r.struct_size)) {
+		r.struct_size = result->struct_size;
+		memcpy(result, &r, r.struct_size < sizeof(r) ? r.struct_size : sizeof(r));
+	}
+	return err ? tacho_error_from(error, &d) : 0;
+}
+
+void tacho_sink_discard(struct tacho_sink *sink)
+{
+	if (sink)
+		(void)end_sink(sink, false, NULL, NULL);
+}
