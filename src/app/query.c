@@ -137,7 +137,7 @@ static int set_commands(struct app_query *q, struct tacho_diag *d)
 		if (err)
 			return wrong(q, q->text[i], &e, d);
 	}
-	(void)tacho_query_hand_over(q->query);
+	(void)tacho_query_offload(q->query);
 	return 0;
 }
 

@@ -335,7 +335,7 @@ static int open_exprs(struct app_select *f, struct tacho_diag *d)
 	for (uint32_t i = 0; !err && i < f->nr_exprs; i++)
 		err = add_expr(f, f->exprs[i], d);
 	if (!err)
-		(void)tacho_query_hand_over(f->query);
+		(void)tacho_query_offload(f->query);
 	return err;
 }
 

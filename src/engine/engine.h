@@ -207,11 +207,11 @@ bool tacho_engine_needs_stack(const struct tacho_engine *engine,
 /*
  * Appends a filter that a kernel may put before an event's records on their way here:
  * the event's own filter, or, if it has triggers and no filter, the filters of all of
- * them.  OURS: there is none, and out may have anything.
+ * them.  TACHO_FILTER_LOCAL: there is none, and the contents of out are undefined.
  */
-enum tacho_filter_kin tacho_engine_kin(const struct tacho_engine *engine,
-				       const struct tacho_engine_event *event,
-				       struct tacho_buf *out);
+enum tacho_filter_offload tacho_engine_offload(const struct tacho_engine *engine,
+					       const struct tacho_engine_event *event,
+					       struct tacho_buf *out);
 
 /* Whether the event has a filter. */
 bool tacho_engine_has_filter(const struct tacho_engine_event *event);

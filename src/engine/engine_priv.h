@@ -7,7 +7,7 @@
  *	engine_hit.c	one hit
  *	engine_hist.c	triggers that are histograms, and the host of hist.h
  *	engine_print.c	the files
- *	engine_kin.c	what of it a kernel can do
+ *	engine_offload.c	what of it a kernel can do
  *
  * Memory: an instance, its events and the table of them are its arena's.  What can be
  * removed has an arena of its own and lies in it: a trigger, the map of a histogram (which

@@ -107,20 +107,20 @@ int tacho_filter_normal(const struct tacho_type *type, const char *text,
 			const struct tacho_names *names, struct tacho_buf *out,
 			struct tacho_cmd_error *e);
 
-/* Who can run a filter on events that a kernel makes, when it takes the text too. */
-enum tacho_filter_kin {
-	TACHO_FILTER_OURS,	/* the kernel might let others pass */
-	TACHO_FILTER_SAME,	/* both let the same events pass */
-	TACHO_FILTER_ITS,	/* the kernel alone can tell: what a thread was called
-				 * at that moment, strings behind pointers */
+/* Where a filter on events of the kernel can be evaluated, if the kernel takes its text. */
+enum tacho_filter_offload {
+	TACHO_FILTER_LOCAL,	/* only here: the kernel might pass other events */
+	TACHO_FILTER_SAME,	/* both pass the same events */
+	/* only there: a thread's name at that moment, strings that pointers point to */
+	TACHO_FILTER_KERNEL_ONLY,
 };
 
 /*
- * Whether a kernel's answer to the text is ours.  A text that is wrong, or "0",
- * is OURS.  The kernel is to be given tacho_filter_normal()'s text.
+ * Returns where a filter text can be evaluated: TACHO_FILTER_LOCAL for one that is wrong,
+ * or "0".  The kernel must be given tacho_filter_normal()'s text.
  */
-enum tacho_filter_kin tacho_filter_kin(const struct tacho_type *type,
-				       const char *text,
-				       const struct tacho_names *names);
+enum tacho_filter_offload tacho_filter_offload(const struct tacho_type *type,
+					       const char *text,
+					       const struct tacho_names *names);
 
 #endif

@@ -380,17 +380,17 @@ static int source_filter(struct tacho_query *q, const struct tacho_type *type,
 /* Its filter is the kernel's alone: here all that comes passes. */
 static int leave_to_kernel(struct tacho_query *q, struct tacho_engine_event *event)
 {
-	struct query_handed *h = tacho_arena_alloc(&q->arena, sizeof(*h));
+	struct query_offloaded *h = tacho_arena_alloc(&q->arena, sizeof(*h));
 
 	if (!h)
 		return -ENOMEM;
 	h->type = event->type;
-	h->next = q->handed;
-	q->handed = h;
+	h->next = q->offloaded;
+	q->offloaded = h;
 	return tacho_engine_filter(q->engine, event, "0", NULL);
 }
 
-uint32_t tacho_query_hand_over(struct tacho_query *q)
+uint32_t tacho_query_offload(struct tacho_query *q)
 {
 	const struct tacho_type *type;
 	struct tacho_buf text;
@@ -403,19 +403,19 @@ uint32_t tacho_query_hand_over(struct tacho_query *q)
 	for (uint32_t i = 0; (type = tacho_stream_type(q->stream, i)); i++) {
 		struct tacho_engine_event *event =
 			tacho_engine_find(q->engine, type->system, type->name);
-		enum tacho_filter_kin kin;
+		enum tacho_filter_offload offload;
 
 		tacho_buf_reset(&text);
 		/* of these every one counts */
 		if (q->run_queue && run_queue_kind(type) != RUN_QUEUE_NONE)
 			continue;
-		kin = event ? tacho_engine_kin(q->engine, event, &text) :
-			      TACHO_FILTER_OURS;
-		if (kin == TACHO_FILTER_OURS ||
+		offload = event ? tacho_engine_offload(q->engine, event, &text) :
+				  TACHO_FILTER_LOCAL;
+		if (offload == TACHO_FILTER_LOCAL ||
 		    source_filter(q, type, tacho_buf_str(&text)))
 			continue;
 		n++;
-		if (kin == TACHO_FILTER_ITS && leave_to_kernel(q, event))
+		if (offload == TACHO_FILTER_KERNEL_ONLY && leave_to_kernel(q, event))
 			(void)source_filter(q, type, "0");
 	}
 	memset(q->slot, 0, sizeof(q->slot));
@@ -423,9 +423,9 @@ uint32_t tacho_query_hand_over(struct tacho_query *q)
 	return n;
 }
 
-static bool is_handed(const struct tacho_query *q, const struct tacho_type *type)
+static bool is_offloaded(const struct tacho_query *q, const struct tacho_type *type)
 {
-	for (const struct query_handed *h = q->handed; h; h = h->next)
+	for (const struct query_offloaded *h = q->offloaded; h; h = h->next)
 		if (h->type == type)
 			return true;
 	return false;
@@ -475,7 +475,7 @@ static void meet(struct tacho_query *q, struct query_slot *slot,
 		.active = event && (event->soft ||
 				    tacho_engine_has_filter(event)),
 		.kind = q->run_queue ? run_queue_kind(type) : RUN_QUEUE_NONE,
-		.passes = !q->filtered || is_handed(q, type),
+		.passes = !q->filtered || is_offloaded(q, type),
 	};
 	slot->needs_stack = needs_stack(q, event, slot->kind);
 }

@@ -92,16 +92,16 @@ const char *tacho_query_late(const struct tacho_query *query,
 			     struct tacho_cmd_error *e);
 
 /*
- * tacho_query_hand_over - give the maker of the records what it can filter itself.
+ * tacho_query_offload - offload filters to the source of the records.
  *
  * After the last command and before the first record is read.  A live kernel then
  * sends fewer records, those for which no filter, or trigger, would do anything being
- * left out; what it does not take, or would answer otherwise (tacho_filter_kin()),
+ * left out; what it does not take, or would answer otherwise (tacho_filter_offload()),
  * stays here, and everything when a command takes snapshots or wants call stacks.  Only
  * for who looks at nothing but hits: events without commands are as before.  Returns
  * for how many events it was done.
  */
-uint32_t tacho_query_hand_over(struct tacho_query *query);
+uint32_t tacho_query_offload(struct tacho_query *query);
 
 /*
  * One record: runs what is set on its event.  Whether it passes: no filter was

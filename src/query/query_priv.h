@@ -26,8 +26,8 @@ struct query_made {
 };
 
 /* A type whose filter the kernel runs alone. */
-struct query_handed {
-	struct query_handed *next;
+struct query_offloaded {
+	struct query_offloaded *next;
 	const struct tacho_type *type;
 };
 
@@ -88,7 +88,7 @@ struct tacho_query {
 	struct tacho_cmd_error late;	/* of the first command that failed in meet() */
 	const char *late_text;
 	struct query_command *commands, **last;
-	struct query_handed *handed;
+	struct query_offloaded *offloaded;
 	struct query_slot slot[QUERY_SLOTS];
 	const struct tacho_record *now;	/* the hit that runs */
 	struct query_made made[QUERY_MADE_MAX];

@@ -363,10 +363,10 @@ static void check_match(const struct tacho_type *type, const struct lines *l,
  * What may be handed to a kernel: never a filter to which it answers otherwise, nor one that
  * it does not take.  Whether it may.
  */
-static bool check_kin(const struct tacho_type *type, const struct entries *ours,
-		      const struct entry *kernel)
+static bool check_offload(const struct tacho_type *type, const struct entries *ours,
+			  const struct entry *kernel)
 {
-	bool ok = tacho_filter_kin(type, kernel->filter, NULL) != TACHO_FILTER_OURS;
+	bool ok = tacho_filter_offload(type, kernel->filter, NULL) != TACHO_FILTER_LOCAL;
 
 	test_check(!ok || !entry_find(ours, kernel), __FILE__, __LINE__,
 		   "'%s' is not the same to a kernel", kernel->filter);
@@ -395,7 +395,7 @@ static void test_match(void)
 		} else if (*l.line[i] == '=') {
 			check_match(type, &l, from, to, &kernel.at[at],
 				    expected(&ours, &kernel.at[at]));
-			same += check_kin(type, &ours, &kernel.at[at]);
+			same += check_offload(type, &ours, &kernel.at[at]);
 			at++;
 		}
 	}

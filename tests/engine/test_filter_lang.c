@@ -353,11 +353,11 @@ static void test_verify(void)
 }
 
 /* Which filters a kernel may run for us. */
-static void test_kin(void)
+static void test_offload(void)
 {
 	static const struct {
 		const char *text;
-		enum tacho_filter_kin kin;
+		enum tacho_filter_offload offload;
 	} table[] = {
 		{ "u8 == 1", TACHO_FILTER_SAME },
 		{ "s32 >= -1 && !(u64 & 0x10)", TACHO_FILTER_SAME },
@@ -368,32 +368,32 @@ static void test_kin(void)
 		{ "fix == swapper", TACHO_FILTER_SAME },
 		{ "fix ~ \"swap*\"", TACHO_FILTER_SAME },
 		{ "dyn ~ \"*a*\" && rel ~ \"a*b\"", TACHO_FILTER_SAME },
-		{ "ustr.ustring == \"/tmp\"", TACHO_FILTER_ITS },
-		{ "kstr == \"x\" && u8 == 1", TACHO_FILTER_ITS },
-		{ "comm == bash", TACHO_FILTER_ITS },
-		{ "comm ~ \"ba*\"", TACHO_FILTER_ITS },
+		{ "ustr.ustring == \"/tmp\"", TACHO_FILTER_KERNEL_ONLY },
+		{ "kstr == \"x\" && u8 == 1", TACHO_FILTER_KERNEL_ONLY },
+		{ "comm == bash", TACHO_FILTER_KERNEL_ONLY },
+		{ "comm ~ \"ba*\"", TACHO_FILTER_KERNEL_ONLY },
 		/* what the kernel answers otherwise */
-		{ "fix ~ \"*0\"", TACHO_FILTER_OURS },
-		{ "comm ~ \"*sh\"", TACHO_FILTER_OURS },
-		{ "comm ~ \"*sh*\"", TACHO_FILTER_OURS },
-		{ "dyn ~ \"1*\"", TACHO_FILTER_OURS },
-		{ "dyn ~ \"a[!b]\"", TACHO_FILTER_OURS },
-		{ "u64 & CPUS{0-1}", TACHO_FILTER_OURS },
-		{ "u8 == 1 || s32 != CPUS{0-1}", TACHO_FILTER_OURS },
-		{ "mask == CPUS{3}", TACHO_FILTER_OURS },
-		{ "mask & 3", TACHO_FILTER_OURS },
-		{ "rest == tail", TACHO_FILTER_OURS },
+		{ "fix ~ \"*0\"", TACHO_FILTER_LOCAL },
+		{ "comm ~ \"*sh\"", TACHO_FILTER_LOCAL },
+		{ "comm ~ \"*sh*\"", TACHO_FILTER_LOCAL },
+		{ "dyn ~ \"1*\"", TACHO_FILTER_LOCAL },
+		{ "dyn ~ \"a[!b]\"", TACHO_FILTER_LOCAL },
+		{ "u64 & CPUS{0-1}", TACHO_FILTER_LOCAL },
+		{ "u8 == 1 || s32 != CPUS{0-1}", TACHO_FILTER_LOCAL },
+		{ "mask == CPUS{3}", TACHO_FILTER_LOCAL },
+		{ "mask & 3", TACHO_FILTER_LOCAL },
+		{ "rest == tail", TACHO_FILTER_LOCAL },
 		/* one of it, and one of ours */
-		{ "comm == bash && s32 & CPUS{1}", TACHO_FILTER_OURS },
-		{ "s32 & CPUS{1} || comm == bash", TACHO_FILTER_OURS },
-		{ "nope == 1", TACHO_FILTER_OURS },
-		{ "u8 ==", TACHO_FILTER_OURS },
-		{ "0", TACHO_FILTER_OURS },
+		{ "comm == bash && s32 & CPUS{1}", TACHO_FILTER_LOCAL },
+		{ "s32 & CPUS{1} || comm == bash", TACHO_FILTER_LOCAL },
+		{ "nope == 1", TACHO_FILTER_LOCAL },
+		{ "u8 ==", TACHO_FILTER_LOCAL },
+		{ "0", TACHO_FILTER_LOCAL },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		test_check(tacho_filter_kin(type, table[i].text, &names) ==
-			   table[i].kin, __FILE__, __LINE__, "%s", table[i].text);
+		test_check(tacho_filter_offload(type, table[i].text, &names) ==
+			   table[i].offload, __FILE__, __LINE__, "%s", table[i].text);
 }
 
 int main(int argc, char **argv)
@@ -410,7 +410,7 @@ int main(int argc, char **argv)
 	TEST(test_errors());
 	TEST(test_nothing());
 	TEST(test_normal());
-	TEST(test_kin());
+	TEST(test_offload());
 	TEST(test_many());
 	TEST(test_deep());
 	TEST(test_memory());

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define KIN_ARENA	((size_t)64 << 20)
+#define OFFLOAD_ARENA	((size_t)64 << 20)
 
 /* What the kernel and we take for the same glob, on a string that ends with a NUL. */
 static bool plain_glob(const struct filter_pred *pred, bool to_its_end)
@@ -26,26 +26,26 @@ static bool plain_glob(const struct filter_pred *pred, bool to_its_end)
 	return true;
 }
 
-static enum tacho_filter_kin text_kin(const struct filter_pred *pred)
+static enum tacho_filter_offload text_offload(const struct filter_pred *pred)
 {
 	bool array = pred->subject == FILTER_FIX || pred->subject == FILTER_COMM;
 
 	if (!pred->text_len ||
 	    (pred->cmp == FILTER_CMP_GLOB && !plain_glob(pred, array)))
-		return TACHO_FILTER_OURS;
+		return TACHO_FILTER_LOCAL;
 	if (pred->ustring || pred->subject == FILTER_POINTER ||
 	    pred->subject == FILTER_COMM)
-		return TACHO_FILTER_ITS;
-	return pred->subject == FILTER_FLEX ? TACHO_FILTER_OURS : TACHO_FILTER_SAME;
+		return TACHO_FILTER_KERNEL_ONLY;
+	return pred->subject == FILTER_FLEX ? TACHO_FILTER_LOCAL : TACHO_FILTER_SAME;
 }
 
-static enum tacho_filter_kin pred_kin(const struct filter_pred *pred)
+static enum tacho_filter_offload pred_offload(const struct filter_pred *pred)
 {
 	bool same;
 
 	switch (pred->operand) {
 	case FILTER_OPERAND_TEXT:
-		return text_kin(pred);
+		return text_offload(pred);
 	case FILTER_OPERAND_CPUS:
 		/* numbers beyond the machine's CPUs are in no set of its */
 		same = pred->subject == FILTER_CPU;
@@ -58,36 +58,36 @@ static enum tacho_filter_kin pred_kin(const struct filter_pred *pred)
 		same = true;
 		break;
 	}
-	return same ? TACHO_FILTER_SAME : TACHO_FILTER_OURS;
+	return same ? TACHO_FILTER_SAME : TACHO_FILTER_LOCAL;
 }
 
-static enum tacho_filter_kin tree_kin(const struct filter_tree *t)
+static enum tacho_filter_offload tree_offload(const struct filter_tree *t)
 {
-	enum tacho_filter_kin kin = TACHO_FILTER_SAME;
+	enum tacho_filter_offload offload = TACHO_FILTER_SAME;
 
-	for (uint32_t i = 0; i < t->nr_preds && kin != TACHO_FILTER_OURS; i++) {
-		enum tacho_filter_kin one = pred_kin(&t->preds[i]);
+	for (uint32_t i = 0; i < t->nr_preds && offload != TACHO_FILTER_LOCAL; i++) {
+		enum tacho_filter_offload one = pred_offload(&t->preds[i]);
 
 		if (one != TACHO_FILTER_SAME)
-			kin = one;
+			offload = one;
 	}
-	return t->nr_preds ? kin : TACHO_FILTER_OURS;
+	return t->nr_preds ? offload : TACHO_FILTER_LOCAL;
 }
 
-enum tacho_filter_kin tacho_filter_kin(const struct tacho_type *type,
-				       const char *text,
-				       const struct tacho_names *names)
+enum tacho_filter_offload tacho_filter_offload(const struct tacho_type *type,
+					       const char *text,
+					       const struct tacho_names *names)
 {
-	enum tacho_filter_kin kin = TACHO_FILTER_OURS;
+	enum tacho_filter_offload offload = TACHO_FILTER_LOCAL;
 	struct tacho_cmd_error e = { 0 };
 	struct tacho_arena a;
 	struct filter_parser p = { .arena = &a, .type = type, .names = names,
 				   .e = &e, .text = text };
 	struct filter_tree tree;
 
-	tacho_arena_init(&a, KIN_ARENA);
+	tacho_arena_init(&a, OFFLOAD_ARENA);
 	if (!filter_parse(&p, &tree))
-		kin = tree_kin(&tree);
+		offload = tree_offload(&tree);
 	tacho_arena_release(&a);
-	return kin;
+	return offload;
 }

@@ -112,7 +112,7 @@ static struct outcome run(const char *filter, bool hand, uint32_t handed)
 		exit(1);
 	CHECK_EQ(tacho_query_filter(q, EVENT, text, &e), 0);
 	if (hand)
-		CHECK_EQ(tacho_query_hand_over(q), handed);
+		CHECK_EQ(tacho_query_offload(q), handed);
 	read_child(&o, s, q, c);
 	tacho_query_free(q);
 	tacho_stream_close(s);
