@@ -20,7 +20,7 @@
 #define NO_TYPE		"Unknown type is specified"
 #define BAD_FETCH	"Invalid fetch argument"
 
-struct piece {
+struct slice {
 	const char *s;
 	size_t len;
 };
@@ -37,7 +37,7 @@ static bool is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool next_word(const char **at, struct piece *w)
+static bool next_word(const char **at, struct slice *w)
 {
 	while (is_blank(**at))
 		++*at;
@@ -48,14 +48,14 @@ static bool next_word(const char **at, struct piece *w)
 	return w->len > 0;
 }
 
-static bool is(struct piece p, const char *s)
+static bool is(struct slice p, const char *s)
 {
 	return p.len == strlen(s) && !memcmp(p.s, s, p.len);
 }
 
-static struct piece from(struct piece p, size_t n)
+static struct slice from(struct slice p, size_t n)
 {
-	return (struct piece){ p.s + n, p.len - n };
+	return (struct slice){ p.s + n, p.len - n };
 }
 
 static int bad(const struct parser *p, const char *at, const char *why)
@@ -69,7 +69,7 @@ static int no_memory(const struct parser *p)
 }
 
 /* A number of all of p: decimal, 0x hexadecimal, 0 octal; with a sign. */
-static bool number(struct piece p, uint64_t *v)
+static bool number(struct slice p, uint64_t *v)
 {
 	bool minus = p.len && *p.s == '-';
 
@@ -85,7 +85,7 @@ bool tacho_eprobe_base(const char *text, const char **event, size_t *system_len,
 		       size_t *event_len)
 {
 	const char *at = text;
-	struct piece w;
+	struct slice w;
 	const char *dot;
 
 	if (!next_word(&at, &w) || w.s != text)
@@ -102,7 +102,7 @@ bool tacho_eprobe_base(const char *text, const char **event, size_t *system_len,
 
 /* ---- TYPE ---- */
 
-static int bit_field(struct parser *p, struct piece t, struct tacho_eprobe_arg *arg)
+static int bit_field(struct parser *p, struct slice t, struct tacho_eprobe_arg *arg)
 {
 	const char *at = memchr(t.s, '@', t.len), *slash = memchr(t.s, '/', t.len);
 	uint64_t width, bit, size;
@@ -110,8 +110,8 @@ static int bit_field(struct parser *p, struct piece t, struct tacho_eprobe_arg *
 	if (!slash || !number(from(t, (size_t)(slash + 1 - t.s)), &size) ||
 	    (size != 8 && size != 16 && size != 32 && size != 64))
 		return bad(p, t.s, NO_TYPE);
-	if (!at || at > slash || !number((struct piece){ t.s + 1, (size_t)(at - t.s) - 1 }, &width) ||
-	    !number((struct piece){ at + 1, (size_t)(slash - at) - 1 }, &bit) ||
+	if (!at || at > slash || !number((struct slice){ t.s + 1, (size_t)(at - t.s) - 1 }, &width) ||
+	    !number((struct slice){ at + 1, (size_t)(slash - at) - 1 }, &bit) ||
 	    !width || width > size || bit > size - width)
 		return bad(p, t.s, "Invalid bitfield");
 	arg->size = (uint8_t)(size / 8);
@@ -122,7 +122,7 @@ static int bit_field(struct parser *p, struct piece t, struct tacho_eprobe_arg *
 }
 
 /* u8..u64, s8.., x8..; false: it is none of them. */
-static bool plain_type(struct piece t, struct tacho_eprobe_arg *arg)
+static bool plain_type(struct slice t, struct tacho_eprobe_arg *arg)
 {
 	uint64_t bits;
 
@@ -136,7 +136,7 @@ static bool plain_type(struct piece t, struct tacho_eprobe_arg *arg)
 	return true;
 }
 
-static int parse_type(struct parser *p, struct piece t, struct tacho_eprobe_arg *arg)
+static int parse_type(struct parser *p, struct slice t, struct tacho_eprobe_arg *arg)
 {
 	bool is_field = arg->from == TACHO_EPROBE_FIELD;
 
@@ -178,7 +178,7 @@ static bool is_text(const struct tacho_field *f)
 }
 
 /* Common fields are the tracer's, and no event's own. */
-static const struct tacho_field *own_field(const struct tacho_type *type, struct piece w)
+static const struct tacho_field *own_field(const struct tacho_type *type, struct slice w)
 {
 	for (uint32_t i = type->nr_common; i < type->nr_fields; i++)
 		if (is(w, type->fields[i].name))
@@ -186,9 +186,9 @@ static const struct tacho_field *own_field(const struct tacho_type *type, struct
 	return NULL;
 }
 
-static int variable(struct parser *p, struct piece f, struct tacho_eprobe_arg *arg)
+static int variable(struct parser *p, struct slice f, struct tacho_eprobe_arg *arg)
 {
-	struct piece name = from(f, 1);
+	struct slice name = from(f, 1);
 
 	arg->field = own_field(p->ep->base, name);
 	if (arg->field)
@@ -197,7 +197,7 @@ static int variable(struct parser *p, struct piece f, struct tacho_eprobe_arg *a
 	return is(name, "comm") || is(name, "COMM") ? 0 : bad(p, f.s, NO_VARIABLE);
 }
 
-static int immediate(struct parser *p, struct piece f, struct tacho_eprobe_arg *arg)
+static int immediate(struct parser *p, struct slice f, struct tacho_eprobe_arg *arg)
 {
 	arg->from = TACHO_EPROBE_NUMBER;
 	if (f.len < 3 || f.s[1] != '"')
@@ -208,7 +208,7 @@ static int immediate(struct parser *p, struct piece f, struct tacho_eprobe_arg *
 	return arg->text ? 0 : no_memory(p);
 }
 
-static int simple(struct parser *p, struct piece f, struct tacho_eprobe_arg *arg)
+static int simple(struct parser *p, struct slice f, struct tacho_eprobe_arg *arg)
 {
 	if (f.len && *f.s == '$')
 		return variable(p, f, arg);
@@ -219,21 +219,21 @@ static int simple(struct parser *p, struct piece f, struct tacho_eprobe_arg *arg
 }
 
 /* +|-[u]OFFSET(..): one, for what lies behind the next is gone when the record is looked at. */
-static int dereference(struct parser *p, struct piece f, struct tacho_eprobe_arg *arg)
+static int dereference(struct parser *p, struct slice f, struct tacho_eprobe_arg *arg)
 {
 	const char *open = memchr(f.s, '(', f.len);
 	size_t skip = 1 + (f.len > 1 && f.s[1] == 'u');
-	struct piece inner;
+	struct slice inner;
 	uint64_t offset;
 	int err;
 
 	if (!open || f.s[f.len - 1] != ')')
 		return bad(p, f.s, "Dereference needs a brace");
-	if (!number((struct piece){ f.s + skip, (size_t)(open - f.s) - skip }, &offset))
+	if (!number((struct slice){ f.s + skip, (size_t)(open - f.s) - skip }, &offset))
 		return bad(p, f.s, "Invalid dereference offset");
 	arg->user = skip > 1;
 	arg->offset = *f.s == '-' ? -(int64_t)offset : (int64_t)offset;
-	inner = (struct piece){ open + 1, f.len - (size_t)(open - f.s) - 2 };
+	inner = (struct slice){ open + 1, f.len - (size_t)(open - f.s) - 2 };
 	if (inner.len && (*inner.s == '+' || *inner.s == '-'))
 		return bad(p, inner.s, "Memory behind memory can only be fetched by the kernel");
 	err = simple(p, inner, arg);
@@ -244,7 +244,7 @@ static int dereference(struct parser *p, struct piece f, struct tacho_eprobe_arg
 }
 
 /* The colon before the type: none of those in a string. */
-static size_t fetch_len(struct piece body)
+static size_t fetch_len(struct slice body)
 {
 	size_t quoted = body.len > 2 && body.s[0] == '\\' && body.s[1] == '"' ? 2 : 0;
 	const char *end = quoted ? memchr(body.s + 2, '"', body.len - 2) : body.s;
@@ -253,10 +253,10 @@ static size_t fetch_len(struct piece body)
 	return colon ? (size_t)(colon - body.s) : body.len;
 }
 
-static int parse_body(struct parser *p, struct piece body, struct tacho_eprobe_arg *arg)
+static int parse_body(struct parser *p, struct slice body, struct tacho_eprobe_arg *arg)
 {
 	size_t n = fetch_len(body);
-	struct piece f = { body.s, n };
+	struct slice f = { body.s, n };
 	int err;
 
 	*arg = (struct tacho_eprobe_arg){
@@ -311,11 +311,11 @@ static uint32_t string_room(const struct tacho_eprobe_arg *arg)
 	return TACHO_EPROBE_STRING_MAX;
 }
 
-static int parse_arg(struct parser *p, struct piece w)
+static int parse_arg(struct parser *p, struct slice w)
 {
 	struct tacho_eprobe_arg *arg = &p->ep->arg[p->ep->nr_args];
 	const char *equals = memchr(w.s, '=', w.len);
-	struct piece body = equals ? from(w, (size_t)(equals + 1 - w.s)) : w;
+	struct slice body = equals ? from(w, (size_t)(equals + 1 - w.s)) : w;
 	int err;
 
 	if (p->ep->nr_args == TACHO_EPROBE_ARGS_MAX)
@@ -354,7 +354,7 @@ static int parse_filter(struct parser *p, const char *at, const char *end)
 static int parse_words(struct parser *p)
 {
 	const char *at = p->text;
-	struct piece w;
+	struct slice w;
 	int err = 0;
 
 	(void)next_word(&at, &w);
@@ -368,7 +368,7 @@ static int parse_words(struct parser *p)
 
 static uint32_t count_words(const char *text)
 {
-	struct piece w;
+	struct slice w;
 	uint32_t n = 0;
 
 	while (next_word(&text, &w))
@@ -492,7 +492,7 @@ void tacho_eprobe_print(const char *text, struct tacho_buf *out)
 	const char *at = text, *event;
 	size_t system, len;
 	uint32_t n = 0;
-	struct piece w;
+	struct slice w;
 
 	if (!tacho_eprobe_base(text, &event, &system, &len))
 		return;

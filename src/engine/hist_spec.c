@@ -11,46 +11,46 @@ static bool is_space(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-bool tacho_hist_cut(struct hist_piece *rest, char at, struct hist_piece *piece)
+bool tacho_hist_cut(struct hist_slice *rest, char at, struct hist_slice *slice)
 {
 	const char *end;
 
 	if (!rest->p)
 		return false;
 	end = rest->len ? memchr(rest->p, at, rest->len) : NULL;
-	*piece = *rest;
+	*slice = *rest;
 	if (!end) {
 		rest->p = NULL;
 		rest->len = 0;
 		return true;
 	}
-	piece->len = (size_t)(end - piece->p);
+	slice->len = (size_t)(end - slice->p);
 	rest->p = end + 1;
-	rest->len -= piece->len + 1;
+	rest->len -= slice->len + 1;
 	return true;
 }
 
-struct hist_piece tacho_hist_strip(struct hist_piece piece)
+struct hist_slice tacho_hist_strip(struct hist_slice slice)
 {
-	while (piece.len && is_space(piece.p[0])) {
-		piece.p++;
-		piece.len--;
+	while (slice.len && is_space(slice.p[0])) {
+		slice.p++;
+		slice.len--;
 	}
-	while (piece.len && is_space(piece.p[piece.len - 1]))
-		piece.len--;
-	return piece;
+	while (slice.len && is_space(slice.p[slice.len - 1]))
+		slice.len--;
+	return slice;
 }
 
-bool tacho_hist_piece_is(struct hist_piece piece, const char *text)
+bool tacho_hist_slice_is(struct hist_slice slice, const char *text)
 {
-	return piece.len == strlen(text) && !memcmp(piece.p, text, piece.len);
+	return slice.len == strlen(text) && !memcmp(slice.p, text, slice.len);
 }
 
-bool tacho_hist_piece_begins(struct hist_piece piece, const char *text)
+bool tacho_hist_slice_begins(struct hist_slice slice, const char *text)
 {
 	size_t len = strlen(text);
 
-	return piece.len >= len && !memcmp(piece.p, text, len);
+	return slice.len >= len && !memcmp(slice.p, text, len);
 }
 
 static unsigned int digit_of(char c)
@@ -64,7 +64,7 @@ static unsigned int digit_of(char c)
 	return 99;
 }
 
-int tacho_hist_number(struct hist_piece s, uint64_t *value)
+int tacho_hist_number(struct hist_slice s, uint64_t *value)
 {
 	unsigned int base = 10, digit;
 	const char *first;
@@ -100,24 +100,24 @@ int tacho_hist_number(struct hist_piece s, uint64_t *value)
 	return 0;
 }
 
-uint32_t tacho_hist_column(const struct hist_parser *ps, struct hist_piece piece)
+uint32_t tacho_hist_column(const struct hist_parser *ps, struct hist_slice slice)
 {
-	return ps->spec->base + HIST_PREFIX_LEN + (uint32_t)(piece.p - ps->work);
+	return ps->spec->base + HIST_PREFIX_LEN + (uint32_t)(slice.p - ps->work);
 }
 
-const char *tacho_hist_keep(struct hist_parser *ps, struct hist_piece piece)
+const char *tacho_hist_keep(struct hist_parser *ps, struct hist_slice slice)
 {
-	char *s = tacho_arena_strndup(ps->a, piece.p, piece.len);
+	char *s = tacho_arena_strndup(ps->a, slice.p, slice.len);
 
 	if (!s)
 		tacho_hist_nomem(ps);
 	return s;
 }
 
-const char *tacho_hist_written(struct hist_parser *ps, struct hist_piece piece)
+const char *tacho_hist_written(struct hist_parser *ps, struct hist_slice slice)
 {
-	piece.p = ps->spec->text + HIST_PREFIX_LEN + (piece.p - ps->work);
-	return tacho_hist_keep(ps, piece);
+	slice.p = ps->spec->text + HIST_PREFIX_LEN + (slice.p - ps->work);
+	return tacho_hist_keep(ps, slice);
 }
 
 int tacho_hist_nomem(struct hist_parser *ps)
@@ -139,24 +139,24 @@ uint32_t tacho_hist_spec_place(const struct tacho_hist_spec *spec,
 	return first_place(spec, text, strlen(text));
 }
 
-int tacho_hist_fail(struct hist_parser *ps, int err, struct hist_piece piece,
+int tacho_hist_fail(struct hist_parser *ps, int err, struct hist_slice slice,
 		    const char *text)
 {
 	return tacho_cmd_error(ps->e, err,
-			       first_place(ps->spec, piece.p, piece.len),
+			       first_place(ps->spec, slice.p, slice.len),
 			       "%s", text);
 }
 
-int tacho_hist_refuse(struct hist_parser *ps, struct hist_piece piece,
+int tacho_hist_refuse(struct hist_parser *ps, struct hist_slice slice,
 		      const char *text)
 {
-	return tacho_cmd_error(ps->e, -EINVAL, tacho_hist_column(ps, piece),
+	return tacho_cmd_error(ps->e, -EINVAL, tacho_hist_column(ps, slice),
 			       "%s", text);
 }
 
 /* ---- step 1: clauses ---- */
 
-static int parse_size(struct hist_parser *ps, struct hist_piece value)
+static int parse_size(struct hist_parser *ps, struct hist_slice value)
 {
 	uint64_t want, size = TACHO_HIST_SIZE_MIN;
 	int err = tacho_hist_number(value, &want);
@@ -176,7 +176,7 @@ static int parse_size(struct hist_parser *ps, struct hist_piece value)
 	return 0;
 }
 
-static int keep_word(struct hist_parser *ps, struct hist_piece value,
+static int keep_word(struct hist_parser *ps, struct hist_slice value,
 		     const char **word)
 {
 	*word = tacho_hist_keep(ps, tacho_hist_strip(value));
@@ -198,7 +198,7 @@ static const struct {
 };
 
 static int known_clause(struct hist_parser *ps, enum clause clause,
-			struct hist_piece value)
+			struct hist_slice value)
 {
 	switch (clause) {
 	case CLAUSE_KEYS:
@@ -221,12 +221,12 @@ static int known_clause(struct hist_parser *ps, enum clause clause,
 	return 0;
 }
 
-static int parse_assignment(struct hist_parser *ps, struct hist_piece text)
+static int parse_assignment(struct hist_parser *ps, struct hist_slice text)
 {
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(clauses); i++) {
-		struct hist_piece value = text;
+		struct hist_slice value = text;
 
-		if (!tacho_hist_piece_begins(text, clauses[i].text))
+		if (!tacho_hist_slice_begins(text, clauses[i].text))
 			continue;
 		value.p += strlen(clauses[i].text);
 		value.len -= strlen(clauses[i].text);
@@ -239,11 +239,11 @@ static int parse_assignment(struct hist_parser *ps, struct hist_piece text)
 	return 0;
 }
 
-static int parse_action(struct hist_parser *ps, struct hist_piece text)
+static int parse_action(struct hist_parser *ps, struct hist_slice text)
 {
-	if (!tacho_hist_piece_begins(text, "onmatch(") &&
-	    !tacho_hist_piece_begins(text, "onmax(") &&
-	    !tacho_hist_piece_begins(text, "onchange("))
+	if (!tacho_hist_slice_begins(text, "onmatch(") &&
+	    !tacho_hist_slice_begins(text, "onmax(") &&
+	    !tacho_hist_slice_begins(text, "onchange("))
 		return tacho_hist_refuse(ps, text, text.len ? "Unknown clause" :
 					 "Empty clause");
 	if (ps->nr_actions == TACHO_HIST_ACTIONS_MAX)
@@ -252,7 +252,7 @@ static int parse_action(struct hist_parser *ps, struct hist_piece text)
 	return 0;
 }
 
-static int parse_clause(struct hist_parser *ps, struct hist_piece text)
+static int parse_clause(struct hist_parser *ps, struct hist_slice text)
 {
 	struct tacho_hist_spec *spec = ps->spec;
 	const char *equal = text.len ? memchr(text.p, '=', text.len) : NULL;
@@ -263,24 +263,24 @@ static int parse_clause(struct hist_parser *ps, struct hist_piece text)
 					       "Empty assignment");
 		return parse_assignment(ps, text);
 	}
-	if (tacho_hist_piece_is(text, "pause"))
+	if (tacho_hist_slice_is(text, "pause"))
 		spec->pause = true;
-	else if (tacho_hist_piece_is(text, "cont") ||
-		 tacho_hist_piece_is(text, "continue"))
+	else if (tacho_hist_slice_is(text, "cont") ||
+		 tacho_hist_slice_is(text, "continue"))
 		spec->cont = true;
-	else if (tacho_hist_piece_is(text, "clear"))
+	else if (tacho_hist_slice_is(text, "clear"))
 		spec->clear = true;
-	else if (tacho_hist_piece_is(text, "nohitcount") ||
-		 tacho_hist_piece_is(text, "NOHC"))
+	else if (tacho_hist_slice_is(text, "nohitcount") ||
+		 tacho_hist_slice_is(text, "NOHC"))
 		spec->nohitcount = true;
 	else
 		return parse_action(ps, text);
 	return 0;
 }
 
-static int parse_clauses(struct hist_parser *ps, struct hist_piece rest)
+static int parse_clauses(struct hist_parser *ps, struct hist_slice rest)
 {
-	struct hist_piece text, all = rest;
+	struct hist_slice text, all = rest;
 
 	while (tacho_hist_cut(&rest, ':', &text)) {
 		int err = parse_clause(ps, text);
@@ -295,9 +295,9 @@ static int parse_clauses(struct hist_parser *ps, struct hist_piece rest)
 
 /* ---- step 3: assignments, values, variables, keys ---- */
 
-static int split_assignment(struct hist_parser *ps, struct hist_piece text)
+static int split_assignment(struct hist_parser *ps, struct hist_slice text)
 {
-	struct hist_piece item, name;
+	struct hist_slice item, name;
 
 	/* what is behind the 16th of one clause is not looked at */
 	for (int i = 0; i < TACHO_HIST_VARS_MAX &&
@@ -328,10 +328,10 @@ static int split_assignments(struct hist_parser *ps)
 /* Modifiers that change what is counted mean nothing for a sum or a variable. */
 static int check_modifier(struct hist_parser *ps,
 			  const struct tacho_hist_expr *expr,
-			  struct hist_piece text, enum hist_use use)
+			  struct hist_slice text, enum hist_use use)
 {
 	uint32_t bad = TACHO_MOD_LOG2 | TACHO_MOD_BUCKETS;
-	struct hist_piece system, event, rest;
+	struct hist_slice system, event, rest;
 	bool stack;
 
 	if (expr->op != TACHO_EXPR_FIELD)
@@ -350,7 +350,7 @@ static int check_modifier(struct hist_parser *ps,
 	return tacho_hist_fail(ps, -EINVAL, text, "Invalid field modifier");
 }
 
-static int parse_val(struct hist_parser *ps, struct hist_piece text)
+static int parse_val(struct hist_parser *ps, struct hist_slice text)
 {
 	struct tacho_hist_spec *spec = ps->spec;
 	const struct tacho_hist_expr *expr;
@@ -369,7 +369,7 @@ static int parse_val(struct hist_parser *ps, struct hist_piece text)
 static int parse_vals(struct hist_parser *ps)
 {
 	struct tacho_hist_spec *spec = ps->spec;
-	struct hist_piece rest = ps->vals, text;
+	struct hist_slice rest = ps->vals, text;
 	bool hitcount = false;
 
 	for (int i = 0; i <= TACHO_HIST_VALS_MAX &&
@@ -377,7 +377,7 @@ static int parse_vals(struct hist_parser *ps)
 	     tacho_hist_cut(&rest, ',', &text); i++) {
 		int err;
 
-		if (!hitcount && tacho_hist_piece_is(text, "hitcount")) {
+		if (!hitcount && tacho_hist_slice_is(text, "hitcount")) {
 			hitcount = true;
 			continue;
 		}
@@ -385,7 +385,7 @@ static int parse_vals(struct hist_parser *ps)
 		if (err)
 			return err;
 	}
-	if (rest.p && !tacho_hist_piece_is(rest, "hitcount"))
+	if (rest.p && !tacho_hist_slice_is(rest, "hitcount"))
 		return tacho_hist_refuse(ps, rest, "Too many values (2 max)");
 	if (spec->nohitcount && !spec->nr_vals)
 		return tacho_cmd_error(ps->e, -ENOENT, spec->base,
@@ -397,11 +397,11 @@ static int parse_var(struct hist_parser *ps, uint32_t i)
 {
 	struct tacho_hist_spec *spec = ps->spec;
 	struct tacho_hist_var *var = &spec->var[spec->nr_vars];
-	struct hist_piece system, event, rest;
+	struct hist_slice system, event, rest;
 	int err;
 
 	for (uint32_t j = 0; j < spec->nr_vars; j++)
-		if (tacho_hist_piece_is(ps->var_name[i], spec->var[j].name))
+		if (tacho_hist_slice_is(ps->var_name[i], spec->var[j].name))
 			return tacho_hist_fail(ps, -EINVAL, ps->var_name[i],
 					       "Variable already defined");
 	var->name = tacho_hist_keep(ps, ps->var_name[i]);
@@ -434,7 +434,7 @@ static int parse_vars(struct hist_parser *ps)
 static int parse_keys(struct hist_parser *ps)
 {
 	struct tacho_hist_spec *spec = ps->spec;
-	struct hist_piece rest = ps->keys, text;
+	struct hist_slice rest = ps->keys, text;
 
 	while (spec->nr_keys < TACHO_HIST_KEYS_MAX &&
 	       tacho_hist_cut(&rest, ',', &text)) {
@@ -444,7 +444,7 @@ static int parse_keys(struct hist_parser *ps)
 		if (!key)
 			return -EINVAL;
 		/* even for an event that has a field of that name */
-		if (tacho_hist_piece_is(text, "stacktrace"))
+		if (tacho_hist_slice_is(text, "stacktrace"))
 			key->name = "common_stacktrace";
 		spec->key[spec->nr_keys++] = key;
 	}
@@ -456,18 +456,18 @@ static int parse_keys(struct hist_parser *ps)
 /* ---- step 4: sort keys ---- */
 
 static int sort_direction(struct hist_parser *ps, struct tacho_hist_sort *sort,
-			  struct hist_piece how)
+			  struct hist_slice how)
 {
 	if (!how.p)
 		return 0;
-	sort->descending = tacho_hist_piece_is(how, "descending");
-	sort->ascending = tacho_hist_piece_is(how, "ascending");
+	sort->descending = tacho_hist_slice_is(how, "descending");
+	sort->ascending = tacho_hist_slice_is(how, "ascending");
 	if (!sort->descending && !sort->ascending)
 		return tacho_hist_fail(ps, -EINVAL, how, "Invalid sort modifier");
 	return 0;
 }
 
-static bool sortable(const struct tacho_hist_spec *spec, struct hist_piece name)
+static bool sortable(const struct tacho_hist_spec *spec, struct hist_slice name)
 {
 	for (uint32_t i = 0; i < spec->nr_vals; i++)
 		if (tacho_hist_sorts_by(spec->val[i], name.p, name.len))
@@ -475,15 +475,15 @@ static bool sortable(const struct tacho_hist_spec *spec, struct hist_piece name)
 	for (uint32_t i = 0; i < spec->nr_keys; i++)
 		if (tacho_hist_sorts_by(spec->key[i], name.p, name.len))
 			return true;
-	return tacho_hist_piece_is(name, "hitcount");
+	return tacho_hist_slice_is(name, "hitcount");
 }
 
-static int parse_sort(struct hist_parser *ps, struct hist_piece text, bool more)
+static int parse_sort(struct hist_parser *ps, struct hist_slice text, bool more)
 {
-	static const struct hist_piece clause = { "sort=", 5 };
+	static const struct hist_slice clause = { "sort=", 5 };
 	struct tacho_hist_spec *spec = ps->spec;
 	struct tacho_hist_sort *sort = &spec->sort[spec->nr_sorts];
-	struct hist_piece name;
+	struct hist_slice name;
 
 	if (!text.len)
 		return tacho_hist_fail(ps, -EINVAL, clause, "Empty sort field");
@@ -506,7 +506,7 @@ static int parse_sort(struct hist_parser *ps, struct hist_piece text, bool more)
 
 static int parse_sorts(struct hist_parser *ps)
 {
-	struct hist_piece rest = ps->sort, text;
+	struct hist_slice rest = ps->sort, text;
 
 	while (tacho_hist_cut(&rest, ',', &text)) {
 		int err = parse_sort(ps, text, rest.p);
@@ -528,17 +528,17 @@ static bool is_blank(char c)
  * Cuts "... if filter": the first "if" with blanks around it.  An "if" behind a
  * blank with nothing, or one character, behind it is an error.
  */
-static int cut_filter(struct hist_parser *ps, struct hist_piece *text)
+static int cut_filter(struct hist_parser *ps, struct hist_slice *text)
 {
 	struct tacho_hist_spec *spec = ps->spec;
 	const char *start = text->p, *end = start + text->len, *p = start;
-	struct hist_piece filter;
+	struct hist_slice filter;
 
 	for (;; p++) {
 		p = memmem(p, (size_t)(end - p), "if", 2);
 		if (!p)
 			return 0;
-		filter = (struct hist_piece){ p, (size_t)(end - p) };
+		filter = (struct hist_slice){ p, (size_t)(end - p) };
 		if (p == start)
 			return tacho_hist_refuse(ps, filter, "No keys");
 		if (!is_blank(p[-1]))
@@ -561,10 +561,10 @@ static int cut_filter(struct hist_parser *ps, struct hist_piece *text)
 static int take_text(struct hist_parser *ps, const char *text)
 {
 	static const char sym[] = ".sym-offset";
-	struct hist_piece s = { text, strlen(text) };
+	struct hist_slice s = { text, strlen(text) };
 	char *work, *p;
 
-	if (tacho_hist_piece_begins(s, HIST_PREFIX)) {
+	if (tacho_hist_slice_begins(s, HIST_PREFIX)) {
 		s.p += HIST_PREFIX_LEN;
 		s.len -= HIST_PREFIX_LEN;
 	}
@@ -601,12 +601,12 @@ static int check_clock(struct hist_parser *ps)
 
 static int parse(struct hist_parser *ps, const char *command)
 {
-	struct hist_piece text;
+	struct hist_slice text;
 	int err = take_text(ps, command);
 
 	if (err)
 		return err;
-	text = (struct hist_piece){ ps->work, strlen(ps->work) };
+	text = (struct hist_slice){ ps->work, strlen(ps->work) };
 	if (!text.len)
 		return tacho_hist_refuse(ps, text, "No keys");
 	err = cut_filter(ps, &text);

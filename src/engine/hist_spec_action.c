@@ -5,10 +5,10 @@
 #include <errno.h>
 
 static int parse_params(struct hist_parser *ps, struct tacho_hist_action *act,
-			struct hist_params *params, struct hist_piece rest)
+			struct hist_params *params, struct hist_slice rest)
 {
 	bool first = act->use_trace_keyword;
-	struct hist_piece text;
+	struct hist_slice text;
 
 	while (rest.p) {
 		if (params->nr == TACHO_HIST_PARAMS_MAX)
@@ -24,7 +24,7 @@ static int parse_params(struct hist_parser *ps, struct tacho_hist_action *act,
 			if (!act->synth)
 				return -ENOMEM;
 		} else {
-			params->piece[params->nr++] = text;
+			params->slice[params->nr++] = text;
 		}
 		first = false;
 	}
@@ -33,10 +33,10 @@ static int parse_params(struct hist_parser *ps, struct tacho_hist_action *act,
 
 /* name(params): the kernel looks at the beginning of the name only. */
 static int parse_call(struct hist_parser *ps, struct tacho_hist_action *act,
-		      struct hist_params *params, struct hist_piece name,
-		      struct hist_piece rest)
+		      struct hist_params *params, struct hist_slice name,
+		      struct hist_slice rest)
 {
-	struct hist_piece text;
+	struct hist_slice text;
 	int err = 0;
 
 	act->name = tacho_hist_keep(ps, name);
@@ -44,19 +44,19 @@ static int parse_call(struct hist_parser *ps, struct tacho_hist_action *act,
 		return -ENOMEM;
 	act->action_column = tacho_hist_column(ps, name);
 	tacho_hist_cut(&rest, ')', &text);
-	if (tacho_hist_piece_begins(name, "snapshot")) {
+	if (tacho_hist_slice_begins(name, "snapshot")) {
 		act->action = TACHO_DO_SNAPSHOT;
 		if (!rest.p)
 			return tacho_hist_fail(ps, -EINVAL, text,
 					       "No closing paren found");
 	} else {
-		if (tacho_hist_piece_begins(name, "save")) {
+		if (tacho_hist_slice_begins(name, "save")) {
 			act->action = TACHO_DO_SAVE;
 		} else {
 			act->action = TACHO_DO_TRACE;
 			act->synth = act->name;
 			act->use_trace_keyword =
-				tacho_hist_piece_begins(name, "trace");
+				tacho_hist_slice_begins(name, "trace");
 		}
 		err = parse_params(ps, act, params, text);
 	}
@@ -69,9 +69,9 @@ static int parse_call(struct hist_parser *ps, struct tacho_hist_action *act,
 
 /* onmatch(system.event */
 static int parse_match(struct hist_parser *ps, struct tacho_hist_action *act,
-		       struct hist_piece *rest)
+		       struct hist_slice *rest)
 {
-	struct hist_piece whole = *rest, event, system;
+	struct hist_slice whole = *rest, event, system;
 
 	tacho_hist_cut(rest, ')', &event);
 	if (!rest->p)
@@ -87,9 +87,9 @@ static int parse_match(struct hist_parser *ps, struct tacho_hist_action *act,
 
 /* onmax($var, onchange($var; whether it is a variable is asked in step 5 */
 static int parse_tracked(struct hist_parser *ps, struct tacho_hist_action *act,
-			 struct hist_piece *rest)
+			 struct hist_slice *rest)
 {
-	struct hist_piece whole = *rest, var;
+	struct hist_slice whole = *rest, var;
 
 	tacho_hist_cut(rest, ')', &var);
 	if (!rest->p)
@@ -99,16 +99,16 @@ static int parse_tracked(struct hist_parser *ps, struct tacho_hist_action *act,
 }
 
 static int parse_action(struct hist_parser *ps, struct tacho_hist_action *act,
-			struct hist_params *params, struct hist_piece rest)
+			struct hist_params *params, struct hist_slice rest)
 {
-	struct hist_piece name, skipped;
+	struct hist_slice name, skipped;
 	int err;
 
 	act->column = tacho_hist_column(ps, rest);
 	tacho_hist_cut(&rest, '(', &name);
-	if (tacho_hist_piece_is(name, "onmatch"))
+	if (tacho_hist_slice_is(name, "onmatch"))
 		act->handler = TACHO_ON_MATCH;
-	else if (tacho_hist_piece_is(name, "onmax"))
+	else if (tacho_hist_slice_is(name, "onmax"))
 		act->handler = TACHO_ON_MAX;
 	else
 		act->handler = TACHO_ON_CHANGE;
@@ -149,7 +149,7 @@ int tacho_hist_parse_actions(struct hist_parser *ps)
 
 static int check_tracked(struct hist_parser *ps, struct tacho_hist_action *act)
 {
-	struct hist_piece var = { act->var, strlen(act->var) };
+	struct hist_slice var = { act->var, strlen(act->var) };
 
 	if (var.p[0] != '$')
 		return tacho_hist_fail(ps, -EINVAL, var,
@@ -166,9 +166,9 @@ static int check_tracked(struct hist_parser *ps, struct tacho_hist_action *act)
 
 /* A trace() parameter: [system.event.]$var or [system.event.]field */
 static struct tacho_hist_expr *trace_param(struct hist_parser *ps,
-					   struct hist_piece text)
+					   struct hist_slice text)
 {
-	struct hist_piece system = { 0 }, event = { 0 }, rest = { 0 };
+	struct hist_slice system = { 0 }, event = { 0 }, rest = { 0 };
 	struct tacho_hist_expr *expr;
 
 	if (!tacho_hist_qualified(text, &system, &event, &rest)) {
@@ -188,7 +188,7 @@ static struct tacho_hist_expr *trace_param(struct hist_parser *ps,
 	if (rest.len && rest.p[0] == '$') {
 		/* "$" alone too: nobody's variable */
 		expr->op = TACHO_EXPR_VAR;
-		expr->name = tacho_hist_keep(ps, (struct hist_piece){
+		expr->name = tacho_hist_keep(ps, (struct hist_slice){
 					     rest.p + 1, rest.len - 1 });
 	}
 	if (system.p) {
@@ -199,7 +199,7 @@ static struct tacho_hist_expr *trace_param(struct hist_parser *ps,
 }
 
 static struct tacho_hist_expr *save_param(struct hist_parser *ps,
-					  struct hist_piece text)
+					  struct hist_slice text)
 {
 	struct tacho_hist_expr *expr;
 
@@ -226,8 +226,8 @@ static int check_action(struct hist_parser *ps, uint32_t i, bool *saved)
 		return tacho_cmd_error(ps->e, -EEXIST, ps->spec->base,
 				       "Can't have more than one save() action per hist");
 	for (uint32_t j = 0; j < params->nr; j++) {
-		act->param[j] = save ? save_param(ps, params->piece[j]) :
-				trace_param(ps, params->piece[j]);
+		act->param[j] = save ? save_param(ps, params->slice[j]) :
+				trace_param(ps, params->slice[j]);
 		if (!act->param[j])
 			return -EINVAL;
 		act->nr_params++;

@@ -19,7 +19,7 @@
 
 static struct tacho_hist_expr *new_expr(struct hist_parser *ps,
 					enum tacho_hist_op op,
-					struct hist_piece text)
+					struct hist_slice text)
 {
 	struct tacho_hist_expr *expr;
 
@@ -42,7 +42,7 @@ static bool is_digit(char c)
 }
 
 static struct tacho_hist_expr *parse_const(struct hist_parser *ps,
-					   struct hist_piece text)
+					   struct hist_slice text)
 {
 	struct tacho_hist_expr *expr;
 	uint64_t value;
@@ -71,26 +71,26 @@ static const struct {
 };
 
 /* Sets the bits and, for "buckets=N", the width.  *mod becomes what is wrong. */
-static bool parse_modifier(struct tacho_hist_expr *expr, struct hist_piece *mod,
+static bool parse_modifier(struct tacho_hist_expr *expr, struct hist_slice *mod,
 			   enum hist_use use)
 {
 	bool plain = use == HIST_USE_VAL || use == HIST_USE_OPERAND;
 
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(modifiers); i++)
-		if (tacho_hist_piece_is(*mod, modifiers[i].text)) {
+		if (tacho_hist_slice_is(*mod, modifiers[i].text)) {
 			expr->mods |= modifiers[i].mod;
 			return true;
 		}
-	if (tacho_hist_piece_is(*mod, "execname")) {
+	if (tacho_hist_slice_is(*mod, "execname")) {
 		expr->mods |= TACHO_MOD_EXECNAME;
 		return !strcmp(expr->name, "common_pid");
 	}
-	if (tacho_hist_piece_begins(*mod, "bucket")) {
-		size_t skip = tacho_hist_piece_begins(*mod, "buckets") ? 7 : 6;
+	if (tacho_hist_slice_begins(*mod, "bucket")) {
+		size_t skip = tacho_hist_slice_begins(*mod, "buckets") ? 7 : 6;
 
 		mod->p += skip;
 		mod->len -= skip;
-		if (!tacho_hist_piece_begins(*mod, "="))
+		if (!tacho_hist_slice_begins(*mod, "="))
 			return false;
 		mod->p++;
 		mod->len--;
@@ -98,9 +98,9 @@ static bool parse_modifier(struct tacho_hist_expr *expr, struct hist_piece *mod,
 		return !tacho_hist_number(*mod, &expr->buckets) &&
 		       expr->buckets;
 	}
-	if (tacho_hist_piece_begins(*mod, "percent"))
+	if (tacho_hist_slice_begins(*mod, "percent"))
 		expr->mods |= TACHO_MOD_PERCENT;
-	else if (tacho_hist_piece_begins(*mod, "graph"))
+	else if (tacho_hist_slice_begins(*mod, "graph"))
 		expr->mods |= TACHO_MOD_GRAPH;
 	else
 		return false;
@@ -108,18 +108,18 @@ static bool parse_modifier(struct tacho_hist_expr *expr, struct hist_piece *mod,
 }
 
 /* Whether some event may have it: "12" would be a number, "(a" is half an expression. */
-static bool can_be_field(struct hist_piece name)
+static bool can_be_field(struct hist_slice name)
 {
 	return name.len && !is_digit(name.p[0]) && !memchr(name.p, '(', name.len) &&
 	       !memchr(name.p, ')', name.len) && !memchr(name.p, '$', name.len);
 }
 
 static struct tacho_hist_expr *parse_field(struct hist_parser *ps,
-					   struct hist_piece text,
+					   struct hist_slice text,
 					   enum hist_use use)
 {
 	struct tacho_hist_expr *expr = new_expr(ps, TACHO_EXPR_FIELD, text);
-	struct hist_piece mod = text, name;
+	struct hist_slice mod = text, name;
 
 	if (!expr || !tacho_hist_cut(&mod, '.', &name))
 		return NULL;
@@ -142,15 +142,15 @@ static struct tacho_hist_expr *parse_field(struct hist_parser *ps,
 	return expr;
 }
 
-bool tacho_hist_qualified(struct hist_piece piece, struct hist_piece *system,
-			  struct hist_piece *event, struct hist_piece *rest)
+bool tacho_hist_qualified(struct hist_slice slice, struct hist_slice *system,
+			  struct hist_slice *event, struct hist_slice *rest)
 {
-	*rest = piece;
+	*rest = slice;
 	tacho_hist_cut(rest, '.', system);
 	return tacho_hist_cut(rest, '.', event) && rest->p;
 }
 
-static bool has_operator(struct hist_piece text)
+static bool has_operator(struct hist_slice text)
 {
 	for (size_t i = 0; i < text.len; i++)
 		if (strchr("+-*/", text.p[i]))
@@ -158,15 +158,15 @@ static bool has_operator(struct hist_piece text)
 	return false;
 }
 
-static bool is_var_ref(struct hist_piece text)
+static bool is_var_ref(struct hist_slice text)
 {
 	return text.len >= 2 && text.p[0] == '$';
 }
 
 /* $name; but $a.b.c is the field c, whatever stands in front. */
-static bool is_alias(struct hist_piece text)
+static bool is_alias(struct hist_slice text)
 {
-	struct hist_piece system, event, rest;
+	struct hist_slice system, event, rest;
 
 	return is_var_ref(text) &&
 	       !tacho_hist_qualified(text, &system, &event, &rest);
@@ -176,11 +176,11 @@ static bool is_alias(struct hist_piece text)
  * A variable of this very histogram that is just a field is that field, wherever it
  * is defined; others can only be referred to by who comes later.
  */
-static bool own_field(const struct hist_parser *ps, struct hist_piece name,
-		      struct hist_piece *field)
+static bool own_field(const struct hist_parser *ps, struct hist_slice name,
+		      struct hist_slice *field)
 {
 	for (uint32_t i = 0; i < ps->nr_vars; i++) {
-		struct hist_piece var = ps->var_name[i];
+		struct hist_slice var = ps->var_name[i];
 
 		if (var.len != name.len || memcmp(var.p, name.p, name.len) ||
 		    has_operator(ps->var_expr[i]) || is_alias(ps->var_expr[i]))
@@ -192,10 +192,10 @@ static bool own_field(const struct hist_parser *ps, struct hist_piece name,
 }
 
 static struct tacho_hist_expr *parse_var_ref(struct hist_parser *ps,
-					     struct hist_piece text,
-					     struct hist_piece system,
-					     struct hist_piece event,
-					     struct hist_piece name)
+					     struct hist_slice text,
+					     struct hist_slice system,
+					     struct hist_slice event,
+					     struct hist_slice name)
 {
 	struct tacho_hist_expr *expr = new_expr(ps, TACHO_EXPR_VAR, text);
 
@@ -212,11 +212,11 @@ static struct tacho_hist_expr *parse_var_ref(struct hist_parser *ps,
 }
 
 struct tacho_hist_expr *tacho_hist_parse_atom(struct hist_parser *ps,
-					      struct hist_piece text,
+					      struct hist_slice text,
 					      enum hist_use use)
 {
-	struct hist_piece system = { 0 }, event = { 0 }, rest = { 0 }, name;
-	struct hist_piece field;
+	struct hist_slice system = { 0 }, event = { 0 }, rest = { 0 }, name;
+	struct hist_slice field;
 
 	if (text.len && is_digit(text.p[0]))
 		return parse_const(ps, text);
@@ -227,7 +227,7 @@ struct tacho_hist_expr *tacho_hist_parse_atom(struct hist_parser *ps,
 	/* a field has only one event to be of: what is in front says nothing */
 	if (!is_var_ref(rest))
 		return parse_field(ps, rest, use);
-	name = (struct hist_piece){ rest.p + 1, rest.len - 1 };
+	name = (struct hist_slice){ rest.p + 1, rest.len - 1 };
 	if (!system.p && use != HIST_USE_PARAM && own_field(ps, name, &field))
 		return parse_field(ps, field, use);
 	return parse_var_ref(ps, text, system, event, name);
@@ -235,7 +235,7 @@ struct tacho_hist_expr *tacho_hist_parse_atom(struct hist_parser *ps,
 
 /* ---- operators ---- */
 
-static const char *last(struct hist_piece text, char c)
+static const char *last(struct hist_slice text, char c)
 {
 	for (size_t at = text.len; at > 0; at--)
 		if (text.p[at - 1] == c)
@@ -244,7 +244,7 @@ static const char *last(struct hist_piece text, char c)
 }
 
 /* The root operator; TACHO_EXPR_FIELD: none.  *at is where it stands. */
-static enum tacho_hist_op find_root(struct hist_piece text, const char **at)
+static enum tacho_hist_op find_root(struct hist_slice text, const char **at)
 {
 	const char *minus = last(text, '-'), *plus = last(text, '+');
 	const char *div = last(text, '/'), *mul = last(text, '*');
@@ -309,8 +309,8 @@ static bool same_unit(const struct tacho_hist_expr *a,
 }
 
 static struct tacho_hist_expr *combine(struct hist_parser *ps,
-				       struct hist_piece text,
-				       struct hist_piece right_text,
+				       struct hist_slice text,
+				       struct hist_slice right_text,
 				       enum tacho_hist_op op,
 				       const struct tacho_hist_expr *left,
 				       const struct tacho_hist_expr *right)
@@ -341,15 +341,15 @@ static struct tacho_hist_expr *combine(struct hist_parser *ps,
 }
 
 static struct tacho_hist_expr *parse_level(struct hist_parser *ps,
-					   struct hist_piece text,
+					   struct hist_slice text,
 					   enum hist_use use, unsigned int *nr);
 
 static struct tacho_hist_expr *parse_minus(struct hist_parser *ps,
-					   struct hist_piece text,
+					   struct hist_slice text,
 					   unsigned int *nr)
 {
 	struct tacho_hist_expr *expr, *operand;
-	struct hist_piece inner = { text.p + 1, text.len - 1 };
+	struct hist_slice inner = { text.p + 1, text.len - 1 };
 	const char *end;
 
 	if (++*nr > TACHO_HIST_EXPR_DEPTH) {
@@ -381,13 +381,13 @@ static struct tacho_hist_expr *parse_minus(struct hist_parser *ps,
 }
 
 static struct tacho_hist_expr *parse_binary(struct hist_parser *ps,
-					    struct hist_piece text,
+					    struct hist_slice text,
 					    enum tacho_hist_op op,
 					    const char *at, unsigned int *nr)
 {
-	struct hist_piece l = { text.p, (size_t)(at - text.p) };
-	struct hist_piece r = { at + 1, text.len - l.len - 1 };
-	struct hist_piece sign = { at, 1 };
+	struct hist_slice l = { text.p, (size_t)(at - text.p) };
+	struct hist_slice r = { at + 1, text.len - l.len - 1 };
+	struct hist_slice sign = { at, 1 };
 	const struct tacho_hist_expr *left, *right;
 
 	++*nr;
@@ -402,7 +402,7 @@ static struct tacho_hist_expr *parse_binary(struct hist_parser *ps,
 
 /* The depth of the recursion is bounded by *nr: every step but the last counts. */
 static struct tacho_hist_expr *parse_level(struct hist_parser *ps,
-					   struct hist_piece text,
+					   struct hist_slice text,
 					   enum hist_use use, unsigned int *nr)
 {
 	enum tacho_hist_op op;
@@ -421,7 +421,7 @@ static struct tacho_hist_expr *parse_level(struct hist_parser *ps,
 }
 
 struct tacho_hist_expr *tacho_hist_parse_expr(struct hist_parser *ps,
-					      struct hist_piece text,
+					      struct hist_slice text,
 					      enum hist_use use)
 {
 	struct tacho_hist_expr *expr;

@@ -28,15 +28,15 @@
 #define HIST_PREFIX	"hist:"
 #define HIST_PREFIX_LEN	5
 
-/* A piece of the command. */
-struct hist_piece {
+/* A part of the command, without a copy. */
+struct hist_slice {
 	const char *p;
 	size_t len;
 };
 
 struct hist_params {
 	uint32_t nr;
-	struct hist_piece piece[TACHO_HIST_PARAMS_MAX];
+	struct hist_slice slice[TACHO_HIST_PARAMS_MAX];
 };
 
 struct hist_parser {
@@ -50,15 +50,15 @@ struct hist_parser {
 	const char *work;
 
 	/* clauses */
-	struct hist_piece keys, vals, sort;
-	struct hist_piece assignment[TACHO_HIST_VARS_MAX];
+	struct hist_slice keys, vals, sort;
+	struct hist_slice assignment[TACHO_HIST_VARS_MAX];
 	uint32_t nr_assignments;
-	struct hist_piece action_text[TACHO_HIST_ACTIONS_MAX];
+	struct hist_slice action_text[TACHO_HIST_ACTIONS_MAX];
 	uint32_t nr_actions;
 
 	/* name=expr of all assignments */
-	struct hist_piece var_name[TACHO_HIST_VARS_MAX];
-	struct hist_piece var_expr[TACHO_HIST_VARS_MAX];
+	struct hist_slice var_name[TACHO_HIST_VARS_MAX];
+	struct hist_slice var_expr[TACHO_HIST_VARS_MAX];
 	uint32_t nr_vars;
 
 	struct tacho_hist_action *action[TACHO_HIST_ACTIONS_MAX];
@@ -77,36 +77,36 @@ enum hist_use {
 /* ---- hist_spec.c ---- */
 
 /* Cuts *rest at the first `at`; false when there is nothing left. */
-bool tacho_hist_cut(struct hist_piece *rest, char at, struct hist_piece *piece);
+bool tacho_hist_cut(struct hist_slice *rest, char at, struct hist_slice *slice);
 
 /* Without the white space at both ends. */
-struct hist_piece tacho_hist_strip(struct hist_piece piece);
+struct hist_slice tacho_hist_strip(struct hist_slice slice);
 
-bool tacho_hist_piece_is(struct hist_piece piece, const char *text);
-bool tacho_hist_piece_begins(struct hist_piece piece, const char *text);
+bool tacho_hist_slice_is(struct hist_slice slice, const char *text);
+bool tacho_hist_slice_begins(struct hist_slice slice, const char *text);
 
 /*
  * A number as the kernel's kstrtoull() with base 0 reads it: decimal, 0x hex, 0
  * octal, a '+' in front, a newline behind.  0, -EINVAL or -ERANGE.
  */
-int tacho_hist_number(struct hist_piece piece, uint64_t *value);
+int tacho_hist_number(struct hist_slice slice, uint64_t *value);
 
 /*
- * A piece as a string in the arena; NULL, with the error recorded.  A name that has
+ * A slice as a string in the arena; NULL, with the error recorded.  A name that has
  * ".sym-offset" in it keeps its 'X', as the kernel's; what is written is without.
  */
-const char *tacho_hist_keep(struct hist_parser *ps, struct hist_piece piece);
-const char *tacho_hist_written(struct hist_parser *ps, struct hist_piece piece);
+const char *tacho_hist_keep(struct hist_parser *ps, struct hist_slice slice);
+const char *tacho_hist_written(struct hist_parser *ps, struct hist_slice slice);
 
-/* Column of a piece. */
-uint32_t tacho_hist_column(const struct hist_parser *ps, struct hist_piece piece);
+/* Column of a slice. */
+uint32_t tacho_hist_column(const struct hist_parser *ps, struct hist_slice slice);
 
-/* An error with the kernel's words, at the first place that has the piece's text. */
-int tacho_hist_fail(struct hist_parser *ps, int err, struct hist_piece piece,
+/* An error with the kernel's words, at the first place that has the slice's text. */
+int tacho_hist_fail(struct hist_parser *ps, int err, struct hist_slice slice,
 		    const char *text);
 
 /* An error that the kernel has no words for, where it is. */
-int tacho_hist_refuse(struct hist_parser *ps, struct hist_piece piece,
+int tacho_hist_refuse(struct hist_parser *ps, struct hist_slice slice,
 		      const char *text);
 
 int tacho_hist_nomem(struct hist_parser *ps);
@@ -115,17 +115,17 @@ int tacho_hist_nomem(struct hist_parser *ps);
 
 /* An expression, or NULL with the error recorded. */
 struct tacho_hist_expr *tacho_hist_parse_expr(struct hist_parser *ps,
-					      struct hist_piece piece,
+					      struct hist_slice slice,
 					      enum hist_use use);
 
 /* An expression that is known to have no operator: what looks like one is part of a name. */
 struct tacho_hist_expr *tacho_hist_parse_atom(struct hist_parser *ps,
-					      struct hist_piece piece,
+					      struct hist_slice slice,
 					      enum hist_use use);
 
 /* Cuts a.b.c in three; false when there are less than two dots. */
-bool tacho_hist_qualified(struct hist_piece piece, struct hist_piece *system,
-			  struct hist_piece *event, struct hist_piece *rest);
+bool tacho_hist_qualified(struct hist_slice slice, struct hist_slice *system,
+			  struct hist_slice *event, struct hist_slice *rest);
 
 /* ---- hist_spec_action.c ---- */
 

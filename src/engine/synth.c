@@ -46,7 +46,7 @@ static const struct {
 	{ "gfp_t", 4, "%x" },
 };
 
-/* A piece of the text. */
+/* A part of the text, without a copy. */
 struct word {
 	const char *s;
 	size_t len;

@@ -48,17 +48,17 @@ static int refuse(struct trigger_parser *ps, const char *p, const char *text)
 	return tacho_cmd_error(ps->e, -EINVAL, column_of(ps, p), "%s", text);
 }
 
-static int keep(struct trigger_parser *ps, struct hist_piece piece,
+static int keep(struct trigger_parser *ps, struct hist_slice slice,
 		const char **s)
 {
-	*s = tacho_arena_strndup(ps->a, piece.p, piece.len);
+	*s = tacho_arena_strndup(ps->a, slice.p, slice.len);
 	return *s ? 0 : tacho_cmd_error(ps->e, -ENOMEM, 0, "No memory");
 }
 
 /* Cuts *rest behind its first word; at has the characters that end it. */
-static struct hist_piece cut_word(struct hist_piece *rest, const char *at)
+static struct hist_slice cut_word(struct hist_slice *rest, const char *at)
 {
-	struct hist_piece word = *rest;
+	struct hist_slice word = *rest;
 
 	for (word.len = 0; word.len < rest->len; word.len++)
 		if (strchr(at, word.p[word.len]))
@@ -73,16 +73,16 @@ static struct hist_piece cut_word(struct hist_piece *rest, const char *at)
 }
 
 /* "if" and the filter, which begins behind one blank. */
-static int parse_filter(struct trigger_parser *ps, struct hist_piece rest)
+static int parse_filter(struct trigger_parser *ps, struct hist_slice rest)
 {
 	struct tacho_trigger_spec *spec = ps->spec;
-	struct hist_piece word = tacho_hist_strip(rest);
+	struct hist_slice word = tacho_hist_strip(rest);
 
 	if (!word.len || spec->remove)
 		return 0;
 	rest = word;
 	word = cut_word(&rest, " \t");
-	if (!tacho_hist_piece_is(word, "if"))
+	if (!tacho_hist_slice_is(word, "if"))
 		return refuse(ps, word.p, "Expecting a count or 'if'");
 	if (!rest.len)
 		return refuse(ps, word.p, "Empty filter");
@@ -91,10 +91,10 @@ static int parse_filter(struct trigger_parser *ps, struct hist_piece rest)
 }
 
 /* What is behind another ':' is not looked at. */
-static int parse_count(struct trigger_parser *ps, struct hist_piece rest)
+static int parse_count(struct trigger_parser *ps, struct hist_slice rest)
 {
 	struct tacho_trigger_spec *spec = ps->spec;
-	struct hist_piece number;
+	struct hist_slice number;
 	int err;
 
 	if (!tacho_hist_cut(&rest, ':', &number) || spec->remove)
@@ -109,9 +109,9 @@ static int parse_count(struct trigger_parser *ps, struct hist_piece rest)
 }
 
 /* [count] [if filter] */
-static int parse_plain(struct trigger_parser *ps, struct hist_piece rest)
+static int parse_plain(struct trigger_parser *ps, struct hist_slice rest)
 {
-	struct hist_piece count = { NULL, 0 };
+	struct hist_slice count = { NULL, 0 };
 	int err;
 
 	if (rest.len && rest.p[0] >= '0' && rest.p[0] <= '9')
@@ -121,10 +121,10 @@ static int parse_plain(struct trigger_parser *ps, struct hist_piece rest)
 }
 
 /* system:event[:count] [if filter] */
-static int parse_target(struct trigger_parser *ps, struct hist_piece rest)
+static int parse_target(struct trigger_parser *ps, struct hist_slice rest)
 {
 	struct tacho_trigger_spec *spec = ps->spec;
-	struct hist_piece target = cut_word(&rest, " \t"), system, event;
+	struct hist_slice target = cut_word(&rest, " \t"), system, event;
 	const char *start = target.p;
 	int err;
 
@@ -140,7 +140,7 @@ static int parse_target(struct trigger_parser *ps, struct hist_piece rest)
 	return err ? err : parse_filter(ps, rest);
 }
 
-static int parse_hist(struct trigger_parser *ps, struct hist_piece rest)
+static int parse_hist(struct trigger_parser *ps, struct hist_slice rest)
 {
 	struct tacho_trigger_spec *spec = ps->spec;
 	struct tacho_hist_spec *hist = &spec->hist;
@@ -159,7 +159,7 @@ static int parse_hist(struct trigger_parser *ps, struct hist_piece rest)
 static int parse(struct trigger_parser *ps)
 {
 	struct tacho_trigger_spec *spec = ps->spec;
-	struct hist_piece rest = { spec->text, strlen(spec->text) }, word;
+	struct hist_slice rest = { spec->text, strlen(spec->text) }, word;
 	uint32_t cmd;
 
 	word = cut_word(&rest, ": \t");
@@ -170,7 +170,7 @@ static int parse(struct trigger_parser *ps)
 		word.len--;
 	}
 	for (cmd = 0; cmd < TACHO_ARRAY_SIZE(names); cmd++)
-		if (tacho_hist_piece_is(word, names[cmd]))
+		if (tacho_hist_slice_is(word, names[cmd]))
 			break;
 	if (cmd == TACHO_ARRAY_SIZE(names))
 		return refuse(ps, word.p, "Unknown trigger command");
@@ -186,13 +186,13 @@ int tacho_trigger_parse(struct tacho_trigger_spec *spec, struct tacho_arena *a,
 {
 	struct tacho_cmd_error own = { .err = 0 };
 	struct trigger_parser ps = { spec, a, e ? e : &own };
-	struct hist_piece piece = { text, strlen(text) };
+	struct hist_slice slice = { text, strlen(text) };
 
 	memset(spec, 0, sizeof(*spec));
 	spec->text = "";
-	if (piece.len >= COMMAND_MAX)
+	if (slice.len >= COMMAND_MAX)
 		return tacho_cmd_error(ps.e, -EINVAL, 0, "Command too long");
-	if (keep(&ps, tacho_hist_strip(piece), &spec->text)) {
+	if (keep(&ps, tacho_hist_strip(slice), &spec->text)) {
 		spec->text = "";
 		return -ENOMEM;
 	}

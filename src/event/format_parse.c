@@ -11,8 +11,8 @@
 
 #define FIELDS_MAX 1024
 
-/* A piece of the text. */
-struct piece {
+/* A part of the text, without a copy. */
+struct slice {
 	const char *s;
 	size_t len;
 };
@@ -44,7 +44,7 @@ static bool is_name_char(char c)
 	       (c >= '0' && c <= '9') || c == '_';
 }
 
-static struct piece trim(struct piece t)
+static struct slice trim(struct slice t)
 {
 	while (t.len && is_space(t.s[0])) {
 		t.s++;
@@ -56,7 +56,7 @@ static struct piece trim(struct piece t)
 }
 
 /* Whether t begins with word; if so, takes it and the blanks behind it. */
-static bool take_word(struct piece *t, const char *word)
+static bool take_word(struct slice *t, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -68,7 +68,7 @@ static bool take_word(struct piece *t, const char *word)
 	return true;
 }
 
-static bool take_number(struct piece t, uint64_t max, uint64_t *v)
+static bool take_number(struct slice t, uint64_t max, uint64_t *v)
 {
 	const char *end = t.s + t.len;
 	uint64_t n;
@@ -80,7 +80,7 @@ static bool take_number(struct piece t, uint64_t max, uint64_t *v)
 }
 
 /* The next line, without its newline; false at the end of the text. */
-static bool next_line(struct parser *p, struct piece *line)
+static bool next_line(struct parser *p, struct slice *line)
 {
 	const char *from = p->text + p->pos;
 	const char *nl;
@@ -95,43 +95,43 @@ static bool next_line(struct parser *p, struct piece *line)
 }
 
 /* Takes the text up to `;`, which must be there. */
-static bool take_part(struct piece *rest, struct piece *part)
+static bool take_part(struct slice *rest, struct slice *part)
 {
 	const char *semi = rest->len ? memchr(rest->s, ';', rest->len) : NULL;
 
 	if (!semi)
 		return false;
-	*part = trim((struct piece){ rest->s, (size_t)(semi - rest->s) });
+	*part = trim((struct slice){ rest->s, (size_t)(semi - rest->s) });
 	rest->len -= (size_t)(semi + 1 - rest->s);
 	rest->s = semi + 1;
 	*rest = trim(*rest);
 	return true;
 }
 
-/* What a declaration says, cut into pieces. */
+/* What a declaration says, cut into slices. */
 struct decl {
-	struct piece type;
-	struct piece name;
+	struct slice type;
+	struct slice name;
 	enum tacho_field_kind kind;	/* SCALAR, ARRAY, DATA_LOC or REL_LOC */
 	uint64_t count;			/* of an ARRAY; 0 when not a number */
 };
 
 /* Takes "[16]" or "[2][3]" or "[NAME]" off the end of t. */
-static bool take_brackets(struct piece *t, struct decl *d)
+static bool take_brackets(struct slice *t, struct decl *d)
 {
 	uint64_t total = 1;
 	bool known = true;
 
 	while (t->len && t->s[t->len - 1] == ']') {
 		size_t at = t->len - 1;
-		struct piece in;
+		struct slice in;
 		uint64_t n = 0;
 
 		while (at && t->s[at] != '[')
 			at--;
 		if (t->s[at] != '[')
 			return false;
-		in = trim((struct piece){ t->s + at + 1, t->len - at - 2 });
+		in = trim((struct slice){ t->s + at + 1, t->len - at - 2 });
 		if (!take_number(in, TACHO_RAW_MAX, &n))
 			known = false;
 		if (total <= TACHO_RAW_MAX)
@@ -144,19 +144,19 @@ static bool take_brackets(struct piece *t, struct decl *d)
 	return true;
 }
 
-static bool take_name(struct piece *t, struct piece *name)
+static bool take_name(struct slice *t, struct slice *name)
 {
 	size_t at = t->len;
 
 	while (at && is_name_char(t->s[at - 1]))
 		at--;
-	*name = (struct piece){ t->s + at, t->len - at };
+	*name = (struct slice){ t->s + at, t->len - at };
 	t->len = at;
 	*t = trim(*t);
 	return name->len > 0;
 }
 
-static int decl_parse(const struct parser *p, struct piece t, struct decl *d)
+static int decl_parse(const struct parser *p, struct slice t, struct decl *d)
 {
 	const char *at = t.s;
 
@@ -253,11 +253,11 @@ static void field_classify(struct tacho_field *f, const struct decl *d,
 }
 
 /* The parts behind the declaration: "offset:8; size:16; signed:0;". */
-static int numbers_parse(struct parser *p, struct piece rest,
+static int numbers_parse(struct parser *p, struct slice rest,
 			 struct tacho_field *f, int *is_signed)
 {
 	const char *at = rest.s;
-	struct piece part;
+	struct slice part;
 	bool has_offset = false, has_size = false;
 	uint64_t v;
 
@@ -311,11 +311,11 @@ static int overlap_check(const struct parser *p, const char *at,
 	return 0;
 }
 
-static int field_parse(struct parser *p, struct piece line, uint32_t *end)
+static int field_parse(struct parser *p, struct slice line, uint32_t *end)
 {
 	struct tacho_field f = { .index = p->nr };
 	const char *at = line.s;
-	struct piece text;
+	struct slice text;
 	struct decl d;
 	int is_signed, err;
 
@@ -352,7 +352,7 @@ static int field_parse(struct parser *p, struct piece line, uint32_t *end)
 static int print_fmt_parse(struct parser *p, const char *from,
 			   struct tacho_type *type)
 {
-	struct piece t = { from, p->len - (size_t)(from - p->text) };
+	struct slice t = { from, p->len - (size_t)(from - p->text) };
 
 	while (t.len && (t.s[t.len - 1] == '\n' || is_space(t.s[t.len - 1])))
 		t.len--;
@@ -372,7 +372,7 @@ static int print_fmt_parse(struct parser *p, const char *from,
 	return 0;
 }
 
-static int name_parse(struct parser *p, struct piece line,
+static int name_parse(struct parser *p, struct slice line,
 		      struct tacho_type *type)
 {
 	if (type->name)
@@ -384,7 +384,7 @@ static int name_parse(struct parser *p, struct piece line,
 	return type->name ? 0 : tacho_diag(p->d, -ENOMEM, 0, "out of memory");
 }
 
-static int line_parse(struct parser *p, struct piece line,
+static int line_parse(struct parser *p, struct slice line,
 		      struct tacho_type *type, bool *has_id)
 {
 	uint64_t id;
@@ -433,7 +433,7 @@ static int fields_finish(struct parser *p, struct tacho_type *type)
 
 static int text_parse(struct parser *p, struct tacho_type *type, bool has_id)
 {
-	struct piece line;
+	struct slice line;
 	int err;
 
 	while (next_line(p, &line)) {
