@@ -280,7 +280,7 @@ static int end_packet(struct crash_source *s, struct lane_part *p)
  * Brings the next records of the packet to the window.  Their bytes, or what reading said.
  * *ends: there are no more.
  */
-static ssize_t next_piece(const struct crash_source *s, struct lane_part *p, bool *ends)
+static ssize_t next_range(const struct crash_source *s, struct lane_part *p, bool *ends)
 {
 	size_t want = p->left < s->window ? (size_t)p->left : s->window, len;
 	uint64_t last = p->last;
@@ -322,7 +322,7 @@ static int crash_fill(struct tacho_source *source, struct tacho_part *part, bool
 	}
 	last = p->last;
 	before = p->walked;
-	n = next_piece(s, p, &ends);
+	n = next_range(s, p, &ends);
 	if (n < 0) {
 		tacho_diag(&source->diag, (int)n, p->at, "cannot read: %s", strerror((int)-n));
 		return TACHO_STREAM_ERROR;
@@ -363,7 +363,7 @@ static void look_at_open(const struct crash_source *s, const struct tacho_crash_
 	bool ends = false;
 
 	next_packet(s, &p);
-	while (!ends && p.left && next_piece(s, &p, &ends) >= 0)
+	while (!ends && p.left && next_range(s, &p, &ends) >= 0)
 		;
 	*events = p.walked;
 	*last = p.last;

@@ -175,11 +175,11 @@ static int read_notes(struct tacho_image *m, const Elf64_Phdr *p)
 	return err;
 }
 
-/* ---- pieces ---- */
+/* ---- segments ---- */
 
-static int add_piece(struct tacho_image *m, uint64_t addr, uint64_t len, uint64_t at)
+static int add_segment(struct tacho_image *m, uint64_t addr, uint64_t len, uint64_t at)
 {
-	struct tacho_image_piece *p = m->piece;
+	struct tacho_image_segment *p = m->segment;
 
 	if (at >= m->size || !len)
 		return 0;
@@ -187,18 +187,18 @@ static int add_piece(struct tacho_image *m, uint64_t addr, uint64_t len, uint64_
 		len = m->size - at;
 	if (len > UINT64_MAX - addr)
 		return 0;
-	if (!(m->nr_pieces & (m->nr_pieces - 1)))
-		p = reallocarray(p, m->nr_pieces ? 2 * (size_t)m->nr_pieces : 1, sizeof(*p));
+	if (!(m->nr_segments & (m->nr_segments - 1)))
+		p = reallocarray(p, m->nr_segments ? 2 * (size_t)m->nr_segments : 1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	m->piece = p;
-	p[m->nr_pieces++] = (struct tacho_image_piece){ addr, len, at };
+	m->segment = p;
+	p[m->nr_segments++] = (struct tacho_image_segment){ addr, len, at };
 	return 0;
 }
 
-static int piece_order(const void *a, const void *b)
+static int segment_order(const void *a, const void *b)
 {
-	const struct tacho_image_piece *x = a, *y = b;
+	const struct tacho_image_segment *x = a, *y = b;
 
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
@@ -226,7 +226,7 @@ static int read_segments(struct tacho_image *m, const Elf64_Ehdr *e)
 		if (p.p_type == PT_NOTE)
 			err = read_notes(m, &p);
 		else if (p.p_type == PT_LOAD)
-			err = add_piece(m, p.p_vaddr, p.p_filesz, p.p_offset);
+			err = add_segment(m, p.p_vaddr, p.p_filesz, p.p_offset);
 	}
 	return err;
 }
@@ -240,9 +240,9 @@ static int load(struct tacho_image *m)
 	if (n < 0)
 		return (int)n;
 	m->is_core = tacho_image_is_core(&e, (size_t)n);
-	err = m->is_core ? read_segments(m, &e) : add_piece(m, 0, m->size, 0);
-	if (m->nr_pieces)
-		qsort(m->piece, m->nr_pieces, sizeof(*m->piece), piece_order);
+	err = m->is_core ? read_segments(m, &e) : add_segment(m, 0, m->size, 0);
+	if (m->nr_segments)
+		qsort(m->segment, m->nr_segments, sizeof(*m->segment), segment_order);
 	return err;
 }
 
@@ -273,26 +273,26 @@ void tacho_image_close(struct tacho_image *m)
 {
 	if (m->fd >= 0)
 		close(m->fd);
-	free(m->piece);
+	free(m->segment);
 	free(m->map);
 	tacho_arena_release(&m->arena);
 	*m = (struct tacho_image){ .fd = -1 };
 }
 
-/* The last piece that begins at addr or before; NULL: none does. */
-static const struct tacho_image_piece *find_piece(const struct tacho_image *m, uint64_t addr)
+/* The last segment that begins at addr or before; NULL: none does. */
+static const struct tacho_image_segment *find_segment(const struct tacho_image *m, uint64_t addr)
 {
-	uint32_t from = 0, to = m->nr_pieces;
+	uint32_t from = 0, to = m->nr_segments;
 
 	while (from < to) {
 		uint32_t mid = from + (to - from) / 2;
 
-		if (m->piece[mid].addr <= addr)
+		if (m->segment[mid].addr <= addr)
 			from = mid + 1;
 		else
 			to = mid;
 	}
-	return from ? &m->piece[from - 1] : NULL;
+	return from ? &m->segment[from - 1] : NULL;
 }
 
 ssize_t tacho_image_read(const struct tacho_image *m, uint64_t addr, void *to, size_t len)
@@ -300,7 +300,7 @@ ssize_t tacho_image_read(const struct tacho_image *m, uint64_t addr, void *to, s
 	size_t done = 0;
 
 	while (done < len) {
-		const struct tacho_image_piece *p = find_piece(m, addr + done);
+		const struct tacho_image_segment *p = find_segment(m, addr + done);
 		uint64_t in = p ? addr + done - p->addr : 0, room;
 		ssize_t n;
 
@@ -325,9 +325,9 @@ static bool is_hole(const struct tacho_image *m, uint64_t at, size_t len)
 	return data < 0 ? errno == ENXIO : (uint64_t)data - at >= len;
 }
 
-static int scan_piece(const struct tacho_image *m, const struct tacho_image_piece *p,
-		      unsigned char *window, size_t head,
-		      int (*fn)(uint64_t addr, const unsigned char *page, void *arg), void *arg)
+static int scan_segment(const struct tacho_image *m, const struct tacho_image_segment *p,
+			unsigned char *window, size_t head,
+			int (*fn)(uint64_t addr, const unsigned char *page, void *arg), void *arg)
 {
 	/* the pages of memory, not those of the file */
 	uint64_t skip = (PAGE - p->addr % PAGE) % PAGE;
@@ -353,14 +353,14 @@ int tacho_image_scan(const struct tacho_image *m, size_t head,
 	size_t size = 1;
 	int ret;
 
-	/* of a small dump, no more than its largest piece */
-	for (uint32_t i = 0; i < m->nr_pieces; i++)
-		if (m->piece[i].len > size)
-			size = m->piece[i].len < WINDOW ? (size_t)m->piece[i].len : WINDOW;
+	/* of a small dump, no more than its largest segment */
+	for (uint32_t i = 0; i < m->nr_segments; i++)
+		if (m->segment[i].len > size)
+			size = m->segment[i].len < WINDOW ? (size_t)m->segment[i].len : WINDOW;
 	window = malloc(size);
 	ret = window ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < m->nr_pieces && !ret; i++)
-		ret = scan_piece(m, &m->piece[i], window, head, fn, arg);
+	for (uint32_t i = 0; i < m->nr_segments && !ret; i++)
+		ret = scan_segment(m, &m->segment[i], window, head, fn, arg);
 	free(window);
 	return ret;
 }

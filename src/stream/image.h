@@ -2,11 +2,11 @@
 /*
  * image.h - memory that was written to a file: a core dump, or an image without any head.
  *
- * A core dump (ELF, of this machine's byte order, 64 bits) says at which address each piece
+ * A core dump (ELF, of this machine's byte order, 64 bits) says at which address each segment
  * was, and, in its note NT_FILE, which file was mapped there.  Of any other file the
  * bytes' places are taken for addresses.
  *
- * Nothing in the file is believed: pieces lie inside of it, or are cut.
+ * Nothing in the file is believed: segments lie inside of it, or are cut.
  */
 #ifndef TACHO_STREAM_IMAGE_H
 #define TACHO_STREAM_IMAGE_H
@@ -20,7 +20,7 @@
 #include "base/diag.h"
 
 /* Bytes that were at `addr` on. */
-struct tacho_image_piece {
+struct tacho_image_segment {
 	uint64_t addr, len;
 	uint64_t at;		/* in the file */
 };
@@ -36,8 +36,8 @@ struct tacho_image {
 	int fd;
 	uint64_t size;
 	bool is_core;
-	struct tacho_image_piece *piece;	/* by address */
-	uint32_t nr_pieces;
+	struct tacho_image_segment *segment;	/* by address */
+	uint32_t nr_segments;
 	struct tacho_image_map *map;	/* in the note's order */
 	uint32_t nr_maps;
 	int32_t pid, signal;		/* of the process that died; 0: not known */
@@ -55,7 +55,7 @@ void tacho_image_close(struct tacho_image *m);
 
 /*
  * Copies what was at addr on.  How many bytes of len are there, without a gap; what a core
- * leaves out (a piece that is longer in memory than in the file) is not there.  -EIO ...
+ * leaves out (a segment that is longer in memory than in the file) is not there.  -EIO ...
  */
 ssize_t tacho_image_read(const struct tacho_image *m, uint64_t addr, void *to, size_t len);
 
