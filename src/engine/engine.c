@@ -75,7 +75,7 @@ static void event_free(struct engine_event *event)
 		engine_trigger_free(t);
 	}
 	tacho_arena_release(&event->filter_arena);
-	if (event->pub.made)
+	if (event->pub.generated)
 		tacho_arena_release(&arena);
 }
 
@@ -605,7 +605,7 @@ int tacho_engine_trigger(struct tacho_engine *engine,
 
 /* ---- synthetic events ---- */
 
-void engine_made_remove(struct tacho_engine *engine, struct engine_event *event)
+void engine_generated_remove(struct tacho_engine *engine, struct engine_event *event)
 {
 	uint32_t i = 0;
 
@@ -638,7 +638,7 @@ static int synth_remove(struct tacho_engine *engine, const char *name,
 	    engine_eprobe_uses(engine, event))
 		return tacho_cmd_error(e, -EBUSY, 0, "Event is in use");
 	synth_forget(engine, event);
-	engine_made_remove(engine, event);
+	engine_generated_remove(engine, event);
 	return 0;
 }
 
@@ -662,7 +662,7 @@ static int synth_define(struct tacho_engine *engine, const char *text,
 	}
 	event->pub.type = synth->type;
 	event->pub.synth = synth;
-	event->pub.made = true;
+	event->pub.generated = true;
 	event->arena = a;
 	engine->event[engine->nr_events++] = event;
 	while (*at)

@@ -52,7 +52,7 @@ struct tacho_engine_event {
 	const struct tacho_type *type;
 	const struct tacho_synth *synth;	/* NULL: not a synthetic event */
 	const struct tacho_eprobe *eprobe;	/* NULL: not an event probe */
-	bool made;		/* one of the two: the host has no records of it */
+	bool generated;		/* one of the two: the host has no records of it */
 	bool enabled;		/* to be recorded; triggers change it, too */
 	bool soft_disabled;	/* not enabled, but wanted: soft is not 0 */
 	uint32_t soft;		/* triggers on it, or that target it */

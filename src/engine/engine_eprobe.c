@@ -37,7 +37,7 @@ static struct engine_event *make(const struct tacho_engine *engine, const char *
 		return NULL;
 	}
 	event->base = base;
-	event->pub.made = true;
+	event->pub.generated = true;
 	event->pub.eprobe = tacho_eprobe_parse(&a, group, name, text, base->pub.type, e);
 	event->arena = a;
 	if (event->pub.eprobe && !compile_filter(engine, event, e)) {
@@ -80,7 +80,7 @@ int tacho_engine_eprobe_remove(struct tacho_engine *engine, const char *group,
 		return -ENOENT;
 	if (engine_is_wanted(event))
 		return -EBUSY;
-	engine_made_remove(engine, event);
+	engine_generated_remove(engine, event);
 	return 0;
 }
 

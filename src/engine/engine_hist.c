@@ -293,7 +293,7 @@ static int make(struct tacho_engine *engine, struct engine_trigger *t,
 static void sweep(struct tacho_engine *engine)
 {
 	for_each_trigger(engine, t, i) {
-		if (t->made && !is_referred(engine, t)) {
+		if (t->implied && !is_referred(engine, t)) {
 			engine_trigger_detach(engine, t);
 			sweep(engine);
 			return;
@@ -469,7 +469,7 @@ static struct engine_trigger *make_hidden(struct tacho_engine *engine,
 
 	if (!t)
 		return NULL;
-	t->made = true;
+	t->implied = true;
 	if (tacho_trigger_parse(&t->spec, &t->arena, text, &e) ||
 	    tacho_hist_spec_bind_type(&t->spec.hist, &t->arena,
 				      event->pub.type, &e) ||

@@ -173,8 +173,8 @@ bool tacho_engine_hit(struct tacho_engine *engine,
 }
 
 /* An event that is made here: len bytes in engine->raw, the record else its cause's. */
-static void made_hit(struct tacho_engine *engine, struct engine_event *event,
-		     uint32_t len, const struct tacho_rec *cause)
+static void generated_hit(struct tacho_engine *engine, struct engine_event *event,
+			  uint32_t len, const struct tacho_rec *cause)
 {
 	struct tacho_rec rec = *cause;
 	uint32_t due;
@@ -198,9 +198,9 @@ static void eprobe_hit(struct tacho_engine *engine, struct engine_event *event,
 		       const struct tacho_rec *rec)
 {
 	if (!is_too_deep(engine))
-		made_hit(engine, event,
-			 tacho_eprobe_raw(event->pub.eprobe, rec, engine->raw[engine->depth],
-					  TACHO_EPROBE_RAW_MAX), rec);
+		generated_hit(engine, event,
+			      tacho_eprobe_raw(event->pub.eprobe, rec, engine->raw[engine->depth],
+					       TACHO_EPROBE_RAW_MAX), rec);
 }
 
 void engine_synth_hit(void *arg, const struct tacho_synth *synth,
@@ -216,9 +216,9 @@ void engine_synth_hit(void *arg, const struct tacho_synth *synth,
 	if (!event || (!event->pub.enabled && !event->pub.soft))
 		return;
 	if (!is_too_deep(engine))
-		made_hit(engine, event,
-			 tacho_synth_raw(synth, cause->pid, value, engine->raw[engine->depth],
-					 sizeof(engine->raw[0])), cause);
+		generated_hit(engine, event,
+			      tacho_synth_raw(synth, cause->pid, value, engine->raw[engine->depth],
+					      sizeof(engine->raw[0])), cause);
 }
 
 void tacho_engine_make(struct tacho_engine *engine, const char *name,

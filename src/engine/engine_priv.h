@@ -45,7 +45,7 @@ struct engine_trigger {
 	struct tacho_hist *hist;
 	struct engine_map *map;
 	bool paused;	/* each by itself, also those that share a map */
-	bool made;	/* for fields of another histogram's action: goes with the last */
+	bool implied;	/* for fields of another histogram's action: goes with the last */
 };
 
 struct engine_event {
@@ -131,7 +131,7 @@ void engine_update_needs(struct engine_event *event);
 bool engine_reserve_event(struct tacho_engine *engine);
 
 /* Takes one that is made here out of the table and frees it. */
-void engine_made_remove(struct tacho_engine *engine, struct engine_event *event);
+void engine_generated_remove(struct tacho_engine *engine, struct engine_event *event);
 
 bool engine_is_wanted(const struct engine_event *event);
 

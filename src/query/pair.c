@@ -263,7 +263,7 @@ void tacho_query_end(struct tacho_query *q)
 	const struct tacho_source *s = tacho_stream_source(q->stream, 0);
 	bool live = s && s->ops->live;
 
-	q->nr_made = q->next_made = 0;
+	q->nr_generated = q->next_generated = 0;
 	while (q->held) {
 		bool waits = q->held->waits;
 

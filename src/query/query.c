@@ -14,13 +14,13 @@
 
 /* ---- the engine's host ---- */
 
-static struct query_made *made_place(struct tacho_query *q, uint32_t len)
+static struct query_generated *generated_place(struct tacho_query *q, uint32_t len)
 {
-	struct query_made *m;
+	struct query_generated *m;
 
-	if (q->nr_made == QUERY_MADE_MAX || len > PREPARED)
+	if (q->nr_generated == QUERY_GENERATED_MAX || len > PREPARED)
 		return NULL;
-	m = &q->made[q->nr_made];
+	m = &q->generated[q->nr_generated];
 	if (m->room < len) {
 		unsigned char *raw = realloc(m->raw, PREPARED);
 
@@ -37,7 +37,7 @@ static void host_emit(void *arg, const struct tacho_engine_event *event,
 		      const struct tacho_rec *rec)
 {
 	struct tacho_query *q = arg;
-	struct query_made *m = made_place(q, rec->len);
+	struct query_generated *m = generated_place(q, rec->len);
 
 	if (!m || !q->now)
 		return;
@@ -47,7 +47,7 @@ static void host_emit(void *arg, const struct tacho_engine_event *event,
 	m->record.raw = m->raw;
 	m->record.len = rec->len;
 	m->record.lost = 0;
-	q->nr_made++;
+	q->nr_generated++;
 }
 
 static void host_stacktrace(void *arg, const struct tacho_engine_event *event,
@@ -101,8 +101,8 @@ void tacho_query_free(struct tacho_query *q)
 	run_queue_free(q->run_queue);
 	tacho_arena_release(&q->arena);
 	free(q->function);
-	for (uint32_t i = 0; i < QUERY_MADE_MAX; i++)
-		free(q->made[i].raw);
+	for (uint32_t i = 0; i < QUERY_GENERATED_MAX; i++)
+		free(q->generated[i].raw);
 	free(q);
 }
 
@@ -186,12 +186,12 @@ static bool needs_stack(const struct tacho_query *q,
 			const struct tacho_engine_event *event,
 			enum run_queue_kind kind)
 {
-	const struct tacho_engine_event *made = NULL;
+	const struct tacho_engine_event *run_queue = NULL;
 
 	if (q->run_queue && kind)
-		made = tacho_engine_find(q->engine, "synthetic", RUN_QUEUE_EVENT);
+		run_queue = tacho_engine_find(q->engine, "synthetic", RUN_QUEUE_EVENT);
 	return (event && tacho_engine_needs_stack(q->engine, event)) ||
-	       (made && tacho_engine_needs_stack(q->engine, made));
+	       (run_queue && tacho_engine_needs_stack(q->engine, run_queue));
 }
 
 /*
@@ -252,7 +252,7 @@ static int apply(struct tacho_query *q, const struct query_command *c,
 	memset(q->slot, 0, sizeof(q->slot));
 	q->program = is_program(q, event->type);
 	/* what the stream has was recorded: its events are on */
-	if (!event->made)
+	if (!event->generated)
 		tacho_engine_enable(q->engine, event, true);
 	if (c->is_filter)
 		return tacho_engine_filter(q->engine, event, c->text, e);
@@ -293,7 +293,7 @@ static void apply_all(struct tacho_query *q, const struct query_command *c,
 		if (tacho_event_glob(c->event, type->system, type->name))
 			apply_noted(q, c, tacho_engine_add(q->engine, type), o);
 	for (uint32_t i = 0; (event = tacho_engine_at(q->engine, i)); i++)
-		if (event->made && tacho_event_glob(c->event, event->type->system,
+		if (event->generated && tacho_event_glob(c->event, event->type->system,
 						     event->type->name))
 			apply_noted(q, c, event, o);
 }
@@ -451,9 +451,9 @@ const char *tacho_query_late(const struct tacho_query *q, struct tacho_cmd_error
 	return q->late_text;
 }
 
-/* A type that is met for the first time: commands by glob may be for it. */
-static void meet(struct tacho_query *q, struct query_slot *slot,
-		 const struct tacho_type *type)
+/* The first record of a type: commands by glob may be for it. */
+static void query_add_type(struct tacho_query *q, struct query_slot *slot,
+			   const struct tacho_type *type)
 {
 	struct tacho_engine_event *event =
 		tacho_engine_find(q->engine, type->system, type->name);
@@ -535,9 +535,9 @@ bool tacho_query_hit(struct tacho_query *q, const struct tacho_record *r)
 	struct query_slot *slot = &q->slot[h >> 52];
 	struct query_run run;
 
-	q->nr_made = q->next_made = 0;
+	q->nr_generated = q->next_generated = 0;
 	if (tacho_unlikely(slot->type != r->type))
-		meet(q, slot, r->type);
+		query_add_type(q, slot, r->type);
 	if (!slot->active && !slot->kind && !q->pairing && !q->window)
 		return slot->passes;
 	run = (struct query_run){
@@ -552,9 +552,9 @@ bool tacho_query_hit(struct tacho_query *q, const struct tacho_record *r)
 	return true;
 }
 
-const struct tacho_record *tacho_query_made(struct tacho_query *q)
+const struct tacho_record *tacho_query_generated(struct tacho_query *q)
 {
-	if (q->next_made == q->nr_made)
+	if (q->next_generated == q->nr_generated)
 		return NULL;
-	return &q->made[q->next_made++].record;
+	return &q->generated[q->next_generated++].record;
 }

@@ -16,7 +16,7 @@
  *	tacho_query_print(q, ...)
  *
  * Types are added to the instance as commands name them and, for types that a live
- * source learns later, as their first record comes; commands that were given as
+ * source gets later, as their first record comes; commands that were given as
  * globs are applied to them then.
  *
  * What a record is to the engine: time in ns since 1970 would be useless as
@@ -145,11 +145,11 @@ uint64_t tacho_query_snapshots(const struct tacho_query *query);
 int tacho_query_snapshot(struct tacho_query *query, struct tacho_stream **stream);
 
 /*
- * Synthetic events that the hit before made, recorded as records with the time and CPU of
+ * Synthetic events that the last hit generated, recorded as records with the time and CPU of
  * their cause: call until NULL.  Borrowed until the next hit.  Only those that
  * were enabled with tacho_engine_enable() come.
  */
-const struct tacho_record *tacho_query_made(struct tacho_query *query);
+const struct tacho_record *tacho_query_generated(struct tacho_query *query);
 
 /* Commands were given to the instance itself: the next records are looked at anew. */
 void tacho_query_changed(struct tacho_query *query);

@@ -10,7 +10,7 @@
 #include "resolve/resolve.h"
 #include "stream/window.h"
 
-/* A command, kept for types that a live stream learns later. */
+/* A command, kept for types that a live stream gets later. */
 struct query_command {
 	struct query_command *next;
 	bool is_filter;
@@ -19,7 +19,7 @@ struct query_command {
 };
 
 /* A synthetic event of the last hit. */
-struct query_made {
+struct query_generated {
 	struct tacho_record record;
 	unsigned char *raw;
 	uint32_t room;
@@ -68,7 +68,7 @@ struct query_frame {
 #define QUERY_FRAMES	256u
 
 #define QUERY_SLOTS	4096u
-#define QUERY_MADE_MAX	64u
+#define QUERY_GENERATED_MAX	64u
 
 struct tacho_query {
 	struct tacho_stream *stream;
@@ -85,14 +85,14 @@ struct tacho_query {
 	bool filtered;		/* some event has a filter */
 	bool has_hist;
 	struct run_queue *run_queue;	/* NULL: nobody asks */
-	struct tacho_cmd_error late;	/* of the first command that failed in meet() */
+	struct tacho_cmd_error late;	/* of the first command that failed in query_add_type() */
 	const char *late_text;
 	struct query_command *commands, **last;
 	struct query_offloaded *offloaded;
 	struct query_slot slot[QUERY_SLOTS];
 	const struct tacho_record *now;	/* the hit that runs */
-	struct query_made made[QUERY_MADE_MAX];
-	uint32_t nr_made, next_made;
+	struct query_generated generated[QUERY_GENERATED_MAX];
+	uint32_t nr_generated, next_generated;
 
 	/* pair.c */
 	bool pairing;		/* some event needs its stack */

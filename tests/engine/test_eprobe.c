@@ -307,7 +307,7 @@ static void test_engine(void)
 				     "if next_prio > 5", on, &e), 0);
 	CHECK_EQ(tacho_engine_eprobe(engine, "g", "p", "sched.sched_switch", on, &e), -EEXIST);
 	ep = tacho_engine_find(engine, "g", "p");
-	CHECK(ep && ep->made);
+	CHECK(ep && ep->generated);
 	CHECK_EQ(tacho_engine_eprobe(engine, "g", "q", "g.p", ep, NULL), -ENODEV);
 	CHECK(!tacho_engine_hit(engine, on, &rec));
 	CHECK_EQ(h.emitted, 0);

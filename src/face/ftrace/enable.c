@@ -129,7 +129,7 @@ static bool enable_engine(const struct tacho_tree_file *f, bool on)
 		if (tree_is_own(e->type->system))
 			continue;
 		tree_engine_enable(f->inst, e, on);
-		all |= *f->event && !e->made;
+		all |= *f->event && !e->generated;
 	}
 	return all;
 }

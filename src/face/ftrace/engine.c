@@ -147,7 +147,7 @@ static bool is_before(struct tree_store *s, const struct tacho_record *r)
 static void run_one(struct tree_store *s, const struct tacho_record *r)
 {
 	const unsigned char *record = (const unsigned char *)r->raw - 8;
-	const struct tacho_record *made;
+	const struct tacho_record *generated;
 
 	if (r->lost)
 		tree_store_lost(s, r->cpu, r->lost);
@@ -155,8 +155,8 @@ static void run_one(struct tree_store *s, const struct tacho_record *r)
 	if (tacho_query_hit(s->query, r) && !tree_is_marked(s, r))
 		(void)tree_store_put(s, r->cpu, record,
 				     tacho_record_size(tacho_load_u64(record)), r->ticks);
-	while ((made = tacho_query_made(s->query)))
-		put_made(s, made);
+	while ((generated = tacho_query_generated(s->query)))
+		put_made(s, generated);
 	if (tacho_query_stacktraces(s->query) != s->stacktraces) {
 		s->stacktraces = tacho_query_stacktraces(s->query);
 		if (tree_is_marked(s, r))
@@ -319,7 +319,7 @@ static void changed(struct tree_inst *inst, const struct tacho_engine_event *eve
 	struct tree_store *s = inst->store;
 	bool wanted = event->enabled || event->soft;
 
-	if (!event->made && wanted != was_wanted)
+	if (!event->generated && wanted != was_wanted)
 		kernel_enable(inst, event->type, wanted);
 	if (!strcmp(event->type->system, TREE_OWN))
 		s->marker = event->soft ? event : NULL;
@@ -452,7 +452,7 @@ void tree_engine_enable_wanted(struct tree_inst *inst)
 	const struct tacho_engine_event *e;
 
 	for (uint32_t i = 0; engine && (e = tacho_engine_at(engine, i)); i++)
-		if (!e->made && !tree_is_own(e->type->system) && (e->enabled || e->soft))
+		if (!e->generated && !tree_is_own(e->type->system) && (e->enabled || e->soft))
 			kernel_enable(inst, e->type, true);
 }
 
@@ -586,7 +586,7 @@ void tree_engine_filter(struct tree_inst *inst, const char *system, const char *
 {
 	struct tacho_engine_event *e = tree_engine_event(inst, system, name);
 
-	if (!e || !e->made)
+	if (!e || !e->generated)
 		return;
 	(void)tree_store_settle(inst);
 	(void)tacho_engine_filter(tree_engine(inst), e, text, NULL);

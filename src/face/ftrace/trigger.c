@@ -209,9 +209,9 @@ static int trigger_one(struct tacho_tree_file *f, const char *text)
 {
 	struct tacho_cmd_error kernel_error = { 0 }, program_error = { 0 };
 	struct tree_sides s = tree_sides_of(f);
-	const struct tacho_engine_event *made =
+	const struct tacho_engine_event *event =
 		tree_engine_event(f->inst, f->system, f->event);
-	bool synth = made && made->made;
+	bool synth = event && event->generated;
 	int kernel = 0, program = 0;
 	char name[TREE_NAME_SIZE];
 
