@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/compiler.h"
 #include "face/ltt/tracer.h"
-#include "face/made.h"
+#include "face/event_from_type.h"
 #include "ring/ring.h"
 
 #define EVENTS_MAX	64u
@@ -78,7 +78,7 @@ static bool describe(struct tacho_event *e, uint32_t type_id)
 
 	e->struct_size = sizeof(*e);
 	e->state = state_off;
-	return type && tacho_made_event(e, type, &all.arena, 8);
+	return type && tacho_event_from_type(e, type, &all.arena, 8);
 }
 
 static bool add(const struct tacho_ltt_event *is)

@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "base/digits.h"
 #include "base/text.h"
-#include "face/made.h"
+#include "face/event_from_type.h"
 #include "face/qnx/run.h"
 #include "fmt/kev/record.h"
 #include "fmt/kev/types.h"
@@ -188,7 +188,7 @@ static struct qnx_event *make_other(const struct tacho_kev_form *form, uint32_t 
 	if (!type || !e)
 		return NULL;
 	memset(e, 0, sizeof(*e));
-	if (!tacho_made_event(&e->event, type, &others.arena, 4))
+	if (!tacho_event_from_type(&e->event, type, &others.arena, 4))
 		return NULL;
 	e->code = (uint16_t)code;
 	e->fixed = form ? form->fixed : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* made.h - an event of a program that is made of a type, not by a macro. */
-#ifndef TACHO_FACE_MADE_H
-#define TACHO_FACE_MADE_H
+/* event_from_type.h - an event of a program that is described by a type, not by a macro. */
+#ifndef TACHO_FACE_EVENT_FROM_TYPE_H
+#define TACHO_FACE_EVENT_FROM_TYPE_H
 
 #include "base/arena.h"
 #include "event/type.h"
@@ -11,8 +11,8 @@
  * Sets the name, the fields and the print format of an event to those of a type, which outlives
  * it; the rest is the caller's.  align: of its fields, in bytes.  false: no memory.
  */
-static inline bool tacho_made_event(struct tacho_event *e, const struct tacho_type *type,
-				    struct tacho_arena *arena, uint32_t align)
+static inline bool tacho_event_from_type(struct tacho_event *e, const struct tacho_type *type,
+					 struct tacho_arena *arena, uint32_t align)
 {
 	uint32_t nr = type->nr_fields - type->nr_common;
 	struct tacho_event_field *f = tacho_arena_array(arena, nr ? nr : 1, sizeof(*f));
