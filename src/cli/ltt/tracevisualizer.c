@@ -284,7 +284,7 @@ static int pass(struct visual *v, bool print)
 
 	while ((status = tacho_stream_next(v->stream, &r)) == TACHO_STREAM_RECORD) {
 		tacho_ltt_see(&seen, &r);
-		if (tacho_ltt_words_learn(&v->words, &seen))
+		if (tacho_ltt_words_add(&v->words, &seen))
 			return fail("out of memory", NULL);
 		if (!print && ltt_account_event(v->sums, &r, &seen, is_frame(&seen)))
 			return fail("out of memory", NULL);

@@ -2,14 +2,14 @@
 /*
  * custom.h - custom events: what NEW_EVENT declared, by id.
  *
- * Our writer carries events that LTT has no counterpart of as CUSTOM records, whole:
+ * Our writer embeds events that LTT has no counterpart of in CUSTOM records, whole:
  *
  *	NEW_EVENT	type "tacho_type", form "tacho 1"
- *	CUSTOM of it	u32 id, u32 length of the text, u32 offset of this piece, piece
+ *	CUSTOM of it	u32 id, u32 length of the text, u32 offset of this fragment, fragment
  *	NEW_EVENT	id, type: the event's name, format HEX, form "tacho 1 event"
  *	CUSTOM of it	the raw event (event/type.h), in the order of the machine that wrote
  *
- * The text that the pieces make is a line "le|be program|kernel SYSTEM\n" and the
+ * The text that the fragments make is a line "le|be program|kernel SYSTEM\n" and the
  * event's `format`.  A record of `lttfull` has the raw event behind its own struct:
  *
  *	u32 TAIL_MAGIC, u32 id, u32 length, raw event
@@ -29,21 +29,21 @@
 #include "base/buf.h"
 #include "event/type.h"
 
-#define LTT_CARRY_TYPE		"tacho_type"
-#define LTT_CARRY_LOST		"tacho_lost"
-#define LTT_CARRY_MADE		"tacho_made"
-#define LTT_CARRY_FORM		"tacho 1"
-#define LTT_CARRY_EVENT_FORM	"tacho 1 event"
-#define LTT_CARRY_PIECE		4096u	/* of the text, in one record */
-#define LTT_CARRY_HEAD		12u	/* before the piece */
+#define LTT_EMBED_TYPE		"tacho_type"
+#define LTT_EMBED_LOST		"tacho_lost"
+#define LTT_EMBED_MADE		"tacho_made"
+#define LTT_EMBED_FORM		"tacho 1"
+#define LTT_EMBED_EVENT_FORM	"tacho 1 event"
+#define LTT_EMBED_FRAGMENT	4096u	/* of the text, in one record */
+#define LTT_EMBED_HEAD		12u	/* before the fragment */
 #define LTT_TAIL_MAGIC		0x6f686374u	/* "tcho" */
 #define LTT_TAIL_HEAD		12u
 
 enum tacho_ltt_custom_kind {
 	LTT_CUSTOM_FREE,
 	LTT_CUSTOM_DECLARED,	/* shown with a type of its own */
-	LTT_CUSTOM_PENDING,	/* carried; its text is not whole yet */
-	LTT_CUSTOM_CARRIED,	/* ... it is */
+	LTT_CUSTOM_PENDING,	/* embedded; its text is not complete yet */
+	LTT_CUSTOM_EMBEDDED,	/* ... it is */
 	LTT_CUSTOM_TYPES,	/* "tacho_type" */
 	LTT_CUSTOM_LOST,	/* "tacho_lost" */
 };
@@ -52,9 +52,9 @@ struct tacho_ltt_custom {
 	uint32_t id;
 	enum tacho_ltt_custom_kind kind;
 	uint32_t stream_id;
-	const struct tacho_type *type;	/* DECLARED, CARRIED */
+	const struct tacho_type *type;	/* DECLARED, EMBEDDED */
 	uint64_t hash;		/* of what declared it; to know it again */
-	uint64_t text_hash;	/* CARRIED: of its type's text */
+	uint64_t text_hash;	/* EMBEDDED: of its type's text */
 	bool text;		/* DECLARED: data is text */
 };
 
@@ -65,13 +65,13 @@ struct tacho_ltt_customs {
 	uint32_t nr_types;	/* DECLARED ones that have a type of their own */
 };
 
-/* The text of a type that is being pieced together: each file has its own. */
-struct tacho_ltt_pieces {
+/* The text of a type, assembled from its fragments: each file has its own. */
+struct tacho_ltt_fragments {
 	struct tacho_buf text;
 	uint32_t id;
 };
 
-#define LTT_PIECES_MAX	((size_t)1 << 20)
+#define LTT_FRAGMENTS_MAX	((size_t)1 << 20)
 
 void tacho_ltt_customs_release(struct tacho_ltt_customs *c);
 

@@ -115,7 +115,7 @@ static void copy_text(char *to, size_t size, const struct tacho_ltt_values *v, i
 	to[n] = '\0';
 }
 
-int tacho_ltt_words_learn(struct tacho_ltt_words *w, const struct tacho_ltt_seen *seen)
+int tacho_ltt_words_add(struct tacho_ltt_words *w, const struct tacho_ltt_seen *seen)
 {
 	struct custom *c;
 

@@ -34,8 +34,8 @@ void tacho_ltt_words_release(struct tacho_ltt_words *w);
 /* Takes a record apart; pointers are into it. */
 void tacho_ltt_see(struct tacho_ltt_seen *seen, const struct tacho_record *r);
 
-/* Learns what a NEW_EVENT says; others are passed over.  0 or -ENOMEM. */
-int tacho_ltt_words_learn(struct tacho_ltt_words *w, const struct tacho_ltt_seen *seen);
+/* Adds what a NEW_EVENT says; skips other records.  0 or -ENOMEM. */
+int tacho_ltt_words_add(struct tacho_ltt_words *w, const struct tacho_ltt_seen *seen);
 
 /* "Sched change", or of a custom event what it was called when it was made. */
 const char *tacho_ltt_title(const struct tacho_ltt_words *w,

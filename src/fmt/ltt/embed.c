@@ -87,13 +87,13 @@ static int own_event(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l, uint6
 	if (!*id)
 		*id = new_id(w);
 	return had < 0 ? -ENOMEM : had ? 0 :
-	       put_new_event(l, t, *id, type, desc, LTT_CARRY_FORM);
+	       put_new_event(l, t, *id, type, desc, LTT_EMBED_FORM);
 }
 
 static int put_type(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 		    const struct tacho_ltt_kind *k, uint64_t t)
 {
-	unsigned char piece[LTT_CARRY_HEAD + LTT_CARRY_PIECE];
+	unsigned char fragment[LTT_EMBED_HEAD + LTT_EMBED_FRAGMENT];
 	struct tacho_buf *b = &w->text;
 	int err = 0;
 
@@ -105,14 +105,14 @@ static int put_type(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 	tacho_type_write(k->type, true, b);
 	if (tacho_buf_error(b))
 		return tacho_buf_error(b);
-	for (size_t at = 0; at < b->len && !err; at += LTT_CARRY_PIECE) {
-		size_t n = b->len - at < LTT_CARRY_PIECE ? b->len - at : LTT_CARRY_PIECE;
+	for (size_t at = 0; at < b->len && !err; at += LTT_EMBED_FRAGMENT) {
+		size_t n = b->len - at < LTT_EMBED_FRAGMENT ? b->len - at : LTT_EMBED_FRAGMENT;
 
-		tacho_put_u32(piece, u32_to(w, k->embed_id));
-		tacho_put_u32(piece + 4, u32_to(w, (uint32_t)b->len));
-		tacho_put_u32(piece + 8, u32_to(w, (uint32_t)at));
-		memcpy(piece + LTT_CARRY_HEAD, b->data + at, n);
-		err = put_custom(l, t, w->types_id, piece, LTT_CARRY_HEAD + n);
+		tacho_put_u32(fragment, u32_to(w, k->embed_id));
+		tacho_put_u32(fragment + 4, u32_to(w, (uint32_t)b->len));
+		tacho_put_u32(fragment + 8, u32_to(w, (uint32_t)at));
+		memcpy(fragment + LTT_EMBED_HEAD, b->data + at, n);
+		err = put_custom(l, t, w->types_id, fragment, LTT_EMBED_HEAD + n);
 	}
 	return err;
 }
@@ -130,7 +130,7 @@ int tacho_ltt_declare(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 	had = once(l, k->index);
 	if (had)
 		return had < 0 ? -ENOMEM : 0;
-	err = own_event(w, l, t, LTT_DECLARED_TYPES, &w->types_id, LTT_CARRY_TYPE,
+	err = own_event(w, l, t, LTT_DECLARED_TYPES, &w->types_id, LTT_EMBED_TYPE,
 			"what the events that tacho carries look like");
 	if (err)
 		return err;
@@ -138,7 +138,7 @@ int tacho_ltt_declare(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 	strcat(desc, ":");
 	strncat(desc, k->type->name, 48);
 	err = put_new_event(l, t, k->embed_id, k->type->name, desc,
-			    LTT_CARRY_EVENT_FORM);
+			    LTT_EMBED_EVENT_FORM);
 	return err ? err : put_type(w, l, k, t);
 }
 
@@ -153,7 +153,7 @@ int tacho_ltt_embed(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 int tacho_ltt_embed_lost(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 			 uint64_t lost, uint64_t t)
 {
-	int err = own_event(w, l, t, LTT_DECLARED_LOST, &w->lost_id, LTT_CARRY_LOST,
+	int err = own_event(w, l, t, LTT_DECLARED_LOST, &w->lost_id, LTT_EMBED_LOST,
 			    "events that were lost before this place");
 
 	if (w->form.swap)
@@ -169,5 +169,5 @@ int tacho_ltt_made(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l, uint64_
 		return 0;
 	err = tacho_ltt_lane_begin(l, t);
 	return err ? err : own_event(w, l, t, LTT_DECLARED_MADE, &w->made_id,
-				     LTT_CARRY_MADE, "written by tacho");
+				     LTT_EMBED_MADE, "written by tacho");
 }

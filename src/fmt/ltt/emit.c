@@ -167,8 +167,8 @@ static int declare(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	const struct tacho_ltt_shape *shape = &s->shape[TRACE_NEW_EVENT];
 	const struct tacho_ltt_elem *type = &shape->elem[1], *form = &shape->elem[4];
 	uint64_t hash = tacho_hash(r->body + 4, shape->size - 4, 0);
-	bool ours = !s->plain && field_is(form, r->body, LTT_CARRY_FORM);
-	bool embedded = !s->plain && field_is(form, r->body, LTT_CARRY_EVENT_FORM);
+	bool ours = !s->plain && field_is(form, r->body, LTT_EMBED_FORM);
+	bool embedded = !s->plain && field_is(form, r->body, LTT_EMBED_EVENT_FORM);
 	struct tacho_ltt_custom *c;
 
 	c = tacho_ltt_custom_add(&s->customs, u32_of(s, r->body));
@@ -183,15 +183,15 @@ static int declare(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	c->text = u32_of(s, r->body + shape->elem[3].at) ==
 		  CUSTOM_EVENT_FORMAT_TYPE_STR;
 	c->kind = embedded ? LTT_CUSTOM_PENDING :
-		  field_is(type, r->body, LTT_CARRY_LOST) && ours ? LTT_CUSTOM_LOST :
-		  field_is(type, r->body, LTT_CARRY_TYPE) && ours ? LTT_CUSTOM_TYPES :
+		  field_is(type, r->body, LTT_EMBED_LOST) && ours ? LTT_CUSTOM_LOST :
+		  field_is(type, r->body, LTT_EMBED_TYPE) && ours ? LTT_CUSTOM_TYPES :
 								    LTT_CUSTOM_DECLARED;
 	if (c->kind == LTT_CUSTOM_DECLARED && !*hide)
 		declare_type(s, c, (const char *)r->body + type->at);
 	return TACHO_STREAM_RECORD;
 }
 
-/* An id for a carried type: its own where nobody has it. */
+/* An id for an embedded type: its own if that is free. */
 static uint32_t free_type_id(const struct tacho_ltt_source *s, uint32_t stream_id,
 			     uint32_t want)
 {
@@ -212,7 +212,7 @@ static const struct tacho_type *known_type(const struct tacho_ltt_source *s,
 	for (uint32_t i = 0; i < s->customs.nr_slots; i++) {
 		const struct tacho_ltt_custom *c = &s->customs.slot[i];
 
-		if (c->kind == LTT_CUSTOM_CARRIED && c->text_hash == hash &&
+		if (c->kind == LTT_CUSTOM_EMBEDDED && c->text_hash == hash &&
 		    c->stream_id == stream_id)
 			return c->type;
 	}
@@ -240,7 +240,7 @@ static uint32_t own_id(const char *text)
 	return tacho_parse_u64(digits, 1, UINT16_MAX, &v) ? 0 : (uint32_t)v;
 }
 
-/* All of a carried type's text is there. */
+/* The text of an embedded type is complete. */
 static bool embedded_type(struct tacho_ltt_source *s, struct tacho_ltt_custom *c,
 		       struct tacho_buf *text)
 {
@@ -275,44 +275,44 @@ static bool embedded_type(struct tacho_ltt_source *s, struct tacho_ltt_custom *c
 	return c->type && !tacho_source_set_type(&s->source, c->stream_id, id, c->type);
 }
 
-static int take_piece(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
-		      const struct tacho_ltt_record *r, const unsigned char *data,
-		      size_t len)
+static int take_fragment(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
+			 const struct tacho_ltt_record *r, const unsigned char *data,
+			 size_t len)
 {
-	struct tacho_ltt_pieces *pc = &p->pieces;
+	struct tacho_ltt_fragments *pc = &p->fragments;
 	struct tacho_ltt_custom *c;
 	uint32_t id, total, offset;
 
-	if (len < LTT_CARRY_HEAD)
-		return tacho_ltt_damage(s, p, r->at, "a piece of a type is too short");
+	if (len < LTT_EMBED_HEAD)
+		return tacho_ltt_damage(s, p, r->at, "a fragment of a type is too short");
 	id = u32_of(s, data);
 	total = u32_of(s, data + 4);
 	offset = u32_of(s, data + 8);
 	c = tacho_ltt_custom_find(&s->customs, id);
-	if (!c || c->kind == LTT_CUSTOM_CARRIED)
+	if (!c || c->kind == LTT_CUSTOM_EMBEDDED)
 		return TACHO_STREAM_RECORD;
 	if (!offset) {
 		tacho_buf_reset(&pc->text);
 		pc->id = id;
 	}
 	if (c->kind != LTT_CUSTOM_PENDING || pc->id != id || pc->text.len != offset)
-		return tacho_ltt_damage(s, p, r->at, "a piece of a type without the "
+		return tacho_ltt_damage(s, p, r->at, "a fragment of a type without the "
 					"one before it");
-	tacho_buf_put(&pc->text, data + LTT_CARRY_HEAD, len - LTT_CARRY_HEAD);
+	tacho_buf_put(&pc->text, data + LTT_EMBED_HEAD, len - LTT_EMBED_HEAD);
 	if (tacho_buf_error(&pc->text) == -ENOMEM)
 		tacho_source_failed(&s->source, -ENOMEM, "");
 	if (pc->text.len < total)
 		return TACHO_STREAM_RECORD;
 	if (embedded_type(s, c, &pc->text)) {
-		c->kind = LTT_CUSTOM_CARRIED;
+		c->kind = LTT_CUSTOM_EMBEDDED;
 		return TACHO_STREAM_RECORD;
 	}
 	c->type = NULL;
-	return tacho_ltt_damage(s, p, r->at, "the type of the carried event %u is none "
+	return tacho_ltt_damage(s, p, r->at, "the type of the embedded event %u is none "
 				"that can be read", id);
 }
 
-/* The event that a record carries. */
+/* The event that a record embeds. */
 static int emit_embedded(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 			struct tacho_ltt_batch *b, const struct tacho_ltt_record *r,
 			const struct tacho_ltt_custom *c, const unsigned char *raw,
@@ -322,7 +322,7 @@ static int emit_embedded(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	struct put put;
 
 	if (len < 8 || len > TACHO_RAW_MAX)
-		return tacho_ltt_damage(s, p, r->at, "a carried event of %zu bytes", len);
+		return tacho_ltt_damage(s, p, r->at, "an embedded event of %zu bytes", len);
 	if (!tacho_ltt_fits(b, ns, c->stream_id))
 		return TACHO_STREAM_AGAIN;
 	put_begin(&put, b);
@@ -402,8 +402,8 @@ static int emit_custom(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	if (c && c->kind == LTT_CUSTOM_LOST && n <= len)
 		return take_lost(s, p, b, r, data, n);
 	if (c && c->kind == LTT_CUSTOM_TYPES && n <= len)
-		return take_piece(s, p, r, data, n);
-	if (c && c->kind == LTT_CUSTOM_CARRIED && n <= len)
+		return take_fragment(s, p, r, data, n);
+	if (c && c->kind == LTT_CUSTOM_EMBEDDED && n <= len)
 		return emit_embedded(s, p, b, r, c, data, n);
 	if (!tacho_ltt_fits(b, ns, TACHO_STREAM_KERNEL))
 		return TACHO_STREAM_AGAIN;
@@ -438,7 +438,7 @@ static const unsigned char *tail_of(const struct tacho_ltt_source *s,
 		return NULL;
 	*c = tacho_ltt_custom_find(&s->customs, u32_of(s, r->body + at + 4));
 	*len = u32_of(s, r->body + at + 8);
-	if (!*c || (*c)->kind != LTT_CUSTOM_CARRIED || *len > r->len - at - LTT_TAIL_HEAD)
+	if (!*c || (*c)->kind != LTT_CUSTOM_EMBEDDED || *len > r->len - at - LTT_TAIL_HEAD)
 		return NULL;
 	return r->body + at + LTT_TAIL_HEAD;
 }
@@ -548,8 +548,8 @@ static void plan_turns(const struct tacho_ltt_source *s, struct tacho_ltt_plan *
 	}
 }
 
-int tacho_ltt_learn(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
-		    const struct tacho_ltt_record *r)
+int tacho_ltt_load_type(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
+			const struct tacho_ltt_record *r)
 {
 	const struct tacho_ltt_custom *c;
 	uint32_t n;
@@ -565,7 +565,7 @@ int tacho_ltt_learn(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	n = u32_of(s, r->body + 4);
 	if (!c || c->kind != LTT_CUSTOM_TYPES || n > r->len - s->shape[r->id].size)
 		return TACHO_STREAM_RECORD;
-	return take_piece(s, p, r, r->body + s->shape[r->id].size, n);
+	return take_fragment(s, p, r, r->body + s->shape[r->id].size, n);
 }
 
 void tacho_ltt_plans(struct tacho_ltt_source *s)

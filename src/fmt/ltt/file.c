@@ -184,7 +184,7 @@ static void choose_22(struct tacho_ltt_file *f, const unsigned char *p, size_t e
 /* Whether the third record declares the event that says so. */
 static bool is_made(const struct tacho_ltt_file *f, const unsigned char *p, size_t len)
 {
-	static const char type[] = LTT_CARRY_MADE, form[] = LTT_CARRY_FORM;
+	static const char type[] = LTT_EMBED_MADE, form[] = LTT_EMBED_FORM;
 	size_t at = LTT_MAGIC_AT - LTT_HEAD, type_at = 4, form_at = 128;
 
 	at += tacho_ltt_u16(f, p + at + 6) + LTT_HEAD;

@@ -91,7 +91,7 @@ struct tacho_ltt_part {
 	bool timed;		/* the clock is at the record at pos already */
 	int32_t pid;		/* that runs; -1: not known */
 	uint32_t cpu;
-	struct tacho_ltt_pieces pieces;
+	struct tacho_ltt_fragments fragments;
 	uint64_t first, last;	/* ns: of what was read */
 
 	unsigned char *out;
@@ -170,7 +170,7 @@ int tacho_ltt_walk(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		   struct tacho_ltt_batch *b);
 
 /*
- * Learns the types that are declared in the buffer that is open, and makes nothing of
+ * Loads the types that are declared in the buffer that is open, and makes nothing of
  * it.  RECORD, ERROR.
  */
 int tacho_ltt_walk_types(struct tacho_ltt_source *s, struct tacho_ltt_part *p);
@@ -192,9 +192,9 @@ struct tacho_ltt_record {
 int tacho_ltt_emit(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		   struct tacho_ltt_batch *b, const struct tacho_ltt_record *r);
 
-/* Learns a type, if the record declares one. */
-int tacho_ltt_learn(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
-		    const struct tacho_ltt_record *r);
+/* Loads a type, if the record declares one. */
+int tacho_ltt_load_type(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
+			const struct tacho_ltt_record *r);
 
 /* Fills in s->plan. */
 void tacho_ltt_plans(struct tacho_ltt_source *s);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "fmt/ltt/beside.h"
+#include "fmt/ltt/sidecar.h"
 #include "fmt/ltt/part.h"
 
 #define FILES_MAX	4096
@@ -48,7 +48,7 @@ static void part_free(struct tacho_ltt_part *p)
 {
 	part_idle(p);
 	tacho_ltt_file_release(&p->file);
-	tacho_buf_release(&p->pieces.text);
+	tacho_buf_release(&p->fragments.text);
 	free(p);
 }
 
@@ -60,7 +60,7 @@ static void part_rewind(struct tacho_ltt_part *p)
 	p->timed = false;
 	p->clock = (struct tacho_ltt_clock){ 0 };
 	p->cpu = p->part.cpu;
-	tacho_buf_reset(&p->pieces.text);
+	tacho_buf_reset(&p->fragments.text);
 }
 
 /* Fills the batch.  END: there was nothing more. */
@@ -258,7 +258,7 @@ static int ltt_text(struct tacho_source *source, const char *name,
 	const struct tacho_ltt_part *p = part_of(source->part[0]);
 
 	return p->file.fd < 0 ? -ENOENT :
-	       tacho_ltt_beside_text(p->file.path, name, out);
+	       tacho_ltt_sidecar_text(p->file.path, name, out);
 }
 
 static const struct tacho_source_ops ltt_ops = {
@@ -334,7 +334,7 @@ static int add_part(struct tacho_ltt_source *s, const struct tacho_ltt_file *f,
 	}
 	p->file = *f;
 	p->fit = *fit;
-	tacho_buf_init(&p->pieces.text, LTT_PIECES_MAX);
+	tacho_buf_init(&p->fragments.text, LTT_FRAGMENTS_MAX);
 	/* START has 8 bits for it; 2.2 has none */
 	p->part.cpu = f->cpu;
 	if (named != UINT32_MAX && (f->cpu == UINT32_MAX || (named & 0xff) == f->cpu))
@@ -512,9 +512,9 @@ static int prepare(struct tacho_ltt_source *s, struct tacho_diag *d)
 	tacho_ltt_plans(s);
 	err = set_facts(s, f);
 	if (!err && f->fd >= 0)
-		err = tacho_ltt_beside_read(f->path, &s->source.facts);
+		err = tacho_ltt_sidecar_read(f->path, &s->source.facts);
 	if (err)
-		return tacho_diag(d, err, 0, "cannot read what is beside '%s': %s",
+		return tacho_diag(d, err, 0, "cannot read the sidecar files of '%s': %s",
 				  f->path, strerror(-err));
 	return 0;
 }

@@ -14,7 +14,7 @@
  * "ltt_layout_also" (see choose.h),
  * "ltt_order" ("le" or "be"), "ltt_arch", "clock" ("us", "tsc"), and what .facts says.
  *
- * Events that our writer carried come back as they were; what it added to carry them is
+ * Events that our writer embedded come back as they were; what it added to embed them is
  * not handed out.
  */
 #ifndef TACHO_FMT_LTT_READ_H
@@ -40,7 +40,7 @@ int tacho_ltt_open_memory(struct tacho_source **source, const void *data,
 			  size_t len, unsigned int flags, struct tacho_diag *d);
 
 /*
- * The same without a word of ours: what is carried stays CUSTOM, and the last 8
+ * The same without a word of ours: what is embedded stays CUSTOM, and the last 8
  * bytes of each raw event, behind its fields, are the size of LTT's record.  For
  * those who show LTT itself.
  */

@@ -250,7 +250,7 @@ int tacho_ltt_walk_types(struct tacho_ltt_source *s, struct tacho_ltt_part *p)
 			continue;
 		if (status == TACHO_STREAM_RECORD &&
 		    (r.id == TRACE_NEW_EVENT || r.id == TRACE_CUSTOM))
-			status = tacho_ltt_learn(s, p, &r);
+			status = tacho_ltt_load_type(s, p, &r);
 		if (status == TACHO_STREAM_ERROR)
 			return status;
 		p->pos = r.id == TRACE_BUFFER_END ? p->end : p->pos + r.size;

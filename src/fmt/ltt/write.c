@@ -68,8 +68,8 @@ static void lane_path(const struct tacho_ltt_writer *w, uint32_t cpu, char *path
 	(void)snprintf(path, size, "%s/%s.%u.ltt", w->dir, w->base, cpu);
 }
 
-static void beside_path(const struct tacho_ltt_writer *w, const char *name, char *path,
-			size_t size)
+static void sidecar_path(const struct tacho_ltt_writer *w, const char *name, char *path,
+			 size_t size)
 {
 	(void)snprintf(path, size, "%s/%s.%s", w->dir, w->base, name);
 }
@@ -137,7 +137,7 @@ static void find_own(struct tacho_ltt_kind *k)
 		k->is = LTT_KIND_BARE;
 	}
 	if (!k->event && k->is != LTT_KIND_RAW)
-		k->is = LTT_KIND_CARRIED;
+		k->is = LTT_KIND_EMBEDDED;
 }
 
 static struct tacho_ltt_kind *kind_of(struct tacho_ltt_writer *w,
@@ -156,7 +156,7 @@ static struct tacho_ltt_kind *kind_of(struct tacho_ltt_writer *w,
 	}
 	k->type = r->type;
 	k->stream_id = r->source;
-	k->is = LTT_KIND_CARRIED;
+	k->is = LTT_KIND_EMBEDDED;
 	if (!strcmp(r->type->system, LTT_SYSTEM))
 		find_own(k);
 	else if (!strcmp(r->type->system, LTT_CUSTOM_SYSTEM))
@@ -287,7 +287,7 @@ int tacho_ltt_writer_lost(struct tacho_ltt_writer *w, const struct tacho_record 
 	return cannot_write(d, err, path);
 }
 
-/* ---- beside -------------------------------------------------------------------------------- */
+/* ---- sidecars ------------------------------------------------------------------------------ */
 
 int tacho_ltt_writer_text(struct tacho_ltt_writer *w, const char *name,
 			  const char *text, size_t len, struct tacho_diag *d)
@@ -296,10 +296,10 @@ int tacho_ltt_writer_text(struct tacho_ltt_writer *w, const char *name,
 	size_t done = 0;
 	int fd, err = 0;
 
-	tacho_buf_put(&w->beside, name, strlen(name) + 1);
-	if (tacho_buf_error(&w->beside))
+	tacho_buf_put(&w->sidecars, name, strlen(name) + 1);
+	if (tacho_buf_error(&w->sidecars))
 		return no_memory(d);
-	beside_path(w, name, path, sizeof(path));
+	sidecar_path(w, name, path, sizeof(path));
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return cannot_write(d, -errno, path);
@@ -346,7 +346,7 @@ static void writer_free(struct tacho_ltt_writer *w)
 	tacho_hashmap_release(&w->taken);
 	tacho_ltt_memory_release(&w->memory);
 	tacho_buf_release(&w->text);
-	tacho_buf_release(&w->beside);
+	tacho_buf_release(&w->sidecars);
 	free(w->lane);
 	free(w->dir);
 	free(w->base);
@@ -365,7 +365,7 @@ int tacho_ltt_writer_new(struct tacho_ltt_writer **out, const char *dir,
 	w->dir = strdup(dir);
 	w->base = base_of(dir);
 	tacho_buf_init(&w->text, TEXT_MAX);
-	tacho_buf_init(&w->beside, TEXT_MAX);
+	tacho_buf_init(&w->sidecars, TEXT_MAX);
 	w->next_id = FIRST_ID;
 	if (config->stream)
 		w->memory.source = tacho_stream_source(config->stream, 0);
@@ -401,8 +401,8 @@ static void remove_files(struct tacho_ltt_writer *w)
 		lane_path(w, w->lane[i]->cpu, path, sizeof(path));
 		(void)unlink(path);
 	}
-	for (size_t at = 0; at < w->beside.len; at += strlen(w->beside.data + at) + 1) {
-		beside_path(w, w->beside.data + at, path, sizeof(path));
+	for (size_t at = 0; at < w->sidecars.len; at += strlen(w->sidecars.data + at) + 1) {
+		sidecar_path(w, w->sidecars.data + at, path, sizeof(path));
 		(void)unlink(path);
 	}
 	(void)rmdir(w->dir);

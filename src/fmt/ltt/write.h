@@ -74,7 +74,7 @@ int tacho_ltt_writer_record(struct tacho_ltt_writer *w, const struct tacho_recor
 int tacho_ltt_writer_lost(struct tacho_ltt_writer *w, const struct tacho_record *r,
 			  struct tacho_diag *d);
 
-/* Writes a file beside the trace's, `<base>.<name>` (read.h).  0 or -errno with d. */
+/* Writes a sidecar file of the trace, `<base>.<name>` (read.h).  0 or -errno with d. */
 int tacho_ltt_writer_text(struct tacho_ltt_writer *w, const char *name,
 			  const char *text, size_t len, struct tacho_diag *d);
 

@@ -13,7 +13,7 @@ enum tacho_ltt_kind_is {
 	LTT_KIND_RAW,
 	LTT_KIND_CUSTOM,	/* a declared custom event, or one that is not */
 	LTT_KIND_MAPPED,
-	LTT_KIND_CARRIED,
+	LTT_KIND_EMBEDDED,
 };
 
 /* What becomes of the records of one type. */
@@ -42,7 +42,7 @@ struct tacho_ltt_writer {
 	uint32_t next_id, nr_embedded;
 	uint32_t types_id, lost_id, made_id;	/* our own custom events; 0: none yet */
 	struct tacho_buf text;
-	struct tacho_buf beside;	/* names of files beside the lanes', each with its NUL */
+	struct tacho_buf sidecars;	/* names of sidecar files, each with its NUL */
 	struct tacho_ltt_written written;
 };
 
@@ -54,7 +54,7 @@ enum { LTT_DECLARED_TYPES, LTT_DECLARED_LOST, LTT_DECLARED_MADE, LTT_DECLARED_FI
 /* The id of a custom event of the input; another one where ours has it. */
 uint32_t tacho_ltt_same_id(struct tacho_ltt_writer *w, uint32_t id);
 
-/* Makes sure that the file says what the kind's carrier is. */
+/* Makes sure that the file declares the event that the kind is embedded in. */
 int tacho_ltt_declare(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 		      struct tacho_ltt_kind *k, uint64_t t);
 

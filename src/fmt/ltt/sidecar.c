@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fmt/ltt/beside.h"
+#include "fmt/ltt/sidecar.h"
 
 #include "fmt/ltt/read.h"
 
@@ -11,8 +11,8 @@
 #define TABLE_MAX	((size_t)64 << 20)
 
 /* "dir/x.3.ltt" and "dir/x.ltt" have "dir/x" in common. */
-void tacho_ltt_beside_path(const char *ltt, const char *extension,
-			   struct tacho_buf *path)
+void tacho_ltt_sidecar_path(const char *ltt, const char *extension,
+			    struct tacho_buf *path)
 {
 	const char *slash = strrchr(ltt, '/'), *name = slash ? slash + 1 : ltt;
 	const char *end = strrchr(name, '.'), *number;
@@ -27,13 +27,13 @@ void tacho_ltt_beside_path(const char *ltt, const char *extension,
 	tacho_buf_printf(path, ".%s", extension);
 }
 
-static int read_beside(const char *ltt, const char *extension, struct tacho_buf *out)
+static int read_sidecar(const char *ltt, const char *extension, struct tacho_buf *out)
 {
 	struct tacho_buf path;
 	int err;
 
 	tacho_buf_init(&path, PATH_ROOM);
-	tacho_ltt_beside_path(ltt, extension, &path);
+	tacho_ltt_sidecar_path(ltt, extension, &path);
 	err = tacho_buf_error(&path);
 	if (!err)
 		err = tacho_buf_read_file(out, tacho_buf_str(&path));
@@ -41,9 +41,9 @@ static int read_beside(const char *ltt, const char *extension, struct tacho_buf 
 	return err;
 }
 
-int tacho_ltt_beside_text(const char *ltt, const char *name, struct tacho_buf *out)
+int tacho_ltt_sidecar_text(const char *ltt, const char *name, struct tacho_buf *out)
 {
-	return read_beside(ltt, name, out);
+	return read_sidecar(ltt, name, out);
 }
 
 /* "PID: 7; PPID: 1; NAME: text": our facts know no parents. */
@@ -103,7 +103,7 @@ static int take_lines(const char *ltt, const char *extension, struct tacho_facts
 	int err;
 
 	tacho_buf_init(&text, TABLE_MAX);
-	err = read_beside(ltt, extension, &text);
+	err = read_sidecar(ltt, extension, &text);
 	if (!err)
 		err = each_line(&text, f, take);
 	tacho_buf_release(&text);
@@ -124,7 +124,7 @@ int tacho_ltt_read_proc(const char *path, struct tacho_facts *facts)
 	return err;
 }
 
-int tacho_ltt_beside_read(const char *ltt, struct tacho_facts *facts)
+int tacho_ltt_sidecar_read(const char *ltt, struct tacho_facts *facts)
 {
 	int err = take_lines(ltt, "proc", facts, take_process);
 
