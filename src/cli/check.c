@@ -473,8 +473,8 @@ static void listen(struct check_trace *t, struct app_trace *trace)
 	struct tacho_source *s;
 
 	for (uint32_t i = 0; (s = tacho_stream_source(trace->stream, i)); i++) {
-		s->told = take_damage;
-		s->told_arg = t;
+		s->report = take_damage;
+		s->report_arg = t;
 	}
 }
 

@@ -66,7 +66,7 @@ static void live_close(struct tacho_source *source)
 }
 
 /* The names of threads as they are known now. */
-static void learn_tasks(struct live *live)
+static void collect_tasks(struct live *live)
 {
 	struct tacho_task t;
 
@@ -106,7 +106,7 @@ static const struct tacho_type *live_type(struct tacho_source *source,
 	if (!type || tacho_source_set_type(source, stream_id, id, type))
 		return NULL;
 	/* a new type often comes from a new thread */
-	learn_tasks(live);
+	collect_tasks(live);
 	return type;
 }
 
@@ -378,7 +378,7 @@ static int open_live(struct tacho_source **out, const char *name, bool frozen,
 	ctl = live->session.view.ctl;
 	tacho_clock_map_init(&live->source.clock, ctl->clock_freq,
 			     ctl->start.ticks, ctl->start.realtime);
-	learn_tasks(live);
+	collect_tasks(live);
 	*out = &live->source;
 	return 0;
 }

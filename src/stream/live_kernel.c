@@ -43,7 +43,7 @@ struct live_kernel {
 	uint32_t nr_cpus;
 	uint64_t horizon;	/* ticks: all before it was brought */
 	uint64_t slack;		/* ticks */
-	uint32_t tasks_told;	/* entries of tasks that the facts have */
+	uint32_t tasks_collected;	/* entries of tasks that the facts have */
 	uint64_t events, lost;
 	uint64_t began;		/* realtime */
 	bool drained;		/* something may have been read */
@@ -74,15 +74,15 @@ static int sink(void *arg, const struct tacho_kernel_batch *b)
 	return 0;
 }
 
-/* Threads that the pump met go on to the facts. */
-static void tell_tasks(struct live_kernel *lk)
+/* Adds the threads that the pump has seen to the facts. */
+static void collect_tasks(struct live_kernel *lk)
 {
 	tacho_ktasks_look(&lk->tasks, LOOK_PER_FILL);
-	for (; lk->tasks_told < lk->tasks.nr; lk->tasks_told++) {
-		const struct tacho_ktask *t = &lk->tasks.list[lk->tasks_told];
+	for (; lk->tasks_collected < lk->tasks.nr; lk->tasks_collected++) {
+		const struct tacho_ktask *t = &lk->tasks.list[lk->tasks_collected];
 
 		/* nobody knows it any more, or it is to be looked up yet */
-		if (!t->comm[0] && lk->tasks_told < lk->tasks.looked)
+		if (!t->comm[0] && lk->tasks_collected < lk->tasks.looked)
 			continue;
 		if (!t->comm[0])
 			break;
@@ -104,7 +104,7 @@ static int drain(struct live_kernel *lk)
 	while (more > 0);
 	if (more < 0)
 		return more;
-	tell_tasks(lk);
+	collect_tasks(lk);
 	if (now > lk->slack)
 		lk->horizon = now - lk->slack;
 	return 0;
@@ -344,7 +344,7 @@ static int prepare(struct live_kernel *lk,
 	if (err)
 		return err;
 	tacho_ktasks_scan(&lk->tasks);
-	tell_tasks(lk);
+	collect_tasks(lk);
 	set_clock(lk);
 	return tacho_kernel_start(lk->kernel, d);
 }

@@ -100,8 +100,8 @@ int tacho_source_damage(struct tacho_source *source, const char *name,
 	if (tacho_source_check(source))
 		return TACHO_STREAM_ERROR;
 	source->damaged++;
-	if (source->told)
-		source->told(source->told_arg, name, offset, what);
+	if (source->report)
+		source->report(source->report_arg, name, offset, what);
 	if (!(source->flags & TACHO_STREAM_STRICT))
 		return TACHO_STREAM_RECORD;
 	tacho_diag(&source->diag, -EINVAL, offset, "'%s' is damaged: %s", name,

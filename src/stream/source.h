@@ -160,9 +160,9 @@ struct tacho_source {
 	bool counting;			/* ... only how many records there are is asked for */
 	uint64_t damaged;
 	uint64_t truncated;		/* records that had to be cut to be one */
-	/* told of each damage: file, byte, what; NULL: nobody listens */
-	void (*told)(void *arg, const char *name, uint64_t offset, const char *what);
-	void *told_arg;
+	/* gets each damage: file, byte, what; NULL: damage is only counted */
+	void (*report)(void *arg, const char *name, uint64_t offset, const char *what);
+	void *report_arg;
 	/*
 	 * Why fill() returned ERROR; or what of the source could not be had and is
 	 * not missed before the stream's end (tacho_source_failed())

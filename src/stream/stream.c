@@ -737,11 +737,11 @@ const char *tacho_stream_env(const struct tacho_stream *s, const char *name)
 uint32_t tacho_stream_cpus(const struct tacho_stream *s)
 {
 	const char *text = tacho_stream_env(s, "cpus");
-	uint64_t told = 0;
+	uint64_t stated = 0;
 	uint32_t n = 1;
 
-	if (text && !tacho_parse_u64(text, 1, UINT32_MAX, &told))
-		n = (uint32_t)told;
+	if (text && !tacho_parse_u64(text, 1, UINT32_MAX, &stated))
+		n = (uint32_t)stated;
 	/* one that was not online at the beginning is not counted there */
 	for (uint32_t i = 0; i < s->nr_sources; i++)
 		for (uint32_t j = 0; j < s->source[i]->nr_parts; j++) {
@@ -799,7 +799,7 @@ static int type_list_add(struct type_list *l, const struct tacho_type_table *t)
 	return 0;
 }
 
-/* Index 0 takes stock again: a live source learns types as it goes. */
+/* Index 0 collects the types again: a live source gets types as it goes. */
 static void type_list_make(const struct tacho_stream *s)
 {
 	s->types->nr = 0;

@@ -100,11 +100,11 @@ static void scan(struct tacho_ltt_source *s)
 {
 	struct tacho_source before = s->source;
 
-	s->source.told = NULL;
+	s->source.report = NULL;
 	s->source.flags = 0;
 	for (uint32_t i = 0; i < s->source.nr_parts; i++)
 		scan_part(s, part_of(s->source.part[i]));
-	s->source.told = before.told;
+	s->source.report = before.report;
 	s->source.flags = before.flags;
 	s->source.damaged = before.damaged;
 	s->source.diag = before.diag;
