@@ -35,6 +35,9 @@ struct tacho_diag {
 #define tacho_diag(d, err, offset, ...) \
 	tacho_diag_set((d), (err), (offset), __LINE__, __VA_ARGS__)
 
+/* The error that memory was missing, as tacho_diag() records it.  Returns what that does. */
+#define tacho_no_memory(d)	tacho_diag((d), -ENOMEM, 0, "out of memory")
+
 int tacho_diag_set(struct tacho_diag *d, int err, uint64_t offset,
 		   unsigned int line, const char *fmt, ...) TACHO_PRINTF(5, 6);
 

@@ -37,11 +37,6 @@ int engine_log_event(struct tacho_engine *engine, const char *kind,
 	return e->err;
 }
 
-static int no_memory(struct tacho_cmd_error *e)
-{
-	return tacho_cmd_error(e, -ENOMEM, 0, "Out of memory");
-}
-
 /* ---- the instance and its events ---- */
 
 struct tacho_engine *tacho_engine_new(const struct tacho_engine_host *host,
@@ -250,7 +245,7 @@ static int filter_compile(struct tacho_engine *engine,
 	err = try->text ? tacho_filter_compile(&try->filter, &try->arena,
 					       event->pub.type, try->text, 0,
 					       engine->names, e) :
-			  no_memory(e);
+			  tacho_cmd_no_memory(e);
 	if (err)
 		tacho_arena_release(&try->arena);
 	return err;
@@ -348,7 +343,7 @@ int tacho_engine_filter(struct tacho_engine *engine,
 	tacho_arena_init(&a, ENGINE_MAX);
 	trimmed = trim_end(&a, text);
 	err = trimmed ? filter_event(engine, engine_event_of(event), trimmed, e) :
-			no_memory(e);
+			tacho_cmd_no_memory(e);
 	tacho_arena_release(&a);
 	return err;
 }
@@ -413,7 +408,7 @@ int tacho_engine_filter_system(struct tacho_engine *engine, const char *system,
 
 	tacho_arena_init(&a, ENGINE_MAX);
 	trimmed = trim_end(&a, text);
-	err = trimmed ? filter_system(engine, system, trimmed, e) : no_memory(e);
+	err = trimmed ? filter_system(engine, system, trimmed, e) : tacho_cmd_no_memory(e);
 	tacho_arena_release(&a);
 	return err;
 }
@@ -591,7 +586,7 @@ int tacho_engine_trigger(struct tacho_engine *engine,
 
 	e = e ? e : &own;
 	if (!t)
-		return no_memory(e);
+		return tacho_cmd_no_memory(e);
 	err = tacho_trigger_parse(&t->spec, &t->arena, text, e);
 	if (!err && t->spec.cmd == TACHO_TRIGGER_HIST)
 		return engine_hist_command_take(engine, t, e);
@@ -658,7 +653,7 @@ static int synth_define(struct tacho_engine *engine, const char *text,
 	}
 	if (!synth) {
 		tacho_arena_release(&a);
-		return e->err ? e->err : no_memory(e);
+		return e->err ? e->err : tacho_cmd_no_memory(e);
 	}
 	event->pub.type = synth->type;
 	event->pub.synth = synth;
@@ -684,7 +679,7 @@ static int synth_command(struct tacho_engine *engine, const char *text,
 	tacho_arena_init(&a, ENGINE_MAX);
 	name = tacho_arena_strndup(&a, s, len);
 	if (!name)
-		err = no_memory(e);
+		err = tacho_cmd_no_memory(e);
 	else if (*text == '!')
 		err = synth_remove(engine, name, e);
 	else if (whole && engine_find(engine, "synthetic", name))
@@ -712,7 +707,7 @@ int tacho_engine_synth(struct tacho_engine *engine, const char *text,
 		return 0;
 	tacho_arena_init(&a, ENGINE_MAX);
 	line = tacho_arena_strndup(&a, from, strcspn(from, "#\n"));
-	err = line ? synth_command(engine, line, e) : no_memory(e);
+	err = line ? synth_command(engine, line, e) : tacho_cmd_no_memory(e);
 	if (err && err != -ENOENT && err != -EBUSY && line)
 		log_add(engine, LOC_SYNTH, line, e);
 	if (err)

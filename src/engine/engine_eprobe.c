@@ -16,11 +16,6 @@ static int compile_filter(const struct tacho_engine *engine, struct engine_event
 				    ep->filter_column, engine->names, e);
 }
 
-static int no_memory(struct tacho_cmd_error *e)
-{
-	return tacho_cmd_error(e, -ENOMEM, 0, "Out of memory");
-}
-
 /* One in an arena of its own; NULL: e says why. */
 static struct engine_event *make(const struct tacho_engine *engine, const char *group,
 				 const char *name, const char *text,
@@ -32,7 +27,7 @@ static struct engine_event *make(const struct tacho_engine *engine, const char *
 	tacho_arena_init(&a, ENGINE_MAX);
 	event = tacho_arena_alloc(&a, sizeof(*event));
 	if (!event) {
-		(void)no_memory(e);
+		(void)tacho_cmd_no_memory(e);
 		tacho_arena_release(&a);
 		return NULL;
 	}
@@ -63,10 +58,10 @@ int tacho_engine_eprobe(struct tacho_engine *engine, const char *group,
 		return tacho_cmd_error(e, -EEXIST, 0, "Given group/event name is already used "
 				       "by another event");
 	if (!engine_reserve_event(engine))
-		return no_memory(e);
+		return tacho_cmd_no_memory(e);
 	event = make(engine, group, name, text, engine_event_of(base), e);
 	if (!event)
-		return e->err ? e->err : no_memory(e);
+		return e->err ? e->err : tacho_cmd_no_memory(e);
 	engine->event[engine->nr_events++] = event;
 	return 0;
 }

@@ -63,11 +63,6 @@ static int bad(const struct parser *p, const char *at, const char *why)
 	return tacho_cmd_error(p->e, -EINVAL, (uint32_t)(at - p->text), "%s", why);
 }
 
-static int no_memory(const struct parser *p)
-{
-	return tacho_cmd_error(p->e, -ENOMEM, 0, "Out of memory");
-}
-
 /* A number of all of p: decimal, 0x hexadecimal, 0 octal; with a sign. */
 static bool number(struct slice p, uint64_t *v)
 {
@@ -205,7 +200,7 @@ static int immediate(struct parser *p, struct slice f, struct tacho_eprobe_arg *
 		       bad(p, f.s + 1, "Invalid immediate value");
 	arg->from = TACHO_EPROBE_TEXT;
 	arg->text = tacho_arena_strndup(p->arena, f.s + 2, f.len - 3);
-	return arg->text ? 0 : no_memory(p);
+	return arg->text ? 0 : tacho_cmd_no_memory(p->e);
 }
 
 static int simple(struct parser *p, struct slice f, struct tacho_eprobe_arg *arg)
@@ -323,7 +318,7 @@ static int parse_arg(struct parser *p, struct slice w)
 	arg->name = equals ? tacho_arena_strndup(p->arena, w.s, (size_t)(equals - w.s)) :
 			     make_name(p->arena, p->ep->nr_args + 1);
 	if (!arg->name)
-		return no_memory(p);
+		return tacho_cmd_no_memory(p->e);
 	if (is_used(p, arg->name))
 		return bad(p, w.s, "This argument name is already used");
 	err = parse_body(p, body, arg);
@@ -348,7 +343,7 @@ static int parse_filter(struct parser *p, const char *at, const char *end)
 		return bad(p, end, "No filter rule after 'if'");
 	p->ep->filter_column = (uint32_t)(at - p->text);
 	p->ep->filter = tacho_arena_strndup(p->arena, at, len);
-	return p->ep->filter ? 0 : no_memory(p);
+	return p->ep->filter ? 0 : tacho_cmd_no_memory(p->e);
 }
 
 static int parse_words(struct parser *p)
@@ -447,7 +442,7 @@ static int make_type(struct parser *p, const char *group, const char *name)
 	};
 
 	if (!out.data)
-		return no_memory(p);
+		return tacho_cmd_no_memory(p->e);
 	tacho_buf_puts(&out, TACHO_COMMON_FIELDS);
 	for (uint32_t i = 0; i < ep->nr_args; i++)
 		write_field(&ep->arg[i], &out);
@@ -457,7 +452,7 @@ static int make_type(struct parser *p, const char *group, const char *name)
 			tacho_type_parse_fields(p->arena, group, name, 0, out.data, out.len,
 						NULL) :
 			tacho_type_parse(p->arena, group, name, 0, out.data, out.len, NULL);
-	return ep->type ? 0 : no_memory(p);
+	return ep->type ? 0 : tacho_cmd_no_memory(p->e);
 }
 
 struct tacho_eprobe *tacho_eprobe_parse(struct tacho_arena *a, const char *group,
@@ -469,14 +464,14 @@ struct tacho_eprobe *tacho_eprobe_parse(struct tacho_arena *a, const char *group
 
 	p.ep = tacho_arena_alloc(a, sizeof(*p.ep));
 	if (!p.ep) {
-		no_memory(&p);
+		tacho_cmd_no_memory(p.e);
 		return NULL;
 	}
 	p.ep->base = base;
 	p.ep->fixed_size = sizeof(struct tacho_common);
 	p.ep->arg = tacho_arena_array(a, count_words(text) + 1, sizeof(*p.ep->arg));
 	if (!p.ep->arg) {
-		no_memory(&p);
+		tacho_cmd_no_memory(p.e);
 		return NULL;
 	}
 	if (parse_words(&p) || make_type(&p, group, name))

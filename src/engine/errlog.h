@@ -36,6 +36,9 @@ struct tacho_cmd_error {
 int tacho_cmd_error(struct tacho_cmd_error *e, int err, uint32_t column,
 		    const char *fmt, ...) TACHO_PRINTF(4, 5);
 
+/* The error that memory was missing.  Returns what tacho_cmd_error() does. */
+#define tacho_cmd_no_memory(e)	tacho_cmd_error((e), -ENOMEM, 0, "Out of memory")
+
 struct tacho_errlog_entry {
 	uint64_t time;		/* ns, of the clock that the log's owner uses */
 	char loc[80];		/* "hist:sched:sched_wakeup", "event filter parser" */

@@ -133,11 +133,6 @@ static int error_form(const struct parser *p)
 			       "%s", FORM);
 }
 
-static int no_memory(const struct parser *p)
-{
-	return tacho_cmd_error(p->e, -ENOMEM, 0, "Out of memory");
-}
-
 static struct word text_of(const char *text)
 {
 	struct word t;
@@ -281,7 +276,7 @@ static int parse_field(struct parser *p, struct word *rest, struct word type)
 	f.name = tacho_arena_strndup(p->arena, name.s, name.len);
 	f.type = join_type(p->arena, is_unsigned, type, array);
 	if (!f.name || !f.type)
-		return no_memory(p);
+		return tacho_cmd_no_memory(p->e);
 	if (!field_size(&f)) {
 		if (array.len && f.is_string)
 			return error_at(p, whole, "Invalid array specification");
@@ -389,7 +384,7 @@ static int make_type(struct parser *p)
 	};
 
 	if (!out.data)
-		return no_memory(p);
+		return tacho_cmd_no_memory(p->e);
 	tacho_buf_puts(&out, TACHO_COMMON_FIELDS);
 	for (uint32_t i = 0; i < synth->nr_fields; i++)
 		write_field(&synth->field[i], &out);
@@ -403,7 +398,7 @@ static int make_type(struct parser *p)
 	if (synth->type)
 		return 0;
 	if (p->arena->fixed || d.err == -ENOMEM)
-		return no_memory(p);
+		return tacho_cmd_no_memory(p->e);
 	return tacho_cmd_error(p->e, -EINVAL, (uint32_t)(p->start - p->text),
 			       "Event is too large");
 }
@@ -425,13 +420,13 @@ struct tacho_synth *tacho_synth_parse(struct tacho_arena *a, const char *text,
 	}
 	p.synth = tacho_arena_alloc(a, sizeof(*p.synth));
 	if (!p.synth) {
-		no_memory(&p);
+		tacho_cmd_no_memory(p.e);
 		return NULL;
 	}
 	p.synth->fixed_size = sizeof(struct tacho_common);
 	p.synth->name = tacho_arena_strndup(a, name.s, name.len);
 	if (!p.synth->name) {
-		no_memory(&p);
+		tacho_cmd_no_memory(p.e);
 		return NULL;
 	}
 	all.s += name.len;

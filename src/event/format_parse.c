@@ -341,7 +341,7 @@ static int field_parse(struct parser *p, struct slice line, uint32_t *end)
 	f.decl = tacho_arena_strndup(p->arena, text.s, text.len);
 	f.elem = tacho_arena_strndup(p->arena, d.type.s, d.type.len);
 	if (!f.name || !f.decl || !f.elem)
-		return tacho_diag(p->d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(p->d);
 	if (f.offset + f.size > *end)
 		*end = f.offset + f.size;
 	p->fields[p->nr++] = f;
@@ -368,7 +368,7 @@ static int print_fmt_parse(struct parser *p, const char *from,
 				  "a NUL in the print format");
 	type->print_fmt = tacho_arena_strndup(p->arena, t.s, t.len);
 	if (!type->print_fmt)
-		return tacho_diag(p->d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(p->d);
 	return 0;
 }
 
@@ -381,7 +381,7 @@ static int name_parse(struct parser *p, struct slice line,
 		return tacho_diag(p->d, -EINVAL, offset_of(p, line.s),
 				  "an event without a name");
 	type->name = tacho_arena_strndup(p->arena, line.s, line.len);
-	return type->name ? 0 : tacho_diag(p->d, -ENOMEM, 0, "out of memory");
+	return type->name ? 0 : tacho_no_memory(p->d);
 }
 
 static int line_parse(struct parser *p, struct slice line,
@@ -476,7 +476,7 @@ static int fields_begin(struct parser *p)
 	for (size_t i = 0; i < p->len && lines < FIELDS_MAX; i++)
 		lines += p->text[i] == '\n';
 	p->fields = tacho_arena_array(p->arena, lines, sizeof(*p->fields));
-	return p->fields ? 0 : tacho_diag(p->d, -ENOMEM, 0, "out of memory");
+	return p->fields ? 0 : tacho_no_memory(p->d);
 }
 
 static struct tacho_type *type_parse(struct parser *p, const char *system,
@@ -485,7 +485,7 @@ static struct tacho_type *type_parse(struct parser *p, const char *system,
 	struct tacho_type *type = type_new(p->arena, system, name, id);
 
 	if (!type) {
-		(void)tacho_diag(p->d, -ENOMEM, 0, "out of memory");
+		(void)tacho_no_memory(p->d);
 		return NULL;
 	}
 	if (fields_begin(p) || text_parse(p, type, name != NULL))
@@ -518,7 +518,7 @@ struct tacho_type *tacho_type_parse(struct tacho_arena *arena,
 		type->print = tacho_print_compile(arena, type, &why);
 		if (why.err == -ENOMEM) {
 			arena->no_memory = true;
-			(void)tacho_diag(d, -ENOMEM, 0, "out of memory");
+			(void)tacho_no_memory(d);
 			return NULL;
 		}
 	}

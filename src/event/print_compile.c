@@ -1152,7 +1152,7 @@ const struct tacho_print *tacho_print_compile(struct tacho_arena *arena,
 	if (scratch.no_memory || (!c.failed && !prog)) {
 		if (d)
 			d->err = 0;
-		tacho_diag(d, -ENOMEM, 0, "out of memory");
+		tacho_no_memory(d);
 		prog = NULL;
 	}
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(bufs); i++)

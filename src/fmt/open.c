@@ -138,7 +138,7 @@ static int add(struct tacho_stream *s, const struct tacho_format *f,
 		return f->open_all(s, path, flags, d);
 	err = f->open(&source, path, flags, d);
 	if (!err && tacho_stream_add_take(s, source))
-		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
+		err = tacho_no_memory(d);
 	return err;
 }
 
@@ -221,7 +221,7 @@ int tacho_stream_open(struct tacho_stream **stream, const char *path,
 
 	*stream = NULL;
 	if (!s)
-		err = tacho_diag(&d, -ENOMEM, 0, "out of memory");
+		err = tacho_no_memory(&d);
 	else
 		err = open_path(s, path, flags, &d);
 	if (err) {

@@ -177,7 +177,7 @@ static int field_times(struct tacho_sink *sink, struct tacho_record *r)
 
 int tacho_sink_no_memory(struct tacho_sink *sink)
 {
-	return tacho_diag(&sink->diag, -ENOMEM, 0, "out of memory");
+	return tacho_no_memory(&sink->diag);
 }
 
 /* The first error of a sink, with a sentence; no error is none. */
@@ -206,7 +206,7 @@ int tacho_sink_begin(struct tacho_sink **sink, const struct tacho_sink_format *f
 		return err;
 	s = calloc(1, format->size);
 	if (!s)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	s->format = format;
 	s->config = *config;
 	s->own_clock = format->clock == TACHO_SINK_INPUT_CLOCK && same_clock(config->stream);

@@ -610,7 +610,7 @@ static int serve(struct tacho_fuse_mount *m, struct tacho_diag *d)
 	int ret;
 
 	if (!lc)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	fuse_loop_cfg_set_max_threads(lc, THREADS_MAX);
 	fuse_loop_cfg_set_idle_threads(lc, THREADS_IDLE);
 	ret = fuse_session_loop_mt(m->se, lc);
@@ -655,7 +655,7 @@ int tacho_mount_run(struct tacho_tree *tree, const struct tacho_mount_config *co
 	pthread_mutex_init(&m.waiting, NULL);
 	m.lkst = tacho_lkst_files_new(geteuid());
 	if (err || !m.lkst)
-		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
+		err = tacho_no_memory(d);
 	else
 		err = run(&m, d);
 	tacho_lkst_files_free(m.lkst);

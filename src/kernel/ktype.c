@@ -267,7 +267,7 @@ static int keep(struct tacho_ktypes *t, const char *system, const char *text,
 
 	copy = tacho_arena_strndup(&t->arena, text, len);
 	if (!copy || grow(&p, &t->room, t->nr + 1, sizeof(*t->list)) < 0)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	t->list = p;
 	type = tacho_type_parse(&t->arena, system, NULL, 0, copy, len, d);
 	if (!type)
@@ -299,7 +299,7 @@ static int add_rest(struct tacho_ktypes *t, const struct tacho_type *type,
 
 	s = new_shape(t, &plan.shape);
 	if (!s)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	tacho_buf_init(&out, FORMAT_MAX);
 	plan.fixed = end_before_last(type);
 	if (type->nr_dynamic > (last->kind == TACHO_FIELD_FLEX) ||
@@ -340,7 +340,7 @@ int tacho_ktypes_add(struct tacho_ktypes *t, const char *system,
 		ret = tacho_diag(d, -EINVAL, 0, "event '%s:%s' is too large",
 				 system, type->name);
 	if (!ret && grow(&p, &t->nr_plans, type->id + 1, sizeof(*t->plans)) < 0)
-		ret = tacho_diag(d, -ENOMEM, 0, "out of memory");
+		ret = tacho_no_memory(d);
 	t->plans = p;
 	if (ret < 0 || t->plans[type->id].kind != TACHO_KPLAN_NONE)
 		goto out;

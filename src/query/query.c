@@ -173,7 +173,7 @@ static int begin_run_queue(struct tacho_query *q, struct tacho_cmd_error *e)
 					       "have", needs[i]);
 	q->run_queue = run_queue_new(run_queue_changed, q);
 	if (!q->run_queue)
-		return tacho_cmd_error(e, -ENOMEM, 0, "Out of memory");
+		return tacho_cmd_no_memory(e);
 	err = tacho_engine_synth(q->engine, RUN_QUEUE_TEXT, e);
 	memset(q->slot, 0, sizeof(q->slot));
 	return err;
@@ -271,7 +271,7 @@ static void apply_noted(struct tacho_query *q, const struct query_command *c,
 {
 	struct tacho_cmd_error e = { 0 };
 	int err = event ? apply(q, c, event, &e) :
-			  tacho_cmd_error(&e, -ENOMEM, 0, "Out of memory");
+			  tacho_cmd_no_memory(&e);
 
 	o->matched++;
 	if (!err)
@@ -323,10 +323,10 @@ static int command(struct tacho_query *q, bool is_filter, const char *event,
 	if (err)
 		return err;
 	if (!c || (!is_filter && query_snapshot_prepare(q, text)))
-		return tacho_cmd_error(e, -ENOMEM, 0, "Out of memory");
+		return tacho_cmd_no_memory(e);
 	apply_all(q, c, &o);
 	if (tacho_stream_check(q->stream) == -ENOMEM)
-		return tacho_cmd_error(e, -ENOMEM, 0, "Out of memory");
+		return tacho_cmd_no_memory(e);
 	if (!o.matched && !is_live(q))
 		return -ENOENT;
 	if (o.matched && !o.done) {

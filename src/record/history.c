@@ -377,7 +377,7 @@ int tacho_history_new(struct tacho_history **out, struct tacho_session *session,
 
 	*out = NULL;
 	if (!h)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	h->session = session;
 	h->kernel = kernel;
 	h->repeat = repeat;
@@ -387,7 +387,7 @@ int tacho_history_new(struct tacho_history **out, struct tacho_session *session,
 	h->mark = calloc(h->nr_lanes + 1, sizeof(*h->mark));
 	tacho_ktypes_init(&h->types);
 	if (tacho_ktasks_init(&h->tasks) || !h->stream || !h->mark)
-		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
+		err = tacho_no_memory(d);
 	if (!err)
 		set_caps(h);
 	if (!err && kernel)

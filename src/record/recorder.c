@@ -620,7 +620,7 @@ int tacho_recorder_new(struct tacho_recorder **out,
 	int err = 0;
 
 	if (!rec)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	rec->cfg = *cfg;
 	rec->tasks = cfg->history ? tacho_history_tasks(cfg->history) :
 		     &rec->own_tasks;
@@ -634,7 +634,7 @@ int tacho_recorder_new(struct tacho_recorder **out,
 		rec->lane = calloc(rec->nr_lanes, sizeof(*rec->lane));
 	}
 	if (tacho_ktasks_init(&rec->own_tasks) || (cfg->session && !rec->lane))
-		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
+		err = tacho_no_memory(d);
 	if (!rec->lane)
 		rec->nr_lanes = 0;
 	if (!err)

@@ -671,7 +671,7 @@ int tacho_crash_open(struct tacho_stream *stream, const char *path, unsigned int
 	int err;
 
 	if (!c)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	c->users = 1;
 	c->image.fd = -1;
 	err = tacho_image_open(&c->image, path, d);

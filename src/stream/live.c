@@ -361,7 +361,7 @@ static int open_live(struct tacho_source **out, const char *name, bool frozen,
 	int err;
 
 	if (!live)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	live->frozen = frozen;
 	tacho_source_init(&live->source, &live_ops, flags);
 	live->source.arena = &live->arena;
@@ -370,7 +370,7 @@ static int open_live(struct tacho_source **out, const char *name, bool frozen,
 	if (!err)
 		err = tacho_session_open(&live->session, &live->dir, name, d);
 	if (!err && add_lanes(live))
-		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
+		err = tacho_no_memory(d);
 	if (err) {
 		live_close(&live->source);
 		return err;

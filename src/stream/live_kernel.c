@@ -338,7 +338,7 @@ static int prepare(struct live_kernel *lk,
 	if (!err)
 		err = tacho_kernel_load_types(lk->kernel, &lk->types, d);
 	if (!err && (add_types(lk) || add_cpus(lk)))
-		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
+		err = tacho_no_memory(d);
 	if (!err)
 		err = tacho_kernel_pump_new(&lk->pump, lk->kernel, &lk->types, &pc, d);
 	if (err)
@@ -357,7 +357,7 @@ int tacho_live_kernel_open(struct tacho_source **source,
 	int err;
 
 	if (!lk)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	tacho_source_init(&lk->source, &live_kernel_ops, flags);
 	lk->source.arena = &lk->types.arena;
 	tacho_ktypes_init(&lk->types);
@@ -381,7 +381,7 @@ int tacho_live_kernel_open_list(struct tacho_source **source, const char *list,
 	int err;
 
 	if (!copy)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	for (char *g = strtok_r(copy, ",", &save); g; g = strtok_r(NULL, ",", &save)) {
 		if (c.nr_globs == GLOBS_MAX) {
 			free(copy);

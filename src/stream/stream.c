@@ -401,7 +401,7 @@ int tacho_stream_check(struct tacho_stream *s)
 	if (s->types->no_memory && !s->error.err) {
 		struct tacho_diag d = { 0 };
 
-		tacho_diag(&d, -ENOMEM, 0, "out of memory");
+		tacho_no_memory(&d);
 		tacho_error_from(&s->error, &d);
 	}
 	return s->error.err;
@@ -640,7 +640,7 @@ static int count_source(struct collect *c)
 
 	c->tallies = calloc(1, sizeof(*c->tallies));
 	if (!c->tallies)
-		return tacho_diag(&source->diag, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(&source->diag);
 	source->counting = true;
 	for (uint32_t j = 0; j < source->nr_parts && !err; j++)
 		err = count_part(source->part[j], c->tallies);

@@ -71,7 +71,7 @@ static int inst_open(struct tacho_tree *tree, const char *name, bool make,
 	int err;
 
 	if (!inst)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	inst->tree = tree;
 	(void)snprintf(inst->name, sizeof(inst->name), "%s", name);
 	pthread_mutexattr_init(&attr);
@@ -106,7 +106,7 @@ static int inst_open(struct tacho_tree *tree, const char *name, bool make,
 		if (inst->made)
 			(void)tacho_session_destroy(&inst->session, NULL);
 		inst_free(inst);
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	}
 	tree_settings_own(inst);
 	if (inst->made)

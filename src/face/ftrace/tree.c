@@ -883,7 +883,7 @@ int tacho_tree_open(struct tacho_tree **out, const struct tacho_tree_config *con
 	int err;
 
 	if (!t)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	t->config = *config;
 	(void)snprintf(t->top_name, sizeof(t->top_name), "%s",
 		       config->session ? config->session : "tracing");
@@ -893,7 +893,7 @@ int tacho_tree_open(struct tacho_tree **out, const struct tacho_tree_config *con
 	find_kernel(t);
 	t->types = tree_types_new();
 	err = t->types ? tree_insts_open(t, d) :
-			 tacho_diag(d, -ENOMEM, 0, "out of memory");
+			 tacho_no_memory(d);
 	if (!err) {
 		err = tree_pump_start(t);
 		if (err)

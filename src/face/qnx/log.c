@@ -122,7 +122,7 @@ static int begin(struct writing *w, struct tacho_diag *d)
 
 	tacho_kev_header_make(&w->header, &about);
 	if (tacho_buf_error(&w->header))
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	config.header = w->header.data;
 	config.header_len = w->header.len;
 	err = tacho_kev_writer_new(&w->w, w->log->out, &config, d);
@@ -130,7 +130,7 @@ static int begin(struct writing *w, struct tacho_diag *d)
 		return err;
 	w->map = tacho_kev_map_new(w->w, w->stream, about.release, false);
 	if (!w->map)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	tacho_kev_map_choose(w->map, choose, w);
 	tacho_kev_map_wide(w->map, choose_wide);
 	return 0;
@@ -249,7 +249,7 @@ static int find_first(const struct tacho_qnx_log *log, uint64_t *from, struct ta
 	tacho_buf_init(&past.events, PAST_MAX);
 	err = write_from(&all, 0, &past, d);
 	if (!err && tacho_buf_error(&past.events))
-		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
+		err = tacho_no_memory(d);
 	if (!err)
 		*from = first_that_fits(&past, all.bytes, log->max_bytes);
 	tacho_buf_release(&past.events);

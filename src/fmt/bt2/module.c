@@ -498,7 +498,7 @@ static int add_trace(void *arg, const char *dir)
 		if (!p || s->source.nr_parts == PARTS_MAX ||
 		    tacho_source_add_part(&s->source, &p->part)) {
 			free(p);
-			return tacho_diag(o->d, -ENOMEM, 0, "out of memory");
+			return tacho_no_memory(o->d);
 		}
 		p->part.cpu = UINT32_MAX;
 		tacho_buf_init(&p->out, BATCH_MAX);
@@ -562,7 +562,7 @@ static int open_dir(struct bt2_source *s, const char *dir,
 
 	s->graph = bt_graph_create(0);
 	if (!s->graph)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_TRUE,
 			   &plugin))
 		return tacho_diag(d, -ENOTSUP, 0,
@@ -588,7 +588,7 @@ static int module_open(struct tacho_source **source, const char *dir,
 
 	*source = NULL;
 	if (!s)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	tacho_source_init(&s->source, &bt2_ops, flags);
 	s->source.arena = &s->arena;
 	tacho_arena_init(&s->arena, ARENA_MAX);

@@ -424,7 +424,7 @@ int tacho_ctf_open(struct tacho_source **source, const char *dir,
 
 	*source = NULL;
 	if (!s)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	err = load(s, dir, d);
 	if (err) {
 		ctf_close(&s->source);

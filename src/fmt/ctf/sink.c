@@ -63,7 +63,7 @@ static uint32_t id_of(const struct tacho_hashmap *m, uint64_t key)
 static int set_id(struct ctf_sink *o, struct tacho_hashmap *m, uint64_t key, uint32_t id)
 {
 	return tacho_hashmap_set(m, key, (void *)(uintptr_t)id) ?
-	       tacho_diag(&o->sink.diag, -ENOMEM, 0, "out of memory") : 0;
+	       tacho_no_memory(&o->sink.diag) : 0;
 }
 
 /* The type's own id if nobody has it, else the lowest free one; IDS: there is none. */
@@ -149,7 +149,7 @@ static struct lane *find_lane(struct ctf_sink *o, uint32_t stream_id,
 	}
 	l = reallocarray(o->lane, o->nr_lanes + 1, sizeof(*l));
 	if (!l) {
-		tacho_diag(&o->sink.diag, -ENOMEM, 0, "out of memory");
+		tacho_no_memory(&o->sink.diag);
 		return NULL;
 	}
 	o->lane = l;
@@ -366,7 +366,7 @@ static int new_writer(struct ctf_sink *o)
 	}
 	o->ids = calloc(TACHO_NR_STREAM_IDS, sizeof(*o->ids));
 	if (!o->ids)
-		return tacho_diag(&o->sink.diag, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(&o->sink.diag);
 	for (int i = 0; i < TACHO_NR_STREAM_IDS; i++)
 		o->ids[i].low = 1;
 	return tacho_ctf_writer_new(&o->w, o->sink.config.path, &info, &o->sink.diag);

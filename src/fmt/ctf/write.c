@@ -385,7 +385,7 @@ int tacho_ctf_writer_new(struct tacho_ctf_writer **writer, const char *dir,
 
 	*writer = NULL;
 	if (!w)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	err = make_uuid(w->uuid);
 	if (err)
 		tacho_diag(d, err, 0, "cannot make a UUID: %s", strerror(-err));
@@ -517,7 +517,7 @@ int tacho_ctf_writer_rotate(struct tacho_ctf_writer *w, const char *dir,
 	char *name = strdup(dir);
 
 	if (!name)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	err = flush_types(w, d);
 	if (!err)
 		err = make_dirs(dir, &dirfd, &extras, d);
@@ -594,7 +594,7 @@ int tacho_ctf_writer_type(struct tacho_ctf_writer *w, uint32_t stream_id,
 		return d && d->err ? d->err : -EINVAL;
 	canon = tacho_canon_new(&w->arena, type);
 	if (!canon)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	text_len = k->text.len;
 	events_len = w->events.len;
 	tacho_buf_printf(&k->text, "%u %s:%s %zu\n", id, system, name, len);
@@ -861,7 +861,7 @@ int tacho_ctf_writer_packet(struct tacho_ctf_writer *w,
 				  packet->stream_id);
 	o = find_out(w, packet);
 	if (!o)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	err = walk_records(&k, len, packet->timestamp_begin);
 	handed = k.events + k.dropped;
 	w->lost += k.dropped;

@@ -166,7 +166,7 @@ static int split(struct tacho_kev_file *f, struct tacho_diag *d)
 					  f->path, TACHO_KEV_ATTRS_MAX);
 		p = reallocarray(f->attr, (size_t)f->nr_attrs + 1, sizeof(*p));
 		if (!p)
-			return tacho_diag(d, -ENOMEM, 0, "out of memory");
+			return tacho_no_memory(d);
 		f->attr = p;
 		at = next_attr(s, len, value);
 		p[f->nr_attrs++] = (struct tacho_kev_attr){
@@ -403,7 +403,7 @@ int tacho_kev_file_open(struct tacho_kev_file *f, const char *path,
 	tacho_buf_init(&f->head, TACHO_KEV_HEAD_MAX);
 	f->path = strdup(path);
 	if (!f->path)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	if (!memory)
 		err = open_path(f, path, d);
 	if (err)

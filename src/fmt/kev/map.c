@@ -93,7 +93,7 @@ static const struct kind *kind_of(struct tacho_kev_map *m,
 		return k;
 	k = tacho_arena_alloc(&m->arena, sizeof(*k));
 	if (!k || tacho_hashmap_set(&m->kinds, tacho_hashmap_key(r->type), k)) {
-		(void)tacho_diag(d, -ENOMEM, 0, "out of memory");
+		(void)tacho_no_memory(d);
 		return NULL;
 	}
 	k->code = tacho_kev_type_code(&m->types, r->type, &k->id);
@@ -101,7 +101,7 @@ static const struct kind *kind_of(struct tacho_kev_map *m,
 		k->form = form_by_id(m, k);
 	/* the types to compare with could not be made */
 	if (m->types.arena.no_memory) {
-		(void)tacho_diag(d, -ENOMEM, 0, "out of memory");
+		(void)tacho_no_memory(d);
 		return NULL;
 	}
 	if (k->code < 0 && r->source == TACHO_STREAM_KERNEL)
@@ -179,7 +179,7 @@ static int put_text(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 		tacho_buf_putc(&m->words, '\0');
 	while (m->words.len % 8);
 	if (tacho_buf_error(&m->words))
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	ev.words = m->words.data;
 	ev.nr = (uint32_t)(m->words.len / 4);
 	return put_event(m, a, &ev, d);

@@ -523,7 +523,7 @@ static int open_any(struct tacho_source **source, const char *path,
 
 	*source = NULL;
 	if (!s)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	tacho_source_init(&s->source, &kev_ops, flags);
 	s->source.arena = &s->types.arena;
 	s->file.fd = -1;

@@ -51,17 +51,12 @@ struct tacho_kev_writer {
 	bool turned;			/* since CPU 0's last TIME the low half went round */
 };
 
-static int no_memory(struct tacho_diag *d)
-{
-	return tacho_diag(d, -ENOMEM, 0, "out of memory");
-}
-
 static int write_out(struct tacho_kev_writer *w, struct tacho_diag *d)
 {
 	size_t done = 0;
 
 	if (tacho_buf_error(&w->out))
-		return no_memory(d);
+		return tacho_no_memory(d);
 	while (w->fd >= 0 && done < w->out.len) {
 		ssize_t n = write(w->fd, w->out.data + done, w->out.len - done);
 
@@ -191,7 +186,7 @@ static int flush(struct tacho_kev_writer *w, struct tacho_diag *d)
 		tell_firsts(w);
 	nr = (uint32_t)(w->slots.len / TACHO_KEV_SLOT);
 	if (tacho_buf_error(&w->slots))
-		return no_memory(d);
+		return tacho_no_memory(d);
 	/* a gap is one between two buffers: the first is empty */
 	if (nr && w->lost_first)
 		put_control(w, &w->out, TACHO_KEV_BUFFER, (uint32_t)w->begin, 0, 1);
@@ -298,7 +293,7 @@ int tacho_kev_writer_event(struct tacho_kev_writer *w,
 	if ((size_t)4 * nr > sizeof(few)) {
 		words = malloc((size_t)4 * nr);
 		if (!words)
-			return no_memory(d);
+			return tacho_no_memory(d);
 	}
 	memset(words + (size_t)4 * (nr - 2), 0, 8);
 	memcpy(words, ev->words, (size_t)4 * ev->nr);
@@ -309,7 +304,7 @@ int tacho_kev_writer_event(struct tacho_kev_writer *w,
 		free(words);
 	if (w->exact && w->slots.len >= WRITE_SIZE)
 		return flush(w, d);
-	return tacho_buf_error(&w->slots) ? no_memory(d) : 0;
+	return tacho_buf_error(&w->slots) ? tacho_no_memory(d) : 0;
 }
 
 int tacho_kev_writer_slots(struct tacho_kev_writer *w, uint32_t header,
@@ -327,7 +322,7 @@ int tacho_kev_writer_slots(struct tacho_kev_writer *w, uint32_t header,
 			 i ? TACHO_KEV_KEY(header) | (uint32_t)TACHO_KEV_CC << 30 : header,
 			 stamp, two);
 	}
-	return err ? err : tacho_buf_error(&w->slots) ? no_memory(d) : 0;
+	return err ? err : tacho_buf_error(&w->slots) ? tacho_no_memory(d) : 0;
 }
 
 int tacho_kev_writer_lost(struct tacho_kev_writer *w, uint64_t lost,
@@ -388,7 +383,7 @@ static int open_temp(struct tacho_kev_writer *w, const char *path,
 	w->path = strdup(path);
 	if (!w->path || asprintf(&w->temp, "%s.part", path) < 0) {
 		w->temp = NULL;
-		return no_memory(d);
+		return tacho_no_memory(d);
 	}
 	if (!stat(path, &st) && (!S_ISREG(st.st_mode) || st.st_size))
 		return tacho_diag(d, -EEXIST, 0,
@@ -419,7 +414,7 @@ int tacho_kev_writer_new(struct tacho_kev_writer **writer, const char *path,
 
 	*writer = NULL;
 	if (!w)
-		return no_memory(d);
+		return tacho_no_memory(d);
 	w->fd = -1;
 	w->exact = config->exact;
 	w->swap = config->big != (htobe32(1) == 1);

@@ -310,7 +310,7 @@ static int begin(struct lkst_blocks *b, const char *path, struct tacho_diag *d)
 	/* one block may go beyond what is taken in */
 	tacho_buf_init(&b->types, LKST_TYPES_TEXT_MAX + LKST_LOG_BLOCK_MAX);
 	b->path = strdup(path);
-	return b->path ? 0 : tacho_diag(d, -ENOMEM, 0, "out of memory");
+	return b->path ? 0 : tacho_no_memory(d);
 }
 
 int lkst_blocks_open(struct lkst_blocks *b, const char *path, struct tacho_diag *d)

@@ -26,7 +26,7 @@ static int file_load(struct lkst_log *log, struct lkst_cursor *c)
 		if (!c->room)
 			c->room = lkst_blocks_room(b);
 		if (!c->room)
-			return tacho_diag(&log->why, -ENOMEM, 0, "out of memory");
+			return tacho_no_memory(&log->why);
 		n = lkst_blocks_read(b, i, c->room, &first);
 		if (n == -EINVAL)
 			log->damaged++;
@@ -228,7 +228,7 @@ int lkst_log_open(struct lkst_log **out, const char *path, struct tacho_diag *d)
 
 	*out = NULL;
 	if (!log)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	log->blocks.fd = -1;
 	err = is_log(path);
 	log->is_file = err > 0;

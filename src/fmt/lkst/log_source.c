@@ -132,7 +132,7 @@ static int add_entry(struct lkst_log *log, struct lkst_cursor *c, const struct l
 		c->entries = c->entries ? 2 * c->entries : 256;
 		e = reallocarray(e, c->entries, sizeof(*e));
 		if (!e)
-			return tacho_diag(&log->why, -ENOMEM, 0, "out of memory");
+			return tacho_no_memory(&log->why);
 		c->room = (struct lkst_record *)(void *)e;
 	}
 	r.ticks = common_ticks(log, c->part->source, r.ticks);
@@ -156,7 +156,7 @@ static int static_load(struct lkst_log *log, struct lkst_cursor *c)
 	struct lkst_entry *e = n ? calloc(n, sizeof(*e)) : NULL;
 
 	if (n && !e)
-		return tacho_diag(&log->why, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(&log->why);
 	for (size_t i = 0; i < n; i++)
 		e[i] = (struct lkst_entry){ r[i], { .id = LKST_BUFFER_ID_VOID } };
 	put_in_order(e, (uint32_t)n);

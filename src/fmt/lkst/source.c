@@ -151,7 +151,7 @@ static int next_block(struct log_source *s, struct run_part *p)
 	if (!p->batch)
 		p->batch = malloc(b->head.block_size / sizeof(*p->record) * SIZE);
 	if (!p->room || !p->batch) {
-		tacho_diag(&s->source.diag, -ENOMEM, 0, "out of memory");
+		tacho_no_memory(&s->source.diag);
 		return TACHO_STREAM_ERROR;
 	}
 	n = lkst_blocks_read(b, i, p->room, &p->record);
@@ -350,7 +350,7 @@ static int open_any(struct tacho_source **source, const char *path, const void *
 
 	*source = NULL;
 	if (!s)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	tacho_source_init(&s->source, &log_ops, flags);
 	s->source.arena = &s->arena;
 	lkst_types_init(&s->types);

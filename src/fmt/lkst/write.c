@@ -407,7 +407,7 @@ int lkst_log_create(struct lkst_log_writer **writer, const char *path,
 				  (unsigned long long)lkst_log_limit_min(config));
 	w = writer_new(path);
 	if (!w)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	err = begin(w, config, d);
 	if (err)
 		writer_free(w);

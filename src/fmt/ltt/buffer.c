@@ -24,7 +24,7 @@ int tacho_ltt_damage(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 
 static int no_memory(struct tacho_ltt_source *s)
 {
-	(void)tacho_diag(&s->source.diag, -ENOMEM, 0, "out of memory");
+	(void)tacho_no_memory(&s->source.diag);
 	return TACHO_STREAM_ERROR;
 }
 

@@ -292,7 +292,7 @@ int tacho_ltt_file_open(struct tacho_ltt_file *f, const char *path,
 	*f = (struct tacho_ltt_file){ .fd = -1, .data = data, .size = len,
 				      .path = strdup(path) };
 	if (!f->path)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	if (!data)
 		err = open_fd(f, d);
 	if (!err)

@@ -139,7 +139,7 @@ static int ltt_fill(struct tacho_source *source, struct tacho_part *part, bool b
 	if (!p->out)
 		p->out = malloc(LTT_OUT_ROOM + LTT_OUT_MORE);
 	if (!p->out) {
-		(void)tacho_diag(&source->diag, -ENOMEM, 0, "out of memory");
+		(void)tacho_no_memory(&source->diag);
 		return TACHO_STREAM_ERROR;
 	}
 	b = (struct tacho_ltt_batch){ .out = p->out, .cpu = p->cpu };
@@ -528,7 +528,7 @@ static int open_any(struct tacho_source **source, const char *path, const void *
 
 	*source = NULL;
 	if (!s)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	tacho_source_init(&s->source, &ltt_ops, flags);
 	tacho_arena_init(&s->arena, TYPES_MAX);
 	s->source.arena = &s->arena;

@@ -52,11 +52,6 @@ static void set_machine(struct tacho_ltt_start *s, const char *machine, bool nar
 
 /* ---- lanes -------------------------------------------------------------------------------- */
 
-static int no_memory(struct tacho_diag *d)
-{
-	return tacho_diag(d, -ENOMEM, 0, "out of memory");
-}
-
 static int cannot_write(struct tacho_diag *d, int err, const char *path)
 {
 	return tacho_diag(d, err, 0, "cannot write '%s': %s", path, strerror(-err));
@@ -85,7 +80,7 @@ static struct tacho_ltt_lane *add_lane(struct tacho_ltt_writer *w, uint32_t cpu,
 		w->lane = list;
 	if (!l || !list) {
 		free(l);
-		(void)no_memory(d);
+		(void)tacho_no_memory(d);
 		return NULL;
 	}
 	lane_path(w, cpu, path, sizeof(path));
@@ -151,7 +146,7 @@ static struct tacho_ltt_kind *kind_of(struct tacho_ltt_writer *w,
 	k = calloc(1, sizeof(*k));
 	if (!k || tacho_hashmap_set(&w->kinds, tacho_hashmap_key(r->type), k)) {
 		free(k);
-		(void)no_memory(d);
+		(void)tacho_no_memory(d);
 		return NULL;
 	}
 	k->type = r->type;
@@ -298,7 +293,7 @@ int tacho_ltt_writer_text(struct tacho_ltt_writer *w, const char *name,
 
 	tacho_buf_put(&w->sidecars, name, strlen(name) + 1);
 	if (tacho_buf_error(&w->sidecars))
-		return no_memory(d);
+		return tacho_no_memory(d);
 	sidecar_path(w, name, path, sizeof(path));
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
@@ -360,7 +355,7 @@ int tacho_ltt_writer_new(struct tacho_ltt_writer **out, const char *dir,
 
 	*out = NULL;
 	if (!w)
-		return no_memory(d);
+		return tacho_no_memory(d);
 	w->config = *config;
 	w->dir = strdup(dir);
 	w->base = base_of(dir);
@@ -383,7 +378,7 @@ int tacho_ltt_writer_new(struct tacho_ltt_writer **out, const char *dir,
 	w->start.details_mask = config->details_mask ? config->details_mask :
 						       TRACE_EVENT_MASK_ALL;
 	if (!w->dir || !w->base || (mkdir(dir, 0777) && errno != EEXIST)) {
-		int err = w->dir && w->base ? cannot_write(d, -errno, dir) : no_memory(d);
+		int err = w->dir && w->base ? cannot_write(d, -errno, dir) : tacho_no_memory(d);
 
 		writer_free(w);
 		return err;

@@ -255,14 +255,14 @@ tacho_dat_catalog_get(struct tacho_dat_catalog *c, const struct tacho_type *type
 		return k;
 	k = tacho_arena_alloc(&c->arena, sizeof(*k));
 	if (!k) {
-		tacho_diag(d, -ENOMEM, 0, "out of memory");
+		tacho_no_memory(d);
 		return NULL;
 	}
 	k->type = type;
 	if (enter(c, k, stream_id, d))
 		return NULL;
 	if (tacho_hashmap_set(&c->known, tacho_hashmap_key(type), k)) {
-		tacho_diag(d, -ENOMEM, 0, "out of memory");
+		tacho_no_memory(d);
 		return NULL;
 	}
 	return k;

@@ -327,7 +327,7 @@ int tacho_dat_file_open(struct tacho_dat_file *f, const char *path,
 	*f = (struct tacho_dat_file){ .fd = -1, .memory = memory, .size = len };
 	f->path = strdup(path);
 	if (!f->path)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	if (!memory) {
 		f->fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (f->fd < 0 || fstat(f->fd, &st))

@@ -98,7 +98,7 @@ static int read_format(struct tacho_dat_load *l, struct tacho_dat_in *in,
 	if (f.id == UINT32_MAX || m->nr_formats == FORMATS_MAX)
 		return 0;
 	if (format_room(m))
-		return tacho_diag(l->d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(l->d);
 	m->format[m->nr_formats++] = f;
 	return 0;
 }
@@ -131,7 +131,7 @@ static int read_event_formats(struct tacho_dat_load *l, struct tacho_dat_in *in)
 		tacho_dat_in_string(in, name, sizeof(name));
 		copy = tacho_arena_strndup(&l->m->arena, name, strlen(name));
 		err = in->why ? bad_block(l, in, "event formats") :
-		      !copy ? tacho_diag(l->d, -ENOMEM, 0, "out of memory") :
+		      !copy ? tacho_no_memory(l->d) :
 			      read_formats(l, in, copy);
 	}
 	return err;
@@ -225,7 +225,7 @@ static int read_table(struct tacho_dat_load *l, struct tacho_dat_in *in,
 	b->cpu = tacho_arena_array(&m->arena, m->nr_cpus ? m->nr_cpus : 1,
 				   sizeof(*b->cpu));
 	if (!b->cpu)
-		return tacho_diag(l->d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(l->d);
 	for (uint32_t i = 0; i < m->nr_cpus; i++) {
 		b->cpu[i].cpu = i;
 		b->cpu[i].offset = tacho_dat_in_u64(in);
@@ -274,7 +274,7 @@ static int top_buffer_v6(struct tacho_dat_load *l, struct tacho_dat_in *in)
 	int err;
 
 	if (!b)
-		return tacho_diag(l->d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(l->d);
 	b->name = b->clock = "";
 	b->page_size = l->f->page_size;
 	err = read_table(l, in, b);
@@ -466,7 +466,7 @@ int tacho_dat_meta_read(struct tacho_dat_meta *m, const struct tacho_dat_file *f
 	l.last_buffer = &m->buffer;
 	/* an option without data has an address all the same */
 	if (!in || !tacho_buf_reserve(&l.option, 1))
-		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
+		err = tacho_no_memory(d);
 	else if (f->version >= TACHO_DAT_VERSION_7)
 		err = read_v7(&l, in);
 	else

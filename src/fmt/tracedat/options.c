@@ -11,11 +11,6 @@
 
 #define PARTS_MAX	8192u
 
-static int no_memory(struct tacho_dat_load *l)
-{
-	return tacho_diag(l->d, -ENOMEM, 0, "out of memory");
-}
-
 /* The option's text without its NUL and the newlines before that. */
 static size_t text_len(const struct tacho_buf *b)
 {
@@ -50,7 +45,7 @@ static int set_uname(struct tacho_dat_load *l)
 		size_t n = (size_t)((blank && i < 3 ? blank : end) - s);
 
 		if (tacho_facts_set(l->facts, name[i], strlen(name[i]), s, n))
-			return no_memory(l);
+			return tacho_no_memory(l->d);
 		s += n + 1;
 	}
 	return 0;
@@ -123,7 +118,7 @@ static int set_buffer(struct tacho_dat_load *l, struct tacho_cur *c)
 				  l->f->path, PARTS_MAX);
 	b = tacho_arena_alloc(&l->m->arena, sizeof(*b));
 	if (!b)
-		return no_memory(l);
+		return tacho_no_memory(l->d);
 	b->offset = tacho_cur_u64(c);
 	b->name = cursor_name(l, c);
 	b->clock = "";
@@ -133,7 +128,7 @@ static int set_buffer(struct tacho_dat_load *l, struct tacho_cur *c)
 		err = c->why ? -EINVAL : buffer_cpus(l, b, c);
 	}
 	if (err == -ENOMEM || (!c->why && (!b->name || !b->clock)))
-		return no_memory(l);
+		return tacho_no_memory(l->d);
 	if (err || c->why)
 		return tacho_diag(l->d, -EINVAL, b->offset, "'%s' is damaged: its option of buffer '%s' contradicts itself",
 				  l->f->path, b->name ? b->name : "?");
@@ -196,7 +191,7 @@ static int set_shift(struct tacho_dat_load *l, struct tacho_cur *c)
 	int err = tacho_dat_shift_parse(&l->m->shift, c, &l->m->arena);
 
 	if (err == -ENOMEM)
-		return no_memory(l);
+		return tacho_no_memory(l->d);
 	if (err)
 		return tacho_diag(l->d, err, 0, "'%s' is damaged: its option TIME_SHIFT is cut off",
 				  l->f->path);
@@ -253,7 +248,7 @@ static int one_option(struct tacho_dat_load *l, uint32_t id)
 		return 0;
 	case TACHO_DAT_OWN:
 		return tacho_dat_own_parse(&l->m->own, l->option.data, l->option.len,
-					   &l->m->arena) ? no_memory(l) : 0;
+					   &l->m->arena) ? tacho_no_memory(l->d) : 0;
 	default:
 		if (id >= TACHO_DAT_HEADER_INFO && id <= TACHO_DAT_CMDLINES)
 			l->section[id] = tacho_cur_u64(&c);

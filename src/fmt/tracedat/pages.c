@@ -35,7 +35,7 @@ static int damage(struct tacho_dat_source *s, uint64_t at, const char *what)
 
 static int no_memory(struct tacho_dat_source *s)
 {
-	(void)tacho_diag(&s->source.diag, -ENOMEM, 0, "out of memory");
+	(void)tacho_no_memory(&s->source.diag);
 	return TACHO_STREAM_ERROR;
 }
 

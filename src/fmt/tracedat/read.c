@@ -274,7 +274,7 @@ static int open_any(struct tacho_source **source, const char *path,
 
 	*source = NULL;
 	if (!s)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	tacho_source_init(&s->source, &dat_ops, flags);
 	s->source.arena = &s->types.arena;
 	tacho_ktypes_init(&s->types);

@@ -157,7 +157,7 @@ static int new_writer(struct dat_sink *o)
 	uname_text(s, &uname);
 	config.uname = uname.len ? tacho_buf_str(&uname) : NULL;
 	err = tacho_buf_error(&uname) == -ENOMEM ?
-	      tacho_diag(&o->sink.diag, -ENOMEM, 0, "out of memory") :
+	      tacho_no_memory(&o->sink.diag) :
 	      tacho_dat_writer_new(&o->w, o->sink.config.path, &config, &o->sink.diag);
 	tacho_buf_release(&uname);
 	return err;

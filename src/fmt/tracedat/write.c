@@ -92,7 +92,7 @@ int tacho_dat_writer_new(struct tacho_dat_writer **writer, const char *path,
 		return err;
 	w = calloc(1, sizeof(*w));
 	if (!w)
-		return tacho_diag(d, -ENOMEM, 0, "out of memory");
+		return tacho_no_memory(d);
 	err = writer_init(w, path, config);
 	if (err) {
 		tacho_diag(d, err, 0, "out of memory");
