@@ -2,29 +2,28 @@
 /*
  * <tacho/define_trace.h> - define the events of a trace header.
  *
- * The last line of every trace header, outside its include guard.  Does
- * nothing but in the file that says CREATE_TRACE_POINTS; there it reads the
- * trace header once for each stage of tacho/abi/stages.h.
+ * The last line of every trace header, outside its include guard.  It has an effect only
+ * in the file that defines CREATE_TRACE_POINTS: there it includes the trace header once
+ * for each stage of tacho/abi/stages.h.
  *
- *	TRACE_SYSTEM		the events' system
- *	TRACE_INCLUDE_FILE	the trace header's name without .h; TRACE_SYSTEM
- *				if not defined
- *	TRACE_INCLUDE_PATH	its folder, absolute or relative to one that is
- *				given with -I; not defined: such a one itself
+ *	TRACE_SYSTEM		the system of the events
+ *	TRACE_INCLUDE_FILE	the trace header's name without .h (default: TRACE_SYSTEM)
+ *	TRACE_INCLUDE_PATH	its directory, absolute or relative to a -I directory
+ *				(default: a -I directory itself)
  *
- * No include guard: each trace header of a file needs it.
+ * No include guard: each trace header of a file includes it.
  */
 #if defined(CREATE_TRACE_POINTS) && !defined(TACHO_DISABLE)
 
-/* Trace headers that this one includes on being read again are done. */
+/* Trace headers that this one includes when it is included again are complete. */
 #undef CREATE_TRACE_POINTS
 
 #include "tacho/abi/object.h"
 #include "tacho/abi/probe.h"
 
 /*
- * With <> the search begins at the -I folders; with "" it would begin in this
- * file's own, where a user's printk.h or stream.h is another file.
+ * With <> the search starts in the -I directories.  With "" it would start in this
+ * file's directory and could find tacho's printk.h or stream.h instead of the user's.
  */
 #define TACHO_HEADER__(path, file)	<path/file.h>
 #define TACHO_HEADER_(path, file)	TACHO_HEADER__(path, file)

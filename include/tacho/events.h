@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <tacho/events.h> - events that a program defines while it runs.
+ * <tacho/events.h> - events that a program defines at run time.
  *
  * Link with -ltacho-events (pkg-config tacho-events).
  *
  * The kernel's in-kernel trace event API (Documentation/trace/events.rst, section 7)
- * for programs, with the same names and meanings:
+ * for programs, with the same names and semantics:
  *
  *	static struct synth_field_desc fields[] = {
  *		{ .type = "pid_t",	.name = "next_pid" },
@@ -19,28 +19,28 @@
  *	trace_array_set_clr_event(file->tr, "synthetic", "schedtest", true);
  *	synth_event_trace_array(file, vals, 2);
  *
- * What is what
+ * Terms
  *	A synthetic event is an event of this process, of system "synthetic".  Tools list,
  *	enable and record it like a tracepoint.
  *	A trace array (the kernel's instance) is a session.  The global one, NULL, is the
- *	session called $TACHO_SESSION, or "boot"; it is made when an event is
- *	first enabled in it: a flight recorder for this process and its children.
- *	A kprobe event is the kernel's own.  It is in the global trace array, which for
- *	events of the kernel means the kernel's.
+ *	session $TACHO_SESSION (default: "boot").  It is created when an event is first
+ *	enabled in it: a flight recorder for this process and its children.
+ *	A kprobe event is an event of the kernel.  It is in the global trace array, which for
+ *	kernel events is the kernel's.
  *
- * An event is recorded in each session that has it enabled, whichever trace array the file
- * was got from: tools that record want it, too.
+ * An event is recorded in each session that has it enabled, also in those of recording
+ * tools, whichever trace array its file came from.
  *
- * Errors are negative errno values; nothing is printed.  Where there is a pointer to
- * return, it is ERR_PTR(-errno): see IS_ERR() and PTR_ERR().
+ * Errors are negative errno values; nothing is printed.  Functions that return a pointer
+ * return ERR_PTR(-errno): see IS_ERR() and PTR_ERR().
  *
- * What may run at once
+ * Concurrency
  *	synth_event_trace(), synth_event_trace_array(): any threads, any signal handlers.
- *	Piecewise tracing: one thread per struct synth_event_trace_state; in a signal
- *	handler only events of at most TACHO_SYNTH_ROOM bytes (a larger one takes
- *	memory of the heap).
- *	One struct dynevent_cmd is used by one thread at a time.
- *	All else: any threads, no signal handlers.
+ *	Setting values one by one: one thread per struct synth_event_trace_state; in a signal
+ *	handler only events of at most TACHO_SYNTH_ROOM bytes (a larger event allocates
+ *	heap memory).
+ *	One thread at a time can use a struct dynevent_cmd.
+ *	All other functions: any threads, no signal handlers.
  *	A file must not be put while another thread traces with it.
  */
 #ifndef TACHO_EVENTS_H
@@ -59,7 +59,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* ---- names of the kernel's that code for this API uses --------------------- */
+/* ---- kernel names that code for this API uses ------------------------------- */
 
 struct module;
 
@@ -67,7 +67,7 @@ struct module;
 #define THIS_MODULE	((struct module *)0)
 #endif
 
-/* What the kernel says where a program would say EOPNOTSUPP. */
+/* The kernel's name for EOPNOTSUPP. */
 #ifndef ENOTSUPP
 #define ENOTSUPP	EOPNOTSUPP
 #endif
@@ -110,7 +110,7 @@ static inline __attribute__((unused)) int PTR_ERR_OR_ZERO(const void *pointer)
 
 #define MAX_DYNEVENT_CMD_LEN	2048
 
-/* Numbers of your own for commands of your own begin at DYNEVENT_TYPE_NONE + 1. */
+/* Types of other commands start at DYNEVENT_TYPE_NONE + 1. */
 enum dynevent_type {
 	DYNEVENT_TYPE_SYNTH = 1,
 	DYNEVENT_TYPE_KPROBE,
@@ -119,10 +119,10 @@ enum dynevent_type {
 
 struct dynevent_cmd;
 
-/* Defines the event of which cmd->seq.buffer is the text; 0 or a negative errno. */
+/* Defines the event from the text in cmd->seq.buffer.  Returns 0 or a negative errno. */
 typedef int (*dynevent_create_fn_t)(struct dynevent_cmd *cmd);
 
-/* Text in a buffer of the caller's.  len > size: it did not fit. */
+/* Text in a buffer of the caller.  len > size: the text did not fit. */
 struct seq_buf {
 	char *buffer;
 	size_t size;
@@ -133,12 +133,12 @@ struct dynevent_cmd {
 	struct seq_buf seq;		/* ends with NUL */
 	const char *event_name;		/* borrowed until dynevent_create() */
 	unsigned int n_fields;
-	int type;			/* enum dynevent_type, or one of your own */
+	int type;			/* enum dynevent_type, or another number */
 	dynevent_create_fn_t run_command;
 	void *private_data;
 };
 
-/* Whether an argument is good: 0 or a negative errno.  data is what is added. */
+/* Checks an argument, data.  Returns 0 if it is valid, or a negative errno. */
 typedef int (*dynevent_check_arg_fn_t)(void *data);
 
 /* One word of a command. */
@@ -158,10 +158,10 @@ struct dynevent_arg_pair {
 };
 
 /*
- * dynevent_cmd_init - begin a command.
+ * dynevent_cmd_init - start a command.
  *
- * buf has room for maxlen bytes and stays the caller's; MAX_DYNEVENT_CMD_LEN is enough
- * for most.  type is what further calls check.
+ * buf has room for maxlen bytes and remains the caller's; MAX_DYNEVENT_CMD_LEN is enough
+ * for most commands.  Later calls check type.
  */
 void dynevent_cmd_init(struct dynevent_cmd *cmd, char *buf, int maxlen, int type,
 		       dynevent_create_fn_t run_command);
@@ -172,11 +172,11 @@ void dynevent_cmd_init(struct dynevent_cmd *cmd, char *buf, int maxlen, int type
  * dynevent_arg_add(cmd, arg)
  * dynevent_arg_add(cmd, arg, check_arg)
  *
- * dynevent_arg_add() appends " STR" and the separator; 0 stands for a blank.  check_arg
- * (may be NULL) is asked before.  The kernel had both forms at different times.
+ * dynevent_arg_add() appends " STR" and the separator; 0 means a blank.  It first calls
+ * check_arg, which may be NULL.  The kernel had both forms at different times.
  *
- * Adding returns 0, what check_arg said, -EINVAL for a string that is NULL, or -E2BIG
- * when the buffer is full.
+ * dynevent_arg_add() returns 0, the error of check_arg, -EINVAL for a NULL string, or
+ * -E2BIG if the buffer is full.
  */
 #define dynevent_arg_init(...) \
 	TACHO_EVENTS_PICK_(__VA_ARGS__, 0, __dynevent_arg_init, \
@@ -239,13 +239,13 @@ int __dynevent_arg_pair_add_plain(struct dynevent_cmd *cmd,
 	return __dynevent_arg_pair_add(cmd, pair, NULL);
 }
 
-/* Appends str as it is; 0, -EINVAL (NULL) or -E2BIG. */
+/* Appends str unchanged.  Returns 0, -EINVAL (NULL) or -E2BIG. */
 int dynevent_str_add(struct dynevent_cmd *cmd, const char *str);
 
 /*
- * dynevent_create - run a command that is complete.
+ * dynevent_create - run a complete command.
  *
- * Returns what run_command returned, -E2BIG when the text did not fit into the buffer,
+ * Returns the result of run_command, -E2BIG if the text did not fit in the buffer,
  * or -EINVAL without a run_command.
  */
 int dynevent_create(struct dynevent_cmd *cmd);
@@ -254,9 +254,8 @@ int dynevent_create(struct dynevent_cmd *cmd);
 
 /*
  * Types: s8 u8 s16 u16 s32 u32 s64 u64, char, unsigned char, int, unsigned int, long,
- * unsigned long, bool, pid_t, gfp_t, char[N] with N up to 256, char[]: a string that
- * takes what it needs, long[]: a stack trace.  The [N] or [] may stand behind the name
- * instead.
+ * unsigned long, bool, pid_t, gfp_t, char[N] with N up to 256, char[]: a string of
+ * variable length, long[]: a stack trace.  The [N] or [] can follow the name instead.
  */
 struct synth_field_desc {
 	const char *type;
@@ -264,42 +263,42 @@ struct synth_field_desc {
 };
 
 /*
- * synth_event_create - define an event in one step.
+ * synth_event_create - define an event in one call.
  *
- * The fields keep the order of the array.  mod is not used: what a session has recorded
- * stays readable when the event is gone.
+ * The fields keep the order of the array.  mod is not used, because recorded events
+ * remain readable after the event is removed.
  *
  * Returns 0, or
- *	-EEXIST		this process has one of that name
- *	-EINVAL		no name, no field, more than 64 of them, a bad name or type
- *	-E2BIG		longer than MAX_DYNEVENT_CMD_LEN as text
+ *	-EEXIST		this process already has an event of that name
+ *	-EINVAL		no name, no field, more than 64 fields, an invalid name or type
+ *	-E2BIG		the text is longer than MAX_DYNEVENT_CMD_LEN
  *	-ENAMETOOLONG	the name has more than 107 bytes
  *	-ENOMEM
- *	and what keeps this process from being traced: -ENOENT, -EACCES, -EPERM (no
- *	run-time directory, or somebody else's), -EPROTO (made by another version of
- *	tacho), -ENOSPC, ...
+ *	or the reason why this process cannot be traced: -ENOENT, -EACCES, -EPERM (no
+ *	run-time directory, or that of another user), -EPROTO (created by another version
+ *	of tacho), -ENOSPC, ...
  */
 int synth_event_create(const char *name, const struct synth_field_desc *fields,
 		       unsigned int n_fields, struct module *mod);
 
 /*
- * synth_event_delete - forget an event.
+ * synth_event_delete - remove an event.
  *
- * Returns 0, -ENOENT (there is none), or -EBUSY: it is enabled in some session, or
+ * Returns 0, -ENOENT (no such event), or -EBUSY: it is enabled in a session, or
  * a file of it was not put.
  */
 int synth_event_delete(const char *name);
 
-/* Begins a command that defines a synthetic event; see dynevent_cmd_init(). */
+/* Starts a command that defines a synthetic event; see dynevent_cmd_init(). */
 void synth_event_cmd_init(struct dynevent_cmd *cmd, char *buf, int maxlen);
 
 /*
  * synth_event_gen_cmd_start(cmd, name, mod, type, field name, ...)
  *
- * Any number of fields, none at all as well.  name is borrowed until the end.
+ * Any number of fields, including none.  name is borrowed until the end.
  *
- * Returns 0, -EINVAL (cmd is not for a synthetic event, a name is missing, a type is
- * not known, more than 64 fields), -E2BIG.
+ * Returns 0, -EINVAL (cmd is not for a synthetic event, a name is missing, an unknown
+ * type, more than 64 fields), -E2BIG.
  */
 #define synth_event_gen_cmd_start(cmd, name, ...) \
 	__synth_event_gen_cmd_start(cmd, name, __VA_ARGS__, (const char *)0)
@@ -314,16 +313,16 @@ int synth_event_gen_cmd_array_start(struct dynevent_cmd *cmd, const char *name,
 				    const struct synth_field_desc *fields,
 				    unsigned int n_fields);
 
-/* Add fields behind those that are there; errors as above. */
+/* Append fields.  Errors as above. */
 int synth_event_add_field(struct dynevent_cmd *cmd, const char *type,
 			  const char *name);
 int synth_event_add_fields(struct dynevent_cmd *cmd,
 			   const struct synth_field_desc *fields,
 			   unsigned int n_fields);
-/* "type name", appended with a ';' and looked at no earlier than at the end. */
+/* Appends "type name" and a ';'.  The text is checked only at the end. */
 int synth_event_add_field_str(struct dynevent_cmd *cmd, const char *type_name);
 
-/* Defines the event; errors as of synth_event_create(). */
+/* Defines the event.  Errors as for synth_event_create(). */
 #define synth_event_gen_cmd_end(cmd)	dynevent_create(cmd)
 
 /* ---- trace arrays and event files ---------------------------------------------- */
@@ -333,46 +332,45 @@ struct trace_array;
 /* An event in a trace array. */
 struct trace_event_file {
 	struct trace_array *tr;
-	/* what follows is the library's */
+	/* private members follow */
 };
 
 /*
- * trace_get_event_file - an event in a trace array.
+ * trace_get_event_file - get an event in a trace array.
  *
  * instance: a session's name; NULL: the global trace array.  The event is one of a
  * running program or, in the global trace array, one of the kernel.  It cannot be deleted
  * until the file is put.
  *
  * Returns the file, or as ERR_PTR():
- *	-ENOENT		there is no such session, or nothing is traced at all
- *	-EINVAL		there is no such event
- *	-ENOMEM, or what keeps the run-time directory from being opened
+ *	-ENOENT		no such session, or this process cannot be traced
+ *	-EINVAL		no such event
+ *	-ENOMEM, or the error of opening the run-time directory
  */
 struct trace_event_file *trace_get_event_file(const char *instance,
 					      const char *system,
 					      const char *event);
 
-/* Gives it back.  NULL and errors are fine. */
+/* Releases the file.  Ignores NULL and error pointers. */
 void trace_put_event_file(struct trace_event_file *file);
 
 /*
- * trace_array_get_by_name - a session, made if it is not there.
+ * trace_array_get_by_name - get a session, and create it if it does not exist.
  *
- * It is made as a flight recorder for all programs.  systems must be NULL.
- * Returns NULL on failure, and errno says why: EINVAL (not a name; systems),
- * ENOSPC, ...
+ * The session is created as a flight recorder for all programs.  systems must be NULL.
+ * Returns NULL on failure, and sets errno: EINVAL (invalid name; systems), ENOSPC, ...
  */
 struct trace_array *trace_array_get_by_name(const char *name,
 					    const char *systems);
 
-/* Gives it back; the session goes on. */
+/* Releases the trace array; the session continues. */
 void trace_array_put(struct trace_array *tr);
 
 /*
  * trace_array_destroy - end a session, after it was put.
  *
- * Returns 0, -EINVAL (NULL, or the global one), -EBUSY (somebody in this process has
- * it or a file of it), -ENODEV (it is gone already), ...
+ * Returns 0, -EINVAL (NULL, or the global one), -EBUSY (this process still holds it or a
+ * file of it), -ENODEV (it no longer exists), ...
  */
 int trace_array_destroy(struct trace_array *tr);
 
@@ -380,13 +378,13 @@ int trace_array_destroy(struct trace_array *tr);
  * trace_array_set_clr_event - enable or disable events in a trace array.
  *
  * Adds a rule to the session.  system NULL: any; event NULL: all of the system.  Names are
- * compared exactly.  Events of the kernel need both.
+ * compared exactly.  Kernel events need both.
  *
  * Returns 0, or
- *	-ENOENT		tr is NULL, or its session is gone
- *	-EINVAL		no event of a running program, or of the kernel, is called that
+ *	-ENOENT		tr is NULL, or its session no longer exists
+ *	-EINVAL		no event of a running program, or of the kernel, has that name
  *	-ENOSPC		no room for the global session, or for a rule
- *	or what the system says.
+ *	or an error of the system.
  */
 int trace_array_set_clr_event(struct trace_array *tr, const char *system,
 			      const char *event, bool enable);
@@ -394,21 +392,21 @@ int trace_array_set_clr_event(struct trace_array *tr, const char *system,
 /* ---- tracing synthetic events --------------------------------------------------- */
 
 /*
- * synth_event_trace(file, n_vals, value, ...) - trace an event at once.
+ * synth_event_trace(file, n_vals, value, ...) - trace an event in one call.
  *
  * One value for each field, in their order, cast to u64.  For a string: a pointer to it
- * ("(fault)" is recorded for NULL), cut to the field's size, or to 255 bytes for
- * char[].  For long[]: a pointer to longs, 16 of them or ended by a 0.
+ * ("(fault)" is recorded for NULL), truncated to the field's size, or to 255 bytes for
+ * char[].  For long[]: a pointer to longs, 16 of them or terminated by 0.
  *
- * Returns 0 (also when nobody wants the event), or -EINVAL: the number of values is not
- * that of the fields, file is not of a synthetic event of this process, or
- * there is no memory for so large an event now (which is counted as lost).
- * What does not fit into the ring is counted as lost, too.
+ * Returns 0 (also if no session has the event enabled), or -EINVAL: the number of values
+ * differs from the number of fields, file is not of a synthetic event of this process, or
+ * there is no memory for such a large event now (which is counted as lost).
+ * Events that do not fit in the ring are also counted as lost.
  */
 int synth_event_trace_array(struct trace_event_file *file,
 			    const unsigned long long *vals, unsigned int n_vals);
 
-/* args[0] is n_vals, then come n_args - 1 values. */
+/* args[0] is n_vals; n_args - 1 values follow. */
 int __synth_event_trace(struct trace_event_file *file,
 			const unsigned long long *args, unsigned int n_args);
 
@@ -423,7 +421,7 @@ int __synth_event_trace(struct trace_event_file *file,
 
 #define TACHO_SYNTH_ROOM	1024
 
-/* An event that is being traced piece by piece. */
+/* An event whose values are set one by one. */
 struct synth_event_trace_state {
 	struct trace_event_file *file;
 	void *raw;		/* NULL: not open */
@@ -436,12 +434,12 @@ struct synth_event_trace_state {
 };
 
 /*
- * synth_event_trace_start - open an event, to set its fields one by one.
+ * synth_event_trace_start - start an event, to set its fields one by one.
  *
- * Fields that are not set are 0 or empty.  Each event that was opened must be ended, whether
- * or not setting its fields failed.
+ * Fields that are not set are 0 or empty.  The caller must end each event that it started,
+ * whether or not setting its fields failed.
  *
- * Returns 0 (also when nobody wants the event: then further calls do nothing),
+ * Returns 0 (also if no session has the event enabled; further calls then have no effect),
  *	-EINVAL		state is NULL, or file is not of a synthetic event of this process
  *	-ENOTSUPP	the event has a field of variable length
  *	-ENOMEM
@@ -450,28 +448,28 @@ int synth_event_trace_start(struct trace_event_file *file,
 			    struct synth_event_trace_state *state);
 
 /*
- * Set the next field, or the field that is called so.  An event is made with
- * one of the two.
+ * Set the next field, or the field of that name.  Only one of the two functions can be
+ * used for an event.
  *
- * Returns 0, or -EINVAL: the other one was used before, there is no such field, no
- * next one, a string is NULL, or the event is not open.
+ * Returns 0, or -EINVAL: the other function was used before, there is no such field or no
+ * next one, a string is NULL, or the event was not started.
  */
 int synth_event_add_next_val(unsigned long long val,
 			     struct synth_event_trace_state *state);
 int synth_event_add_val(const char *field_name, unsigned long long val,
 			struct synth_event_trace_state *state);
 
-/* Records the event.  0, or -EINVAL: state is NULL or not open. */
+/* Records the event.  Returns 0, or -EINVAL: state is NULL or not started. */
 int synth_event_trace_end(struct synth_event_trace_state *state);
 
 /* ---- kprobe events -------------------------------------------------------------- */
 
 /*
- * They are made by the kernel, through tracefs; that takes root.  They stay until they
- * are deleted, also when the program ends.
+ * The kernel defines them, through tracefs; this needs root.  They remain until they
+ * are deleted, also after the program has ended.
  */
 
-/* Begins a command that defines a kprobe or kretprobe event. */
+/* Starts a command that defines a kprobe or kretprobe event. */
 void kprobe_event_cmd_init(struct dynevent_cmd *cmd, char *buf, int maxlen);
 
 /*
@@ -503,19 +501,19 @@ int __kprobe_event_add_fields(struct dynevent_cmd *cmd, ...);
 
 /*
  * Define the event.  Return 0, or
- *	-EOPNOTSUPP	the kernel has none of these (CONFIG_KPROBE_EVENTS)
+ *	-EOPNOTSUPP	the kernel has no kprobe events (CONFIG_KPROBE_EVENTS)
  *	-EACCES, -EPERM	not root
  *	-ENOENT		tracefs is not mounted
- *	-EEXIST		there is one of that name with other fields
- *	-EINVAL, ...	what the kernel says: no such function (some say -ENOENT), a bad
- *			field; also text with a '#' or a newline
+ *	-EEXIST		an event of that name with other fields exists
+ *	-EINVAL, ...	the kernel's error: no such function (some kernels return -ENOENT),
+ *			an invalid field; also text with a '#' or a newline
  */
 #define kprobe_event_gen_cmd_end(cmd)		dynevent_create(cmd)
 #define kretprobe_event_gen_cmd_end(cmd)	dynevent_create(cmd)
 
 /*
- * Deletes a kprobe or kretprobe event.  0, -ENOENT (there is none), -EBUSY (it is
- * enabled), -EINVAL (not a name), or as above.
+ * Deletes a kprobe or kretprobe event.  Returns 0, -ENOENT (no such event), -EBUSY (it is
+ * enabled), -EINVAL (invalid name), or an error as above.
  */
 int kprobe_event_delete(const char *name);
 

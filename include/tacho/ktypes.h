@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <tacho/ktypes.h> - the kernel's names that portable trace headers use.
+ * <tacho/ktypes.h> - kernel names that portable trace headers use.
  *
  * u8 ... u64 and s8 ... s64 are exactly the kernel's types (u64 is `unsigned
- * long long`, so %llu fits).  A program that has names of its own for these
- * defines TACHO_NO_KERNEL_TYPES before including any header of tacho.
+ * long long`, to match %llu).  A program that defines these names itself
+ * must define TACHO_NO_KERNEL_TYPES before it includes any header of tacho.
  */
 #ifndef TACHO_KTYPES_H
 #define TACHO_KTYPES_H

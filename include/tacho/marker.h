@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <tacho/marker.h> - one line for a span, a counter or a moment.
+ * <tacho/marker.h> - one line for a span, a counter or an instant event.
  *
  * Link with -ltacho.
  *
  *	TACHO_SPAN("parse");		from here to the end of the scope
  *	TACHO_BEGIN("send");		... TACHO_END("send");
- *	TACHO_COUNTER("queued", n);	the value from now on
- *	TACHO_MARK("reload");		a moment
+ *	TACHO_COUNTER("queued", n);	a new value of the counter
+ *	TACHO_MARK("reload");		an instant event
  *
- * Names are C strings; that of a span must live as long as it.  Spans of one
- * thread nest.  The events are
+ * Names are C strings.  The name of a span must remain valid until the span ends.  Spans
+ * of one thread nest.  The events are
  *
  *	marker:begin	__data_loc char[] name
  *	marker:end	__data_loc char[] name
  *	marker:counter	s64 value; __data_loc char[] name
  *	marker:instant	__data_loc char[] name
  *
- * and a viewer pairs begin and end of a thread.  TACHO_SPAN records its end only
- * if it recorded its beginning; it ends on return, break and C++ exceptions,
- * not on longjmp() and pthread_exit().
+ * and a viewer matches the begin and end events of a thread.  TACHO_SPAN records its end
+ * only if it recorded its beginning.  It ends on return, break and C++ exceptions, but not
+ * on longjmp() and pthread_exit().
  *
- * TACHO_DISABLE: arguments are checked, but never evaluated, and nothing is left.
+ * TACHO_DISABLE: arguments are checked but never evaluated, and no code is generated.
  */
 #ifndef TACHO_MARKER_H
 #define TACHO_MARKER_H
@@ -63,7 +63,10 @@ extern "C" {
 extern struct tacho_event tacho_marker_begin, tacho_marker_end,
 	tacho_marker_counter, tacho_marker_instant;
 
-/* The value is recorded if the event has one: two fields.  False: no session wants it. */
+/*
+ * Records the event, with the value if it has one (two fields).
+ * Returns false if no session has it enabled.
+ */
 bool tacho_marker_write(struct tacho_event *ev, const char *name,
 			int64_t value);
 
@@ -166,7 +169,7 @@ TACHO_INLINE void tacho_mark_instant(const char *name)
 
 struct tacho_span {
 	const char *name;
-	bool begun;		/* its beginning was recorded, its end is owed */
+	bool begun;		/* its beginning was recorded, so its end must be */
 #ifdef __cplusplus
 	inline explicit tacho_span(const char *text);
 	inline ~tacho_span();

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <tacho/printk.h> - tracepoints for the hurried: a printf that is recorded.
+ * <tacho/printk.h> - a printf that is recorded as a tracepoint.
  *
  * Link with -ltacho.
  *
  *	tacho_printk("read %zu bytes of %s", n, path);
  *
- * Each line is an event of its own: system "printk", name "<function>_<line>",
- * fields arg0, arg1, ... in the types of the arguments.  Only the values are recorded;
- * the text is made by whoever reads the trace.  No other file is needed.
+ * Each line is a separate event: system "printk", name "<function>_<line>", fields arg0,
+ * arg1, ... with the types of the arguments.  Only the values are recorded; readers of the
+ * trace format the text.  No other file is needed.
  *
- * Up to 10 arguments: integers, enums, bool, pointers, float and double (as
- * double), strings for %s (copied, up to their NUL or the precision of
- * %.*s).  No long double, no %ls, no %1$d.  The format is a string literal and is checked by the
- * compiler.  Arguments are evaluated only while the event is on.
+ * Up to 10 arguments: integers, enums, bool, pointers, float and double (as double),
+ * strings for %s (copied up to their NUL or the precision of %.*s).  No long double, no
+ * %ls, no %1$d.  The format is a string literal, and the compiler checks it.  Arguments
+ * are evaluated only while the event is enabled.
  *
- * In C not inside `inline` functions with external linkage: they cannot have
+ * In C, do not use it in `inline` functions with external linkage: they cannot have
  * static variables (`static inline` is fine).
  *
- * TACHO_DISABLE: arguments are checked, but never evaluated, and nothing is left.
+ * TACHO_DISABLE: arguments are checked but never evaluated, and no code is generated.
  */
 #ifndef TACHO_PRINTK_H
 #define TACHO_PRINTK_H
@@ -51,7 +51,7 @@ void tacho_printk_check(const char *fmt, ...)
 #define TACHO_PRINTK_VALUE(i, x) \
 	::tacho::printk_put(&tacho_values_[i], (x));
 
-/* A static variable in a section of its own would not do in templates. */
+/* In templates, a static variable in a section of its own does not work. */
 #define TACHO_PRINTK_KNOWN						\
 	struct tacho_tag_ {						\
 		static struct tacho_printk_site *site()			\

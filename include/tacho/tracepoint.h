@@ -35,23 +35,23 @@
  *	#define TRACE_INCLUDE_FILE shop_trace
  *	#include <tacho/define_trace.h>
  *
- * Files that trace include it and call trace_order_done(id, name).  Exactly one
- * C or C++ file of each program or library says CREATE_TRACE_POINTS before:
+ * Files that use the events include it and call trace_order_done(id, name).  Exactly
+ * one C or C++ file of each program or library defines CREATE_TRACE_POINTS first:
  *
  *	#define CREATE_TRACE_POINTS
  *	#include "shop_trace.h"
  *
- * The header is then read eight times, each time with other meanings of the
- * macros (see tacho/abi/stages.h); the compiler must find it as
- * <TRACE_INCLUDE_PATH/TRACE_INCLUDE_FILE.h>, so `.` needs -I with its folder.
+ * The header is then included eight times, each time with other definitions of the
+ * macros (see tacho/abi/stages.h).  The compiler must find it as
+ * <TRACE_INCLUDE_PATH/TRACE_INCLUDE_FILE.h>, so `.` needs -I with its directory.
  *
- * A site that is off is three loads (one is for perf and gdb, see tacho/abi/sdt.h), an or
- * and a branch not taken.  Sites are safe in any thread and, as far as
- * the TP_fast_assign code is, in any signal handler.
+ * A disabled site costs three loads (one is for perf and gdb, see tacho/abi/sdt.h), an or
+ * and an untaken branch.  Sites are safe in any thread.  They are safe in signal handlers
+ * if the code in TP_fast_assign is.
  *
- *	TACHO_DISABLE	tracepoints become empty functions.  For all files of
- *			an object or none.
- *	TACHO_OPTIONAL	libtacho is looked for at start, not linked.
+ *	TACHO_DISABLE	tracepoints become empty functions.  Define it for all files
+ *			of an object or for none.
+ *	TACHO_OPTIONAL	libtacho is not linked, but loaded when the program starts.
  *	TACHO_NO_SDT	no nop, no note for perf, bpftrace and gdb.
  *	TACHO_NO_KERNEL_TYPES	no u8 ... s64, see <tacho/ktypes.h>.
  */
@@ -63,7 +63,7 @@
 #include "tacho/abi/site.h"
 #include "tacho/ktypes.h"
 
-/* Whether any session wants the event. */
+/* Whether any session has the event enabled. */
 TACHO_INLINE bool tacho_event_recorded(const struct tacho_event *ev)
 {
 	const uint64_t *state = TACHO_SITE_LOAD(const uint64_t *, ev->state);
@@ -71,7 +71,7 @@ TACHO_INLINE bool tacho_event_recorded(const struct tacho_event *ev)
 	return __builtin_expect(TACHO_SITE_LOAD(uint64_t, *state) != 0, 0);
 }
 
-/* The same, or somebody has attached himself to its SDT note: one branch for both. */
+/* The same, or a tool is attached to its SDT note: one branch for both. */
 TACHO_INLINE bool tacho_event_enabled(const struct tacho_event *ev)
 {
 	const uint64_t *state = TACHO_SITE_LOAD(const uint64_t *, ev->state);
@@ -81,8 +81,8 @@ TACHO_INLINE bool tacho_event_enabled(const struct tacho_event *ev)
 }
 
 /*
- * The parts of an event stay in parentheses on their way through the
- * macros, so that commas in them do no harm.
+ * The parts of an event are passed through the macros in parentheses, so that they can
+ * contain commas.
  */
 #define TP_PROTO(...)		(__VA_ARGS__)
 #define TP_ARGS(...)		(__VA_ARGS__)

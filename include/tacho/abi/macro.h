@@ -11,13 +11,13 @@
 #define TACHO_CAT_(a, b)	a##b
 #define TACHO_CAT(a, b)		TACHO_CAT_(a, b)
 
-/* TACHO_UNWRAP (a, b) is a, b: takes the parentheses off a list. */
+/* TACHO_UNWRAP (a, b) is a, b: removes the parentheses of a list. */
 #define TACHO_UNWRAP(...)	__VA_ARGS__
 
 /*
  * TACHO_COUNT(...): number of arguments, 0 to 24.  "No argument" and "one
- * empty argument" look alike to the preprocessor; TACHO_COMMA x () makes a
- * comma only when x is empty.  Good for argument names, not for expressions.
+ * empty argument" look alike to the preprocessor; TACHO_COMMA x () yields a
+ * comma only if x is empty.  For argument names, not for expressions.
  */
 #define TACHO_PICK25_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, \
 		      a14, a15, a16, a17, a18, a19, a20, a21, a22, a23, a24, \
@@ -84,20 +84,21 @@
 #endif
 
 #define TACHO_HIDDEN		__attribute__((visibility("hidden")))
-/* Defined in every file that needs it, one per object in the end. */
+/* Defined in each file that needs it; the linker keeps one per object. */
 #define TACHO_PER_OBJECT	__attribute__((weak, visibility("hidden")))
 #define TACHO_MAYBE_UNUSED	__attribute__((unused))
 #define TACHO_INLINE		static inline __attribute__((always_inline, unused))
 
 /*
- * TACHO_SITE_LOAD(type, x): x, of 2 or 8 bytes, as it is in memory now, in one piece; as a
+ * TACHO_SITE_LOAD(type, x): loads x, of 2 or 8 bytes, from memory in one access, as a
  * value of the type.
  *
- * An argument of a site that is read from memory or computed shall be so where it is wanted,
- * behind the branch.  Compilers move it there past this load only if they take the load
- * for one that changes nothing: for gcc a volatile one is, and for clang an assembler
- * statement that only reads.  (An atomic load is for neither.)  clang may not move that
- * one out of a loop either: behind the branch is a call, which may change all memory.
+ * Arguments of a site that are read from memory or computed should be evaluated after the
+ * branch, where they are used.  Compilers move them there past this load only if they know
+ * that the load has no side effects: gcc does so for a volatile load, and clang for an
+ * assembler statement that only reads.  (Neither does for an atomic load.)  clang cannot
+ * hoist that statement out of a loop, because the call after the branch may change any
+ * memory.
  */
 #if defined(__SANITIZE_THREAD__)
 #define TACHO_SITE_LOAD(type, x)	((type)__atomic_load_n(&(x), __ATOMIC_RELAXED))
@@ -132,15 +133,15 @@
 #endif
 
 /*
- * Out-of-line code of sites: away from the hot code.  Not `cold`, which would
+ * Out-of-line code of sites, separate from the hot code.  Not `cold`, which would
  * also compile it for size and make enabled events slower.
  */
 #define TACHO_OUT_OF_LINE \
 	__attribute__((noinline, section(".text.unlikely.tacho")))
 
 /*
- * Pointers to events and evals lie in these sections.  `retain` keeps them with
- * --gc-sections and a linker (lld) that does not count __start_ symbols.
+ * Pointers to events and evals are in these sections.  `retain` keeps them with
+ * --gc-sections and a linker (lld) that does not treat __start_ symbols as references.
  */
 #ifdef __has_attribute
 #if __has_attribute(retain)
@@ -154,7 +155,7 @@
 #endif
 
 /*
- * TACHO_SIGNED(type): 1 for a signed integer or enum type, 0 for all else.
+ * TACHO_SIGNED(type): 1 for a signed integer or enum type, 0 for all other types.
  * A constant expression, for any complete object type.
  */
 #ifdef __cplusplus

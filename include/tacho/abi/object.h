@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi/object.h - make the tracepoints of this program or library known.
+ * abi/object.h - register the tracepoints of this program or library.
  *
  * Included by every file that defines events.  The functions here are weak and
- * hidden: each file brings them, the linker keeps one of each per object.  So an
- * object's constructor runs as often as it has such files, and does its work
+ * hidden: each file has them, and the linker keeps one of each per object.  An
+ * object's constructor therefore runs once for each such file, and does its work
  * the first time.
  *
- *	1. Each file puts pointers to its events into the section tacho_events, of
+ *	1. Each file puts pointers to its events into the section tacho_events, from
  *	   which the linker makes one array with __start_ and __stop_ symbols.
- *	   It is made without those events that it names twice (the markers,
- *	   which every file brings) or that are not laid out as expected.
- *	2. The field offsets are computed: the macros know size and alignment
- *	   of each field, and C lays out a struct in one way only.
- *	3. printk sites get name and print format, which no preprocessor can
- *	   make from __func__ and the types of arguments.
- *	4. libtacho is told.
+ *	   Events that are in it twice (the markers, which every file defines), and
+ *	   events without the expected layout, are removed.
+ *	2. The field offsets are computed: the macros know the size and alignment
+ *	   of each field, and C has only one layout for a struct.
+ *	3. printk sites get a name and a print format, which the preprocessor cannot
+ *	   generate from __func__ and the types of arguments.
+ *	4. The object is registered with libtacho.
  *
- * Priority 101, the first for programs: constructors that trace run later.
+ * Priority 101, the first for programs: constructors that use tracepoints run later.
  */
 #ifndef TACHO_ABI_OBJECT_H
 #define TACHO_ABI_OBJECT_H
@@ -44,7 +44,7 @@ extern const struct tacho_event_eval *__stop_tacho_evals[] TACHO_PER_OBJECT;
 
 /*
  * A printk site is an event (its first member) without a name; see
- * <tacho/printk.h>, which gives `finish`.
+ * <tacho/printk.h>, which sets `finish`.
  */
 struct tacho_late_event {
 	struct tacho_event event;
@@ -65,12 +65,12 @@ TACHO_PER_OBJECT struct tacho_object tacho_object_self = {
 TACHO_PER_OBJECT unsigned char tacho_object_known = 0;
 
 /*
- * Fills in the offsets of an event's fields.  Returns 0 when they do not end
- * where the struct does, which would record rubbish.
+ * Fills in the offsets of an event's fields.  Returns 0 if they do not end
+ * at the end of the struct; such an event would record garbage.
  */
 static inline TACHO_MAYBE_UNUSED int tacho_object_layout(struct tacho_event *ev)
 {
-	/* Written here only, before anybody reads it; const for all others. */
+	/* Written only here, before any reader; const elsewhere. */
 	struct tacho_event_field *f =
 		(struct tacho_event_field *)(uintptr_t)ev->fields;
 	uint32_t at = sizeof(struct tacho_common);
@@ -104,18 +104,18 @@ void tacho_object_prepare(struct tacho_event **slot)
 		*slot = NULL;
 		return;
 	}
-	/* A mark for step 1; libtacho sets the true index. */
+	/* Marks the event for step 1; libtacho sets the real index. */
 	ev->index = UINT32_MAX;
 }
 
 #ifdef TACHO_OPTIONAL
 
-/* Of the library, once it was found. */
+/* Functions of the library, after it was loaded. */
 extern void (*tacho_optional_detach)(struct tacho_object *object);
 TACHO_PER_OBJECT void (*tacho_optional_detach)(struct tacho_object *object) =
 	NULL;
 
-/* The library is opened and never closed, as if it were linked. */
+/* The library is opened and never closed, as if it was linked. */
 static inline TACHO_MAYBE_UNUSED
 int tacho_object_attach(struct tacho_object *object)
 {

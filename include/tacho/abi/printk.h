@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi/printk.h - what stands behind tacho_printk().
+ * abi/printk.h - the implementation of tacho_printk().
  *
- * A site is static data: an event without a name and a table of its fields as
- * the types of the arguments have them.  The first constructor of the object
- * finishes it (tacho_printk_finish): the name comes from __func__ and
- * __LINE__, and the format decides what a char pointer is: text for %s,
- * with the precision as its limit, an address for everything else.
+ * A site is static data: an event without a name, and a table of its fields with
+ * the types of the arguments.  The first constructor of the object
+ * completes it (tacho_printk_finish): the name comes from __func__ and
+ * __LINE__, and the format determines the meaning of a char pointer: text for %s,
+ * with the precision as its limit, and an address otherwise.
  *
  * An enabled site stores each argument into a 64-bit slot, its bytes first, and
  * tacho_printk_write() packs the slots by the field table.
@@ -61,8 +61,9 @@ void tacho_printk_finish(struct tacho_late_event *late);
 void tacho_printk_write(struct tacho_printk_site *site, const uint64_t *values);
 
 /*
- * The next conversion of *fmt that takes an argument.  Returns its letter, 0 at
- * the end; *arg is the next argument, *limit what TACHO_PRINTK_LIMIT says.
+ * Finds the next conversion of *fmt that takes an argument.  Returns its letter, 0 at
+ * the end; *arg is the next argument, *limit a number of bytes, TACHO_PRINTK_NO_LIMIT or
+ * TACHO_PRINTK_LIMIT_ARG(i).
  */
 static inline TACHO_MAYBE_UNUSED
 char tacho_printk_conversion(const char **fmt, int *arg, int32_t *limit)
@@ -131,7 +132,7 @@ static inline TACHO_MAYBE_UNUSED int tacho_printk_is_text(const struct tacho_eve
 	return f->decl[0] == '_' && f->decl[1] == '_';
 }
 
-/* Name and print format, one behind the other in site->text. */
+/* Name and print format, one after the other in site->text. */
 static inline TACHO_MAYBE_UNUSED
 void tacho_printk_texts(struct tacho_printk_site *site,
 			const struct tacho_event_field *f)
@@ -161,7 +162,7 @@ TACHO_PER_OBJECT void tacho_printk_finish(struct tacho_late_event *late)
 {
 	struct tacho_printk_site *site = (struct tacho_printk_site *)late;
 	struct tacho_event *ev = &late->event;
-	/* Not shared with anybody yet. */
+	/* Not shared yet. */
 	struct tacho_event_field *f =
 		(struct tacho_event_field *)(uintptr_t)ev->fields;
 	const uint32_t nr = ev->nr_fields;
@@ -210,7 +211,7 @@ void tacho_printk_write(struct tacho_printk_site *site, const uint64_t *values)
 			continue;
 		memcpy(&text, &values[i], sizeof(text));
 		string[i].len = tacho_printk_limit(site, values, i);
-		/* No room for what the precision cuts off. */
+		/* No room for bytes beyond the precision. */
 		if (string[i].len != SIZE_MAX)
 			string[i].len = strnlen(text ? text : "(null)",
 						string[i].len);
@@ -283,7 +284,7 @@ TACHO_INLINE void tacho_printk_put_float(uint64_t *slot, const void *value,
 #define TACHO_PRINTK_SIZE(x) \
 	_Generic((x), float: 8u, default: (uint32_t)sizeof(__typeof__(((void)0, (x)))))
 
-/* The comma makes a pointer of an array. */
+/* The comma converts an array to a pointer. */
 #define TACHO_PRINTK_FIELD_(i, x)					\
 	{								\
 		TACHO_PRINTK_DECL(i, x), TACHO_PRINTK_IS_CHARS(x),	\
@@ -377,7 +378,7 @@ void printk_put(uint64_t *slot, float value)
 	tacho_printk_put_float(slot, &value, sizeof(value));
 }
 
-/* One site, made known on its own when static variables are initialised. */
+/* One site, registered separately when static variables are initialised. */
 struct TACHO_HIDDEN printk_node {
 	struct tacho_event *event;
 	struct tacho_object object;
@@ -388,8 +389,8 @@ struct TACHO_HIDDEN printk_node {
 			  nullptr }
 	{
 		/*
-		 * An inline function's site may be shared with another object,
-		 * which was faster then.
+		 * An inline function's site may be shared with another object
+		 * that has already registered it.
 		 */
 		if (event->name) {
 			event = nullptr;

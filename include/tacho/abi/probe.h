@@ -3,8 +3,8 @@
  * abi/probe.h - helpers of the code that builds raw events (stages 4 and 5 of
  * abi/stages.h, and printk).
  *
- * Lengths are summed up with tacho_room(), which never wraps: once a raw event
- * is too large its length stays TACHO_RAW_MAX + 1, nothing is copied, and
+ * tacho_room() adds up lengths and never wraps: once a raw event
+ * is too large, its length remains TACHO_RAW_MAX + 1, nothing is copied, and
  * libtacho counts the loss.
  */
 #ifndef TACHO_ABI_PROBE_H
@@ -32,7 +32,7 @@ struct sockaddr;
 #define TACHO_FIELD_ALIGN(type) \
 	(TACHO_ALIGNOF(type) > 8 ? 8u : (uint32_t)TACHO_ALIGNOF(type))
 
-/* What a site loads before anybody registered it. */
+/* The state words of a site that is not registered. */
 TACHO_EXTERN const uint64_t tacho_state_off[2] TACHO_PER_OBJECT;
 const uint64_t tacho_state_off[2] = { 0, 0 };
 
@@ -48,8 +48,8 @@ tacho_event_ops(const struct tacho_event *ev)
 }
 
 /*
- * Takes n bytes at `at` for a variable field and stores its __data_loc word.
- * Returns where the next field goes.
+ * Reserves n bytes at `at` for a variable field and stores its __data_loc word.
+ * Returns the offset of the next field.
  */
 TACHO_INLINE size_t tacho_room(size_t at, size_t n, uint32_t *word)
 {
@@ -65,7 +65,7 @@ TACHO_INLINE size_t tacho_array_bytes(size_t size, size_t len)
 	return len > TACHO_RAW_MAX ? TACHO_RAW_MAX + 1 : size * len;
 }
 
-/* Whole longs, as the kernel's bitmaps. */
+/* Complete longs, as the kernel's bitmaps. */
 TACHO_INLINE size_t tacho_bitmask_bytes(size_t bits)
 {
 	const size_t per = 8 * sizeof(long);
@@ -98,7 +98,7 @@ TACHO_INLINE size_t tacho_string_bytes(struct tacho_string *string,
 	return max + 1;
 }
 
-/* Zeros from `n` to `room`: most often one byte, which is not worth a call. */
+/* Zeros from `n` to `room`: usually one byte, which is not worth a call. */
 TACHO_INLINE void tacho_put_zeros(char *to, size_t room, size_t n)
 {
 	if (n + 1 == room)
@@ -163,9 +163,9 @@ void tacho_put_vstr(char *to, size_t room, const char *fmt, va_list *va)
 }
 
 /*
- * Memory for a raw event of len bytes, its common fields, padding and last word
- * zero: the stack's when it fits, else libtacho's; NULL (and the loss is counted)
- * when there is none.  `fixed` is the size of the fixed part.
+ * Returns memory for a raw event of len bytes with its common fields, padding and last
+ * word zero: on the stack if it fits, otherwise libtacho's; NULL (and the loss is counted)
+ * if there is none.  `fixed` is the size of the fixed part.
  */
 TACHO_INLINE void *tacho_raw_begin(struct tacho_event *ev,
 				   const struct tacho_event_ops *ops,
@@ -183,15 +183,15 @@ TACHO_INLINE void *tacho_raw_begin(struct tacho_event *ev,
 		if (!raw)
 			return NULL;
 	}
-	/* Large arrays are left to the event: clearing them twice costs. */
+	/* Large arrays are cleared by the event only, not twice. */
 	memset(raw, 0, fixed <= 256 ? fixed : sizeof(struct tacho_common));
 	memset((char *)raw + ((len - 1) & ~(size_t)7), 0, 8);
 	return raw;
 }
 
 /*
- * Records an event of fixed length: len is a constant.  Small ones are handed over
- * in registers, which their fields need not leave.
+ * Records an event of fixed length: len is a constant.  Small events are passed in
+ * registers, so that their fields are never stored to the stack.
  */
 TACHO_INLINE void tacho_raw_end(struct tacho_event *ev,
 				const struct tacho_event_ops *ops,
@@ -220,7 +220,7 @@ TACHO_INLINE void tacho_raw_end(struct tacho_event *ev,
 	}
 }
 
-/* __get_dynamic_array() is a void *, in C++ one that converts as in C. */
+/* __get_dynamic_array() is a void *, in C++ an object that converts as in C. */
 #ifdef __cplusplus
 namespace tacho {
 struct any_pointer {

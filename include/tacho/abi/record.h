@@ -18,12 +18,12 @@
  * From the second word on this is, byte for byte, a raw event as the kernel's
  * `format` files describe it: offsets there count from the second word.
  * Fixed-size fields come first.  Variable data follows them without padding,
- * in the order of their fields, each found by a __data_loc word in the
+ * in the order of their fields, each located by a __data_loc word in the
  * fixed part (offset in the low 16 bits, length in the high 16).  The
- * record ends where its last field ends, rounded up to 8; the bytes between
- * have no meaning.
+ * record ends at the end of its last field, rounded up to 8; the bytes between
+ * are padding.
  *
- * Frozen: offsets are asserted below, new meaning needs a new packet magic.
+ * Frozen: offsets are asserted below; a change of meaning needs a new packet magic.
  */
 #ifndef TACHO_ABI_RECORD_H
 #define TACHO_ABI_RECORD_H
@@ -62,7 +62,7 @@ TACHO_ABI_ASSERT(offsetof(struct tacho_common, pid) == 4, "common_pid");
 /*
  * A packet: the header of one sub-buffer in memory, and of one CTF 1.8 packet
  * on disk (packet.header and packet.context of the metadata).  Records follow
- * at once.  Native-endian.
+ * immediately.  Native-endian.
  */
 struct tacho_packet {
 	uint32_t magic;			/* TACHO_PACKET_MAGIC */
@@ -76,7 +76,7 @@ struct tacho_packet {
 	uint64_t packet_size;		/* bits, padding included */
 	uint64_t packet_seq_num;	/* counts the packets of one buffer from 0 */
 	uint64_t events_discarded;	/* records lost in this stream until the end of this packet */
-	uint32_t cpu_id;		/* CPU; UINT32_MAX where it is not known */
+	uint32_t cpu_id;		/* CPU; UINT32_MAX if unknown */
 	uint32_t events;		/* records in this packet; 0 while open */
 	uint64_t event_first;		/* number of the first record, from 0 in its buffer */
 };
@@ -103,8 +103,8 @@ static inline uint32_t tacho_record_size(uint64_t word)
 }
 
 /*
- * The common fields of a program's event as the one word that they are, so that
- * they can be stored at once.
+ * The common fields of a program event as one word, so that one store writes
+ * them.
  */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define TACHO_COMMON_TYPE(type)	((uint64_t)(type))
@@ -120,8 +120,8 @@ static inline uint64_t tacho_common_word(uint16_t type, int32_t pid)
 }
 
 /*
- * The full time of a record: `last` is the full time of the record (or the
- * packet's timestamp_begin) before it.
+ * Returns the full time of a record: `last` is the full time of the previous record, or
+ * the packet's timestamp_begin.
  */
 static inline uint64_t tacho_record_time(uint64_t word, uint64_t last)
 {

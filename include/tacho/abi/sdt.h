@@ -2,9 +2,9 @@
 /*
  * abi/sdt.h - a static probe note for perf, bpftrace, gdb and uftrace.
  *
- * TACHO_SDT(provider, name, args) puts one nop into the code and describes
+ * TACHO_SDT(provider, name, args) emits one nop and describes
  * it in the section .note.stapsdt, which is not loaded: its address, the two
- * names, and where each argument lies at that moment ("-4@%edi 8@$5").  The
+ * names, and the location of each argument at the nop ("-4@%edi 8@$5").  The
  * layout is that of SystemTap's version 3 notes:
  *
  *	name size, desc size, type 3, "stapsdt\0"
@@ -12,24 +12,24 @@
  *	provider, name and argument text, each with a NUL
  *
  * .stapsdt.base is one byte per object; readers compare its address with the
- * note's word to learn how far prelinking moved the code.
+ * note's word to find how far prelinking moved the code.
  *
- * The operands of a nop are computed before it, whoever looks.  So a tracepoint's nop stands
- * behind the branch, and a semaphore opens that branch:
+ * The operands of a nop are always computed before it.  A tracepoint's nop is therefore
+ * placed after the branch, and a semaphore makes the program take the branch:
  *
- *	1. The semaphore is 16 bits of struct tacho_event, beside the pointer to its state
- *	   words, so a site touches no further line of the cache.  The struct lies in
- *	   the section .probes, where perf looks for the place in the file.
- *	2. Who attaches himself counts it up in the memory of each process: the kernel for perf,
- *	   bpftrace and tacho, as told by the probe (ref_ctr_offset), gdb by itself.
+ *	1. The semaphore is 16 bits of struct tacho_event, next to the pointer to its state
+ *	   words, so a site touches no additional cache line.  The struct is in the section
+ *	   .probes, where perf looks for its offset in the file.
+ *	2. A tool that attaches increments it in the memory of each process: the kernel does
+ *	   it for perf, bpftrace and tacho (the probe's ref_ctr_offset), gdb does it itself.
  *	3. A site loads the first state word and the semaphore and branches once, on both.
- *	4. The nop is the beginning of the event's function (abi/stages.h), which then
- *	   looks at the state word alone.  Each event has one place in an object.
+ *	4. The nop is at the start of the event's function (abi/stages.h), which then
+ *	   reads only the state word.  Each event has one nop per object.
  *
- * Two branches, or a semaphore in a line of its own, cost up to a cycle more.
+ * Two branches, or a semaphore in a separate cache line, cost up to a cycle more.
  *
  * Arguments: integers, enums and pointers of at most 8 bytes.  Any other
- * argument keeps its place as the constant 0.  The first 12 are described.
+ * argument is replaced by the constant 0.  The first 12 are described.
  * provider and name are string literals.
  */
 #ifndef TACHO_ABI_SDT_H
@@ -41,12 +41,12 @@
 	(defined(__x86_64__) || defined(__aarch64__))
 
 /*
- * `asm inline` counts as one instruction where the compiler guesses sizes,
- * otherwise functions with tracepoints would not be inlined any more.
+ * `asm inline` counts as one instruction when the compiler estimates sizes;
+ * otherwise functions with tracepoints would no longer be inlined.
  */
 #if defined(__clang__)
 #define TACHO_SDT_ASM		__asm__ __inline__ __volatile__
-/* clang takes memory whenever it may, and would spill at every site. */
+/* clang prefers memory operands if they are allowed, and would spill at every site. */
 #define TACHO_SDT_PLACE		"nr"
 #elif __GNUC__ >= 9
 #define TACHO_SDT_ASM		__asm__ __inline__ __volatile__
@@ -56,7 +56,7 @@
 #define TACHO_SDT_PLACE		"nor"
 #endif
 
-/* With many arguments registers may run out (at -O0). */
+/* Many arguments can need more registers than there are (at -O0). */
 #define TACHO_SDT_FAR		"nor"
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi/shm.h - what traced processes and tools share: files under the run-time
- * directory, each a fixed layout.  Offsets, never pointers.  Native-endian;
+ * abi/shm.h - the files that traced processes and tools share, in the run-time
+ * directory.  Each has a fixed layout.  Offsets, never pointers.  Native-endian;
  * one machine, one boot (a recovered directory is read on the machine's
- * own architecture, and `signature` refuses any other layout).
+ * own architecture, and `signature` rejects any other layout).
  *
  *	DIR/registry			struct tacho_registry: session bit -> directory
  *	DIR/proc/<pid>.<pidns>		struct tacho_proc: one traced process
@@ -12,21 +12,21 @@
  *	DIR/sessions/<name>/commands	struct tacho_commands: filters, triggers, ...
  *	DIR/sessions/<name>/hist.<series>.<type>	a histogram, engine/map.h
  *	DIR/sessions/<name>/buf.<lane>.<id>	sub-buffers, each a struct tacho_packet
- *	DIR/sessions/<name>/settings	text: what was set in its mounted tree
+ *	DIR/sessions/<name>/settings	text: the settings made in its mounted tree
  *
- * A session's directory may lie elsewhere (a disk that outlives the machine);
- * the registry holds its path.
+ * A session's directory can be elsewhere (a disk that survives a machine crash);
+ * the registry has its path.
  *
  * Who writes what
  *	Tools change registry, rules, pid lists and commands while they hold flock()
  *	on DIR/registry, which a kill releases.  Traced processes never lock.
  *	They write their own proc file, lanes and buffers by the protocol of
  *	src/ring/ring.h, the type table by compare-and-swap, histograms by the
- *	protocol of src/engine/map.h, and single words: what is left of a trigger's
- *	count, a soft switch, the session's state (traceon, traceoff), a request.
+ *	protocol of src/engine/map.h, and single words: the remaining count of a
+ *	trigger, a soft switch, the session's state (traceon, traceoff), a request.
  *
  * Trust
- *	A file is writable by everyone who may trace into the session (mode
+ *	All processes that may record into the session can write a file (mode
  *	0600: one owner).  Readers do not trust it: each value is copied, checked
  *	against the file's size, then used.
  */
@@ -56,7 +56,7 @@ extern "C" {
 /*
  * The first 16 bytes of every file.  `magic` is the kind; `signature` is
  * computed from the sizes of all structs here, so that two builds with
- * different layouts refuse each other.
+ * different layouts reject each other.
  */
 struct tacho_file_head {
 	uint64_t magic;
@@ -88,12 +88,12 @@ struct tacho_slot {
 
 TACHO_ABI_ASSERT(sizeof(struct tacho_slot) == 256, "registry slot");
 
-/* What went wrong in a program that had no file to count it in: src/session/remark.h. */
+/* A failure in a program that had no file to count it in: src/session/remark.h. */
 struct tacho_remark {
 	uint64_t seq;		/* odd while written; even and not 0: valid */
 	uint64_t last;		/* CLOCK_REALTIME of the last time, ns */
 	uint64_t times;
-	int32_t pid;		/* who it was the last time */
+	int32_t pid;		/* the process, the last time */
 	char comm[16];
 	char text[212];
 };
@@ -104,7 +104,7 @@ TACHO_ABI_ASSERT(sizeof(struct tacho_remark) == 256, "remark");
 
 struct tacho_registry {
 	struct tacho_file_head head;
-	uint32_t remarks;	/* places of remarks given out */
+	uint32_t remarks;	/* slots of remarks allocated */
 	uint32_t pad0;
 	uint64_t pad[29];
 	struct tacho_slot slot[TACHO_SESSIONS_MAX];
@@ -128,35 +128,35 @@ struct tacho_registry {
  */
 
 /*
- * What the sessions want of one event, a bit for each session.  The site looks at
- * `wanted` alone.  A bit of `program` is set before that of `wanted` and cleared
+ * The sessions that use one event, a bit for each session.  The site reads only
+ * `wanted`.  A bit of `program` is set before that of `wanted` and cleared
  * after it, so that no hit of an event that only has triggers is recorded.
  */
 struct tacho_proc_state {
-	uint64_t wanted;	/* the site fires: enabled, or a trigger is on it, or targets it */
-	uint64_t program;	/* there are commands for it: a hit goes the long way */
+	uint64_t wanted;	/* the site fires: enabled, has a trigger, or is the target of one */
+	uint64_t program;	/* there are commands for it: a hit takes the slow path */
 };
 
 /*
- * A program that gave up its rights (setuid, chroot) cannot make files any more, nor can its
- * children.  But they inherit its mapping.  So a child without a file takes a seat in
- * that of its ancestor: a head and state words of its own.  It maps the words over
- * those of its parent, at the addresses where its sites look.  src/probe/procmap.c.
+ * A program that dropped privileges (setuid, chroot) can no longer create files, nor can its
+ * children, but they inherit its mapping.  A child without a file therefore takes a seat in
+ * the file of its ancestor: its own head and state words.  It maps the words over
+ * those of its parent, at the addresses that its sites read.  src/probe/procmap.c.
  *
  *	seat i	one word, in the head page of the file: pid | state << 32
  *		struct tacho_proc and state words, at TACHO_PROC_SEAT(i)
  *
- * The child takes a place that is free, or whose process has ended, by compare-and-swap.
- * Tools free the places of the dead.  Entries and texts are those of the file.  A
- * child that may not even map memory (seccomp), or has too many events for a seat, takes a
- * place only, and is switched with its parent; so is one for which no place is left, which
- * nobody knows of.
+ * The child takes a seat that is free, or whose process has ended, by compare-and-swap.
+ * Tools free the seats of ended processes.  Entries and texts are those of the file.  A
+ * child that cannot map memory (seccomp), or has too many events for a seat, takes only
+ * the seat's word and is switched with its parent.  So is a child for which no seat is
+ * left; tools do not see it.
  */
 enum tacho_seat_state {
 	TACHO_SEAT_FREE = 0,
 	TACHO_SEAT_TAKING = 1,
 	TACHO_SEAT_LIVE = 2,	/* it has its own head and state words */
-	TACHO_SEAT_SHARED = 3,	/* it looks at the words of its parent */
+	TACHO_SEAT_SHARED = 3,	/* it uses the words of its parent */
 };
 
 #define TACHO_SEATS_MAX		256
@@ -175,12 +175,12 @@ struct tacho_proc {
 	uint32_t flags;		/* enum tacho_proc_flag */
 	char comm[16];
 	char exe[256];		/* path of the program, cut if longer */
-	/* what went wrong inside the process, for `tacho status` */
-	uint64_t lost_events;	/* registrations refused: too many, or no memory */
+	/* failures inside the process, for `tacho status` */
+	uint64_t lost_events;	/* events that could not be registered: too many, or no memory */
 	uint64_t lost_map;	/* sessions that could not be mapped */
 	uint64_t lost_program;	/* commands that could not be compiled here */
-	uint64_t lost_stack;	/* call stacks that could not be taken or written, or told of */
-	uint64_t unseated;	/* forked children for which no place was left */
+	uint64_t lost_stack;	/* call stacks not walked or written, mappings not dumped */
+	uint64_t unseated;	/* forked children for which no seat was left */
 };
 
 #define TACHO_PROC_SEATS_OFF	2048u	/* of the seats' words */
@@ -198,7 +198,7 @@ enum tacho_proc_flag {
 };
 
 enum tacho_proc_event_flag {
-	TACHO_PROC_EVENT_GONE = 1,	/* its object was dlclose'd; may come back */
+	TACHO_PROC_EVENT_GONE = 1,	/* its object was dlclose'd; it may be loaded again */
 };
 
 struct tacho_proc_event {
@@ -217,13 +217,13 @@ TACHO_ABI_ASSERT(sizeof(struct tacho_proc_state) == 16, "state words");
 
 /*
  * Append-only, lock-free, and safe against a kill at any instruction:
- *	1. text_used is advanced with fetch-and-add: the room is mine;
+ *	1. text_used is advanced with fetch-and-add, which reserves the room;
  *	2. the text is written there;
  *	3. slots are compared from the start; the first one that is 0 is taken
- *	   with compare-and-swap.  If another process got it first, its text
- *	   is compared like the others, and the search goes on.
- * The slot's index is the event's id (common_type) in this session.  A dead
- * process leaves at worst a piece of unused text.
+ *	   with compare-and-swap.  If another process took it first, its text
+ *	   is compared like the others, and the search continues.
+ * The slot's index is the event's id (common_type) in this session.  A killed
+ * process leaves at most some unused text.
  *
  * A type text is "system:name\n" and then a kernel `format` file without its
  * "name:" and "ID:" lines:
@@ -241,16 +241,16 @@ struct tacho_type_slot {
 
 struct tacho_types {
 	struct tacho_file_head head;
-	uint64_t text_used;	/* bytes handed out, from 8 on */
+	uint64_t text_used;	/* bytes reserved, from 8 on */
 	uint64_t text_ready;	/* bytes whose blocks are allocated */
-	uint64_t lost;		/* types refused: the table or the text is full */
+	uint64_t lost;		/* types rejected: the table or the text is full */
 	uint64_t pad[3];
 	uint64_t slot[TACHO_EVENTS_MAX + 1];	/* struct tacho_type_slot as one word: text | len << 32 */
 };
 
 #define TACHO_TYPES_TEXT_OFF	TACHO_ABI_PAGE_UP(sizeof(struct tacho_types))
 #define TACHO_TYPES_TEXT_MAX	(64u << 20)
-/* Of a program's core dump: the text from here on is not in it. */
+/* A program's core dump excludes the text from here on. */
 #define TACHO_TYPES_TEXT_DUMPED	(4u << 20)
 #define TACHO_TYPES_SIZE	(TACHO_TYPES_TEXT_OFF + TACHO_TYPES_TEXT_MAX)
 #define TACHO_ABI_PAGE_UP(x)	(((x) + 4095u) & ~UINT64_C(4095))
@@ -258,14 +258,15 @@ struct tacho_types {
 /* ---- the commands of a session ------------------------------------------- */
 
 /*
- * Filters, triggers and definitions of synthetic events and event probes, as text.  Each traced process
- * compiles them for itself (src/probe/actions.h), so nothing here is ever run.
+ * Filters, triggers and definitions of synthetic events and event probes, as text.
+ * Each traced process compiles them for itself (src/probe/actions.h), so nothing in this
+ * file is executed.
  *
  *	Tools edit under the registry's lock: seq odd, edit, seq even.  A command's
- *	text comes before its state (release).  Places are reused;
- *	`serial` says which command was given last, and names its histograms.
- *	seq moves when rules or pids change, too: actions are compiled from both.
- *	Blocks of command[0..nr-1] are allocated, those behind are holes.
+ *	text is stored before its state (release).  Slots are reused; `serial` is the order
+ *	in which commands were set, and is part of the names of their histograms.
+ *	seq also changes when rules or pids change, because actions are compiled from both.
+ *	Blocks of command[0..nr-1] are allocated; the following ones are holes.
  */
 enum tacho_command_state {
 	TACHO_COMMAND_FREE = 0,
@@ -273,51 +274,51 @@ enum tacho_command_state {
 };
 
 enum tacho_command_kind {
-	TACHO_COMMAND_FILTER = 1,	/* text "0": no filter, whatever others say */
+	TACHO_COMMAND_FILTER = 1,	/* text "0": no filter, overrides earlier ones */
 	TACHO_COMMAND_TRIGGER = 2,
 	TACHO_COMMAND_SYNTH = 3,	/* event: "synthetic:<name>" */
 	/*
 	 * An event probe; event: "<group>:<name>", text: "SYSTEM.EVENT ARG... [if FILTER]".
-	 * `series` is the id of its type, whose text has an empty line behind its name.
+	 * `series` is the id of its type, whose text has an empty line after its name.
 	 */
 	TACHO_COMMAND_EPROBE = 4,
 };
 
 enum tacho_command_flag {
 	TACHO_COMMAND_PAUSED = 1,	/* a histogram that does not count */
-	TACHO_COMMAND_HIDDEN = 2,	/* made for another command: `owner` */
+	TACHO_COMMAND_HIDDEN = 2,	/* created for another command: `owner` */
 };
 
-/* One that enable_event or disable_event triggers target. */
+/* An event that enable_event or disable_event triggers target. */
 struct tacho_soft {
-	char event[TACHO_RULE_MAX];	/* "system:event"; "": a free place */
-	uint32_t disabled;		/* 1: not recorded.  Its triggers write it, and tools */
-	uint32_t users;			/* triggers that target it; the tools' */
+	char event[TACHO_RULE_MAX];	/* "system:event"; "": a free slot */
+	uint32_t disabled;		/* 1: not recorded.  Written by its triggers and by tools */
+	uint32_t users;			/* triggers that target it; written by tools */
 };
 
 struct tacho_command {
 	uint32_t state;		/* enum tacho_command_state */
 	uint32_t kind;		/* enum tacho_command_kind */
-	uint64_t left;		/* hits left, UINT64_MAX: no limit.  Processes count it down */
-	uint32_t serial;	/* from 1, in the order in which they were given */
+	uint64_t left;		/* hits left, UINT64_MAX: no limit.  Processes decrement it */
+	uint32_t serial;	/* from 1, in the order in which they were set */
 	uint32_t flags;		/* enum tacho_command_flag */
 	uint32_t soft;		/* its target is soft[soft - 1]; 0: it has none */
-	uint32_t series;	/* of hist: its maps are hist.<series>.<type> */
+	uint32_t series;	/* for hist: its maps are hist.<series>.<type> */
 	uint32_t owner;		/* serial */
 	uint32_t pad;
 	char event[TACHO_RULE_MAX];	/* "system:event", each part a glob */
-	char text[TACHO_COMMAND_TEXT];	/* as it was given; ends with NUL */
+	char text[TACHO_COMMAND_TEXT];	/* as set by the user; ends with NUL */
 };
 
 struct tacho_commands {
 	struct tacho_file_head head;
 	uint32_t seq;		/* odd while a tool edits */
-	uint32_t nr;		/* places that were ever used */
-	uint32_t serials;	/* commands ever given */
+	uint32_t nr;		/* slots ever used */
+	uint32_t serials;	/* commands ever set */
 	uint32_t pad0;
 	/* counted by processes */
-	uint64_t too_deep;	/* synthetic events: made by synthetic events, and so on */
-	uint64_t lost_map;	/* histograms that could not be made or mapped */
+	uint64_t too_deep;	/* synthetic events generated by synthetic events, and so on */
+	uint64_t lost_map;	/* histograms that could not be created or mapped */
 	uint64_t pad1[2];
 	struct tacho_soft soft[TACHO_SOFT_MAX];
 	struct tacho_command command[TACHO_COMMANDS_MAX];
@@ -329,17 +330,17 @@ TACHO_ABI_ASSERT(sizeof(struct tacho_command) % 8 == 0, "command");
 /* ---- a session ------------------------------------------------------------ */
 
 enum tacho_session_flag {
-	TACHO_SESSION_OVERWRITE = 1,	/* flight recorder: old sub-buffers go */
+	TACHO_SESSION_OVERWRITE = 1,	/* flight recorder: old sub-buffers are overwritten */
 	TACHO_SESSION_FORK = 2,		/* children of listed pids are listed too */
-	TACHO_SESSION_PERSIST = 4,	/* the directory lies on a disk of its own */
-	TACHO_SESSION_ENDED = 8,	/* stopped for good: no trigger starts it again */
+	TACHO_SESSION_PERSIST = 4,	/* the directory is on a disk (tacho create --dir) */
+	TACHO_SESSION_ENDED = 8,	/* stopped permanently: no trigger starts it again */
 	TACHO_SESSION_LINKED = 16,	/* linked buffers, its owner's: no snapshot, no resizing */
 };
 
 enum tacho_session_state {
 	TACHO_STATE_STOPPED = 0,
 	TACHO_STATE_RECORDING = 1,
-	TACHO_STATE_DEAD = 2,		/* destroyed: unmap, forget */
+	TACHO_STATE_DEAD = 2,		/* destroyed: writers unmap it */
 };
 
 enum tacho_clock {
@@ -350,7 +351,7 @@ enum tacho_clock {
 
 #define TACHO_ASKED_TIMES	4u	/* snapshots whose times are kept */
 
-/* One moment, read together: to convert and to place a trace in real time. */
+/* A clock snapshot, to convert ticks to real time. */
 struct tacho_clock_pair {
 	uint64_t ticks;		/* of the session's clock */
 	uint64_t realtime;	/* CLOCK_REALTIME, ns since 1970 */
@@ -359,12 +360,12 @@ struct tacho_clock_pair {
 /* One line of `enable` or `disable`, applied in order; the last match wins. */
 struct tacho_rule {
 	uint32_t enable;	/* 1 or 0 */
-	uint16_t group;		/* rules that were given as one word have one; 0: none */
-	uint16_t matched;	/* a process that is traced had such an event; it says so */
+	uint16_t group;		/* common to rules that were set as one word; 0: none */
+	uint16_t matched;	/* a traced process has had such an event, and sets this */
 	char glob[TACHO_RULE_MAX];	/* "system:event", each part a glob */
 };
 
-/* A thread that recorded: what common_pid means.  Written by itself. */
+/* A thread that has recorded: the process of a common_pid.  Written by the thread. */
 struct tacho_task {
 	uint64_t seq;		/* odd while written; even and not 0: valid */
 	int32_t tid;
@@ -375,8 +376,8 @@ struct tacho_task {
 /*
  * A lane is a ring of rings: the buffers of one CPU (lanes 0..nr_cpus-1,
  * written by restartable sequences), of writers without rseq (the fallback
- * lanes after them, written under `lock`), or of records of a CPU that are brought later than
- * they happened (the late lanes at the end).  The protocol is in src/ring/ring.h.
+ * lanes after them, written under `lock`), or of records of a CPU that are written later
+ * than they occurred (the late lanes at the end).  The protocol is in src/ring/ring.h.
  */
 struct tacho_lane {
 	uint64_t cursor;	/* committed position, see src/ring/ring.h */
@@ -390,9 +391,9 @@ struct tacho_lane {
 	uint64_t lost_busy;	/* no lane was free, or its buffer could not be mapped */
 	uint64_t pad1[5];
 
-	/* tools', under the registry's lock: src/ring/ring.h section 9 */
-	uint64_t moves;		/* counted before a tool touches a buffer that is not written */
-	uint32_t home;		/* first id of the pair in use, once the cursor is gone */
+	/* written by tools, under the registry's lock: src/ring/ring.h section 9 */
+	uint64_t moves;		/* incremented before a tool changes a buffer that is not current */
+	uint32_t home;		/* first id of the pair in use, when the cursor is gone */
 	uint32_t pad2;
 	uint64_t pad3[6];
 	uint64_t pad4[8];
@@ -402,12 +403,12 @@ TACHO_ABI_ASSERT(sizeof(struct tacho_lane) == 256, "lane");
 
 enum tacho_buffer_flag {
 	TACHO_BUFFER_MADE = 1,		/* its file exists and is allocated */
-	TACHO_BUFFER_OVERWRITE = 2,	/* else it discards when full */
-	TACHO_BUFFER_FROZEN = 4,	/* shifted out: readable, nobody writes */
+	TACHO_BUFFER_OVERWRITE = 2,	/* overwrite mode (otherwise discard mode) */
+	TACHO_BUFFER_FROZEN = 4,	/* shifted out: readable, no longer written */
 };
 
 /*
- * The open sub-buffer of a buffer, by the parity of its number: what its header says, for
+ * The open sub-buffer of a buffer, by the parity of its number: a copy of its header for
  * writers, which never read a buffer's memory.
  */
 struct tacho_open {
@@ -420,7 +421,7 @@ struct tacho_open {
 struct tacho_buffer {
 	uint64_t saved;		/* the lane's cursor when it was shifted out */
 	uint32_t flags;		/* enum tacho_buffer_flag */
-	uint32_t next;		/* id to shift to; its own id: stays */
+	uint32_t next;		/* id to shift to; its own id: no shift */
 	uint32_t nr_subs;	/* sub-buffers, a power of two */
 	uint32_t pad0;
 	/* packet_seq_num of the first sub-buffer since it was shifted in */
@@ -436,7 +437,7 @@ struct tacho_buffer {
 
 TACHO_ABI_ASSERT(sizeof(struct tacho_buffer) == 128, "buffer");
 
-/* Process ids.  Edited as rules are; children that are followed add themselves. */
+/* Process ids.  Edited like rules; children that are followed add themselves. */
 struct tacho_pids {
 	uint32_t nr;
 	uint32_t pad;
@@ -455,7 +456,7 @@ struct tacho_control {
 	uint32_t nr_fallback;	/* lanes nr_cpus..nr_cpus+nr_fallback-1 */
 	uint32_t sub_shift;	/* log2 of the sub-buffer's bytes */
 	uint32_t nr_subs;	/* default per buffer, a power of two */
-	uint32_t nr_late;	/* lanes after those: late ones, of CPU 0 on */
+	uint32_t nr_late;	/* late lanes after those, from CPU 0 on */
 	uint32_t pad0;
 	uint64_t clock_freq;	/* ticks per second */
 	struct tacho_clock_pair start;
@@ -469,8 +470,8 @@ struct tacho_control {
 	uint32_t wanted;	/* readers waiting: wake them at a sub-buffer change */
 
 	/*
-	 * Snapshots that triggers asked for; a futex word.  Before it is counted, their times
-	 * are stored: the latest, and each one's at its turn, which `asking` gives.
+	 * Number of snapshots requested by triggers; a futex word.  Before it is incremented,
+	 * the time of the request is stored: as the latest, and in the slot by `asking`.
 	 */
 	uint32_t asked;
 	uint32_t asking;
@@ -481,19 +482,19 @@ struct tacho_control {
 	uint32_t wake __attribute__((aligned(64)));
 	uint32_t pad1;
 
-	/* edited as commands are, and seq of struct tacho_commands tells */
+	/* edited like commands, with seq of struct tacho_commands */
 	uint32_t nr_rules __attribute__((aligned(64)));
-	uint32_t groups;	/* of rules, ever given; the tools' */
+	uint32_t groups;	/* groups of rules ever used; written by tools */
 	struct tacho_rule rule[TACHO_RULES_MAX];
 
-	struct tacho_pids pids;		/* to trace; none: all */
-	struct tacho_pids not_pids;	/* and of these, not */
+	struct tacho_pids pids;		/* processes to trace; none: all */
+	struct tacho_pids not_pids;	/* processes to exclude */
 
 	struct tacho_task task[TACHO_TASKS_MAX];
 };
 
 #define TACHO_CONTROL_LANES_OFF	TACHO_ABI_PAGE_UP(sizeof(struct tacho_control))
-/* A lane and its buffers; a power of two, which a writer's shift counts on. */
+/* A lane and its buffers; a power of two, because writers compute addresses by a shift. */
 #define TACHO_LANE_SHIFT	14
 #define TACHO_LANE_STRIDE	(1u << TACHO_LANE_SHIFT)
 TACHO_ABI_ASSERT(sizeof(struct tacho_lane) + TACHO_BUFFERS_MAX *

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi/site.h - what an instrumented object and libtacho say to each other.
+ * abi/site.h - the interface between an instrumented object and libtacho.
  *
- * Types and symbols only; the macros of <tacho/tracepoint.h> fill these structs
- * in.  Every struct begins with its size, new members are added at the end
- * only, so objects and libraries of different age work together.
+ * Types and symbols only; the macros of <tacho/tracepoint.h> fill in these structs.
+ * Each struct starts with its size, and new members are added only at the end, so objects
+ * and libraries of different versions work together.
  *
- * The life of a tracepoint
- *	off	state points at two constant zeros inside the object.  The site
- *		is three loads, an or and a branch not taken: the third load is
- *		that of the semaphore, for who attached himself to the SDT note.
+ * The states of a tracepoint
+ *	off	`state` points to two constant zeros inside the object.  The site
+ *		costs three loads, an or and an untaken branch.  The third load is
+ *		that of the semaphore, for tools that attach to the SDT note.
  *	known	tacho_object_register() moved `state` to two words in the
  *		process's file DIR/proc/<pid> (struct tacho_proc_state), where tools
  *		set bits.
  *	hit	the first word is not 0: the site's function builds the raw event
- *		on its stack and calls ops->write(), which looks at the second.
+ *		on its stack and calls ops->write(), which reads the second word.
  *
- * Without libtacho at run time (TACHO_OPTIONAL) nothing ever leaves `off`.
+ * Without libtacho at run time (TACHO_OPTIONAL) all tracepoints remain `off`.
  */
 #ifndef TACHO_ABI_SITE_H
 #define TACHO_ABI_SITE_H
@@ -36,7 +36,7 @@ struct tacho_event_field {
 	uint32_t align;
 };
 
-/* What TRACE_DEFINE_ENUM and TRACE_DEFINE_SIZEOF say: a name in print fmt. */
+/* The value of a name in print fmt: TRACE_DEFINE_ENUM and TRACE_DEFINE_SIZEOF. */
 struct tacho_event_eval {
 	const char *system;
 	const char *name;	/* "RED", "sizeof(struct x)" */
@@ -46,7 +46,7 @@ struct tacho_event_eval {
 struct tacho_event;
 struct tacho_control;		/* abi/shm.h */
 
-/* What libtacho gives to objects.  All calls: any thread, any signal handler. */
+/* The calls that libtacho provides to objects.  Any thread, any signal handler. */
 struct tacho_event_ops {
 	uint32_t struct_size;
 	uint32_t pad;
@@ -54,16 +54,16 @@ struct tacho_event_ops {
 	/*
 	 * Records one raw event of len bytes at raw (8 <= len <=
 	 * TACHO_RAW_MAX, 8-aligned, room for len rounded up to 8), in each session
-	 * that wants it.  The common fields are filled in.  Preserves errno.
-	 * What cannot be recorded is counted.
+	 * that has it enabled.  Fills in the common fields.  Preserves errno.
+	 * Counts events that cannot be recorded.
 	 */
 	void (*write)(struct tacho_event *ev, void *raw, size_t len);
 
 	/*
-	 * Memory for a raw event that is too large for the stack: len bytes,
-	 * 8-aligned, or NULL (the loss is counted).  Give it back with
-	 * scratch_put() before the thread asks again.  A signal handler that
-	 * interrupts the owner gets NULL.
+	 * Returns memory for a raw event that is too large for the stack: len bytes,
+	 * 8-aligned, or NULL (the loss is counted).  Release it with scratch_put()
+	 * before the thread calls again.  Returns NULL in a signal handler that
+	 * interrupts the owner.
 	 */
 	void *(*scratch_get)(struct tacho_event *ev, size_t len);
 	void (*scratch_put)(void *raw);
@@ -79,18 +79,18 @@ struct tacho_event_ops {
 		       uint64_t d);
 
 	/*
-	 * As write(), but in those sessions only whose bits are set in mask, as in a
-	 * state word: for who judges by itself what a session shall have.
+	 * As write(), but only in the sessions whose bits are set in mask, as in a
+	 * state word; for callers that decide themselves which sessions get the event.
 	 */
 	void (*write_mask)(struct tacho_event *ev, void *raw, size_t len,
 			   uint64_t mask);
 
 	/*
-	 * The session behind a bit of state words as it is mapped here, now if need be;
-	 * NULL: there is none, or it cannot be had.  It stays mapped; all of it is 0
-	 * when the session has been destroyed.  Who looks at a lane's cursor behind
-	 * write() finds it sooner by this mapping than by one of his own: what was just
-	 * stored is handed to a load from the same address only.
+	 * Returns this process's mapping of the session with this bit in state words, and
+	 * maps it if necessary; NULL if there is no such session, or it cannot be mapped.
+	 * The mapping remains; it is all 0 after the session was destroyed.  A caller that
+	 * reads a lane's cursor after write() should use this mapping and not another one,
+	 * because the processor forwards a store only to loads from the same address.
 	 */
 	struct tacho_control *(*control)(uint32_t bit);
 };
@@ -103,7 +103,7 @@ enum tacho_event_flag {
 struct tacho_event {
 	uint32_t struct_size;
 	uint16_t flags;				/* enum tacho_event_flag */
-	uint16_t semaphore;			/* abi/sdt.h; the kernel and debuggers count it */
+	uint16_t semaphore;			/* abi/sdt.h; the kernel and debuggers change it */
 	const uint64_t *state;			/* two words; never NULL */
 	const struct tacho_event_ops *ops;	/* set before state leaves zero */
 	uint32_t index;				/* in the process's file */
@@ -111,8 +111,8 @@ struct tacho_event {
 	const char *system;
 	const char *name;
 	const struct tacho_event_field *fields;	/* common fields not included */
-	const char *print_fmt;			/* all after "print fmt: " */
-	void *session;				/* libtacho's: who got the last one */
+	const char *print_fmt;			/* the text after "print fmt: " */
+	void *session;				/* private: the session of the last event */
 };
 
 #define TACHO_SEMAPHORE_AT	6	/* for the assembler */
@@ -122,7 +122,7 @@ TACHO_ABI_ASSERT(offsetof(struct tacho_event, semaphore) == TACHO_SEMAPHORE_AT,
 /* All tracepoints of one object (program or shared library). */
 struct tacho_object {
 	uint32_t struct_size;
-	uint32_t registered;			/* libtacho's */
+	uint32_t registered;			/* private to libtacho */
 	struct tacho_event *const *events;	/* NULL entries are skipped */
 	struct tacho_event *const *events_end;
 	const struct tacho_event_eval *const *evals;
@@ -130,23 +130,23 @@ struct tacho_object {
 };
 
 /*
- * tacho_object_register - make an object's tracepoints known.
+ * tacho_object_register - register an object's tracepoints.
  *
- * Called from a constructor of the object.  Registering twice does nothing.  Events
- * that sessions want already are on when it returns.  The object stays the
- * caller's and must live until tacho_object_unregister().
+ * Called by a constructor of the object.  Has no effect if the object is already
+ * registered.  Enables events for existing sessions before it returns.  The object remains
+ * the caller's and must exist until tacho_object_unregister().
  *
- * Context: one thread or several, not from signal handlers.
+ * Context: any thread, but not a signal handler.
  *
- * Returns 0, or a negative errno when tracing is not possible (no run-time
- * directory, no memory); the sites stay off and nothing is printed.
+ * Returns 0, or a negative errno if tracing is not possible (no run-time
+ * directory, no memory); the sites then remain off and nothing is printed.
  */
 int tacho_object_register(struct tacho_object *object);
 
 /*
- * tacho_object_unregister - forget an object that goes away.
+ * tacho_object_unregister - unregister an object that is unloaded.
  *
- * Called from its destructor.  No site of the object may be running.
+ * Called by its destructor.  No site of the object may be running.
  */
 void tacho_object_unregister(struct tacho_object *object);
 

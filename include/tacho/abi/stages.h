@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi/stages.h - what the event macros mean, stage by stage.
+ * abi/stages.h - the definitions of the event macros, stage by stage.
  *
- * A trace header is text that says what an event is; what that text becomes
- * depends on the macros at the moment it is read.  <tacho/tracepoint.h>
+ * A trace header describes events by macros.  Each time it is included, other
+ * definitions of the macros generate other code from it.  <tacho/tracepoint.h>
  * includes this file for stage 0, <tacho/define_trace.h> for all others, and
- * reads the trace header anew in each.  No include guard, therefore.
+ * includes the trace header again in each.  This file therefore has no include guard.
  *
  *	0  declare	trace_x(), trace_x_enabled()
  *	1  struct	struct tacho_raw_x: the fixed part of the raw event
@@ -13,32 +13,31 @@
  *			the source pointer of each variable field
  *	3  fields	tacho_fields_x[]: the field table
  *	4  measure	tacho_measure_x(): fills struct tacho_sizes_x
- *	5  probe	tacho_class_x() builds a raw event, tacho_probe_x() is
- *			what trace_x() calls
- *	6  check	compiles TP_printk as C, so that wrong formats are
- *			noticed; emits nothing
+ *	5  probe	tacho_class_x() builds a raw event; trace_x() calls
+ *			tacho_probe_x()
+ *	6  check	compiles TP_printk as C, so that the compiler reports wrong
+ *			formats; emits nothing
  *	7  event	struct tacho_event, evals, pointers to both
- *	9  end		no macro of a stage is left
+ *	9  end		undefines all macros of the stages
  *
- * Everything belongs to a class (DECLARE_EVENT_CLASS) but stage 0 and the
- * second halves of 5 and 7, which belong to an event.  TRACE_EVENT is a class and an
- * event of the same name.
+ * Stage 0 and the second halves of 5 and 7 belong to an event, everything else to a class
+ * (DECLARE_EVENT_CLASS).  TRACE_EVENT is a class and an event of the same name.
  *
- * Fields come down to few forms:
+ * Fields are reduced to a few forms:
  *
  *	TACHO_FIX(type, item, decl, sgn)		one value
  *	TACHO_ARR(type, item, len, decl, sgn)		an array of fixed length
  *	TACHO_DYN(loc, item, text, sgn, bytes)		variable length
  *	TACHO_SRC(loc, item, src, max)			a string with its source
  *
- * where loc is data or rel, decl and text are string literals made from what
- * the user wrote (`bool` must not become `_Bool`), and bytes and max are
- * expressions over the event's arguments.  max is the length to make room for,
+ * where loc is data or rel, decl and text are string literals of the source text
+ * (`bool` must not become `_Bool`), and bytes and max are
+ * expressions over the event's arguments.  max is the length to reserve,
  * SIZE_MAX for the string's own.
  *
- * Macros end with __extension__ where nothing else swallows the semicolon after
- * them: `__extension__ ;` is silent under -Wpedantic, and before another declaration
- * it is harmless, so a missing semicolon is fine as well.
+ * Macros end with __extension__ if nothing else consumes the semicolon after
+ * them: `__extension__ ;` causes no warning with -Wpedantic, and before another declaration
+ * it has no effect, so a missing semicolon is also accepted.
  */
 
 #undef TRACE_EVENT
@@ -127,7 +126,7 @@
 
 #if TACHO_STAGE != 9
 
-/* Anew in each stage: the trace header may have undefined it again. */
+/* Defined again in each stage, because the trace header may have undefined it. */
 #if TACHO_STAGE != 0 && !defined(TRACE_INCLUDE_FILE)
 #define TRACE_INCLUDE_FILE TRACE_SYSTEM
 #define TACHO_UNDEF_INCLUDE_FILE
@@ -143,7 +142,7 @@
 	DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print) \
 	DEFINE_EVENT_CONDITION(name, name, proto, args, cond)
 
-/* Permissions of the kernel's perf; nothing in programs has them. */
+/* Permissions of the kernel's perf, which programs do not have. */
 #define TRACE_EVENT_FLAGS(name, value)		__extension__
 #define TRACE_EVENT_PERF_PERM(name, ...)	__extension__
 
@@ -212,7 +211,7 @@
 #define TRACE_DEFINE_SIZEOF(a)	__extension__
 #endif
 
-/* Events are of no concern to the stages that work on classes. */
+/* Stages that work on classes ignore events. */
 #if TACHO_STAGE >= 1 && TACHO_STAGE <= 4
 #define DEFINE_EVENT(tmpl, name, proto, args) __extension__
 #define DEFINE_EVENT_PRINT(tmpl, name, proto, args, print) __extension__
@@ -301,8 +300,8 @@
 
 /*
  * Offsets are filled in at start by tacho_object_layout(): these
- * macros do not know the struct's name.  The entry after the last carries
- * where the fields end, to check it.
+ * macros do not know the struct's name.  The entry after the last has the offset of
+ * the end of the fields, for a check.
  */
 #define TACHO_FIX(type, item, decl, sgn) \
 	{ decl, 0, (uint32_t)sizeof(type), sgn, TACHO_FIELD_ALIGN(type) },
@@ -355,7 +354,7 @@
 
 #define TACHO_LOC_data(item) \
 	__entry->__data_loc_##item = tacho_sizes_.item;
-/* Counts from the end of the word; the length above stays as it is. */
+/* Relative to the end of the word; the length in the upper half does not change. */
 #define TACHO_LOC_rel(item) \
 	__entry->__rel_loc_##item = tacho_sizes_.item - \
 		(uint32_t)TACHO_REL_BASE(item);
@@ -430,9 +429,8 @@
 			__get_rel_dynamic_array_len(dst), src, (size_t)(len))
 
 /*
- * An event without variable fields needs just its struct on the stack, one with
- * them gets TACHO_STACK_RAW bytes, and what does not fit there is built in
- * libtacho's scratch memory.
+ * An event without variable fields needs only its struct on the stack.  One with variable
+ * fields gets TACHO_STACK_RAW bytes; a larger one is built in libtacho's scratch memory.
  */
 #define TACHO_STACK_BYTES(name)						\
 	(sizeof(struct tacho_raw_##name) > TACHO_STACK_RAW ? 8 :	\
@@ -476,14 +474,14 @@
 	}
 
 /*
- * The SDT note is here, where arguments are anyway: a second use of them at the site keeps
- * clang from computing them behind the branch.
+ * The SDT note is here, where the arguments are available: a second use of them at the
+ * site would keep clang from computing them after the branch.
  */
 #define TACHO_PROBE_NOTE(name, args)					\
 		TACHO_SDT_GUARDED("tacho_event_" #name,			\
 				  TACHO_STR(TRACE_SYSTEM), #name, args);
 
-/* Somebody who is attached to the SDT note lets a site come here, too. */
+/* A tool that is attached to the SDT note also makes a site call this. */
 #define TACHO_PROBE_WANTED(ev)	__builtin_expect(tacho_event_recorded(ev), 1)
 
 #define DEFINE_EVENT(tmpl, name, proto, args)				\
@@ -514,7 +512,7 @@
 /* ---- 6: check ----------------------------------------------------------- */
 #elif TACHO_STAGE == 6
 
-/* Only types matter here: nothing of this runs. */
+/* Only types matter here; this code never runs. */
 #define TACHO_CHECK_DATA(item, type) \
 	((type)tacho_check_data(__entry->__data_loc_##item))
 #define TACHO_CHECK_REL(item, type) \
