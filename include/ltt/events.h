@@ -2,22 +2,21 @@
 /*
  * <ltt/events.h> - the events of the Linux Trace Toolkit, trace format 2.3.
  *
- * A record is a header word, then the struct of its event, then data of any
- * length where the event has some, then zeros up to a multiple of 8:
+ * A record is a header word, then the struct of its event, then data of variable
+ * length if the event has any, then zeros up to a multiple of 8:
  *
  *	 0         4      5        6      8
  *	+---------+------+--------+------+--------------------
  *	| time    | id   | sub id | size | struct, data, zeros
  *	+---------+------+--------+------+--------------------
  *
- * `size` counts all of it.  A record of an event whose bit in the details mask is
- * clear is the header word alone.
+ * `size` is the size of the complete record.  If the event's bit in the details mask is
+ * clear, the record is the header word alone.
  *
- * The structs come in two flavours, chosen when the tracer was built: that of
- * machines with 32-bit pointers is packed, that with 64-bit pointers is laid out
- * as the compiler does.  trace_<event>32 and trace_<event>64 are the two;
- * trace_<event> is that of LTT_HOSTPTR_BITS, which is this machine's unless it
- * was defined before.
+ * The structs have two layouts, selected when the tracer was built: with 32-bit pointers
+ * they are packed, with 64-bit pointers they have the compiler's layout.
+ * trace_<event>32 and trace_<event>64 are the two; trace_<event> is that of
+ * LTT_HOSTPTR_BITS, which can be defined before the include (default: this machine's).
  *
  * Numbers are in the byte order of the traced machine.  docs/ltt.md describes files.
  */
@@ -47,9 +46,9 @@
 #define TRACE_BUFFER_START	17	/* first in each buffer */
 #define TRACE_BUFFER_END	18	/* last in each buffer */
 #define TRACE_NEW_EVENT		19	/* declares a custom event */
-#define TRACE_CUSTOM		20	/* one of those */
+#define TRACE_CUSTOM		20	/* a custom event */
 #define TRACE_CHANGE_MASK	21	/* from here on another event mask */
-#define TRACE_HEARTBEAT		22	/* only there so that the time can be told */
+#define TRACE_HEARTBEAT		22	/* only marks the time, for 32-bit wraps */
 #define TRACE_MAX		TRACE_HEARTBEAT
 
 /* The same, as kernel code writes them. */
@@ -77,7 +76,7 @@
 #define TRACE_EV_CHANGE_MASK	TRACE_CHANGE_MASK
 #define TRACE_EV_HEARTBEAT	TRACE_HEARTBEAT
 
-/* Sub ids; 0 stands in records of events that have none. */
+/* Sub ids; 0 in records of events that have none. */
 #define TRACE_SOFT_IRQ_BOTTOM_HALF		1
 #define TRACE_SOFT_IRQ_SOFT_IRQ			2
 #define TRACE_SOFT_IRQ_TASKLET_ACTION		3
@@ -126,7 +125,7 @@
 #define TRACE_NETWORK_PACKET_IN		1
 #define TRACE_NETWORK_PACKET_OUT	2
 
-/* Machines.  Those behind PPC64 are ours: ELF's numbers, which nobody had given. */
+/* Machines.  Those after PPC64 are tacho's: their ELF numbers, which LTT never used. */
 #define TRACE_ARCH_TYPE_I386	1
 #define TRACE_ARCH_TYPE_PPC	2
 #define TRACE_ARCH_TYPE_SH	3

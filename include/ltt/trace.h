@@ -16,21 +16,21 @@
  *	$ ./program
  *	$ tracevisualizer run.ltt
  *
- * A *trace* is any recording that takes LTT's events, whoever began it.  Each has
+ * A *trace* is any recording that has LTT's events enabled.  Each has
  *
  *	an event mask	bit n: events of id n are recorded.  START, BUFFER_START and
  *			CHANGE_MASK always are
- *	a details mask	bit n: with their struct; else a record is its header word alone
- *	id filters	whose events are recorded
+ *	a details mask	bit n: with their struct; otherwise as a header word alone
+ *	id filters	the processes, groups and users whose events are recorded
  *
- * for all programs: what began it says with which masks, these calls and those of
- * <ltt/tracer.h> change them.
+ * They apply to all programs.  The process that begins the trace sets the masks; these
+ * calls and those of <ltt/tracer.h> change them.
  *
- * Ids of custom events are unique on the machine: those of a process lie at 256 times its
- * pid and up.  A process has at most TRACE_CUSTOM_EVENTS_MAX at a time, and makes as many
- * in all as fit there.
+ * Ids of custom events are unique on the machine: those of a process start at 256 times
+ * its pid.  A process can have at most TRACE_CUSTOM_EVENTS_MAX at a time, and can create
+ * as many in total as fit in that range.
  *
- * All functions may be called by any thread, and none from a signal handler.  Errors are
+ * Any thread may call all functions, but not in a signal handler.  Errors are
  * negative errno values.
  */
 #ifndef LTT_TRACE_H
@@ -51,7 +51,7 @@ extern "C" {
 /*
  * trace_create_event - declares a custom event, and records its NEW_EVENT.
  *
- * type, desc and form are copied, and cut to the CUSTOM_EVENT_*_STR_LEN with their NUL;
+ * type, desc and form are copied, and truncated to CUSTOM_EVENT_*_STR_LEN with their NUL;
  * NULL is "".  format_type: CUSTOM_EVENT_FORMAT_TYPE_.  desc is also the format of
  * trace_std_formatted_event().  Returns the id; -EINVAL for another format type,
  * -ENOMEM: no more ids, or no memory.
@@ -59,67 +59,67 @@ extern "C" {
 int trace_create_event(const char *type, const char *desc, int format_type,
 		       const char *form);
 
-/* The same; the event goes when the process `owner` does. */
+/* The same; the event is removed when the process `owner` ends. */
 int trace_create_owned_event(const char *type, const char *desc, int format_type,
 			     const char *form, pid_t owner);
 
-/* Forgets an event.  Nothing is recorded; unknown ids are fine. */
+/* Removes an event.  Nothing is recorded; unknown ids are ignored. */
 void trace_destroy_event(int id);
 
-/* Forgets all events of an owner. */
+/* Removes all events of an owner. */
 void trace_destroy_owners_events(pid_t owner);
 
 /*
- * Records the NEW_EVENT of all events again, in all traces.  A trace that began after they were
- * made is told by itself, before the next custom event.
+ * Records the NEW_EVENT of all events again, in all traces.  This is not needed for a trace
+ * that begins later, which gets them automatically before the next custom event.
  */
 void trace_reregister_custom_events(void);
 
 /*
  * trace_std_formatted_event - records an event whose data is text: its desc as a printf()
- * format, with the arguments that it names, at most CUSTOM_EVENT_FINAL_STR_LEN bytes
- * with the NUL.  0; -ENOMEDIUM: there is no such event.
+ * format, with its arguments, at most CUSTOM_EVENT_FINAL_STR_LEN bytes
+ * with the NUL.  Returns 0; -ENOMEDIUM: no such event.
  */
 int trace_std_formatted_event(int id, ...);
 
 /*
  * trace_raw_event - records an event with size bytes of data, at most
- * CUSTOM_EVENT_MAX_SIZE; more is cut.  0; -ENOMEDIUM: there is no such event; -EINVAL: a
- * negative size.
+ * CUSTOM_EVENT_MAX_SIZE; more is truncated.  Returns 0; -ENOMEDIUM: no such event;
+ * -EINVAL: a negative size.
  */
 int trace_raw_event(int id, int size, const void *data);
 
 /* ---- the kernel's own events ---- */
 
-/* An event and its sub event, as they stand in a header word. */
+/* An event and its sub event, as in a header word. */
 #define TRACE_SUB(event_id, sub_id)	((unsigned int)(event_id) | (unsigned int)(sub_id) << 8)
 
 #define TRACE_FILE_NAME_MAX	4095
 
-/* Of FILE_SYSTEM, EXEC and OPEN.  event_data2 becomes the length of the name. */
+/* For FILE_SYSTEM, EXEC and OPEN.  event_data2 is set to the length of the name. */
 struct trace_named_file {
 	trace_file_system file;
-	const char *name;	/* NULL: ""; TRACE_FILE_NAME_MAX bytes at most, more is cut */
+	const char *name;	/* NULL: ""; truncated to TRACE_FILE_NAME_MAX bytes */
 };
 
 /*
- * trace_event - records an event of an id of the kernel's, for programs that do what a kernel
- * does, and for those that play back what one did.
+ * trace_event - records an event with a kernel id, for programs that do the work of a kernel,
+ * and for programs that replay a trace.
  *
- * event: an id from SYSCALL_ENTRY to NETWORK, or HEARTBEAT; with TRACE_SUB() where it has sub
- * events.  event_struct: the struct of <ltt/events.h> in the flavour of this machine, of
+ * event: an id from SYSCALL_ENTRY to NETWORK, or HEARTBEAT; with TRACE_SUB() if it has sub
+ * events.  event_struct: the struct of <ltt/events.h> in this machine's layout, for
  * FILE_SYSTEM EXEC and OPEN struct trace_named_file; NULL for events without one.  It is not
- * kept.  0, also when no trace takes it; -EINVAL: there is no such event, or it is made by a
- * call of its own (NEW_EVENT, CUSTOM, CHANGE_MASK) or by who writes files (START, BUFFER_START,
- * BUFFER_END); or its struct is missing.  -ENOMEM.
+ * kept.  Returns 0, also if no trace records the event; -EINVAL: no such event, an event of
+ * another call (NEW_EVENT, CUSTOM, CHANGE_MASK) or of the trace writer (START, BUFFER_START,
+ * BUFFER_END), or a missing struct; -ENOMEM.
  */
 int trace_event(unsigned int event, const void *event_struct);
 
 /* ---- callbacks ---- */
 
 /*
- * What callbacks are given: of NEW_EVENT trace_new_event, of CUSTOM this, of CHANGE_MASK
- * trace_change_mask, of others what trace_event() was.
+ * The argument of callbacks: for NEW_EVENT trace_new_event, for CUSTOM this struct, for
+ * CHANGE_MASK trace_change_mask, for other events the argument of trace_event().
  */
 struct trace_custom_event {
 	trace_custom custom;
@@ -129,39 +129,39 @@ struct trace_custom_event {
 typedef void (*tracer_callback)(uint8_t event_id, void *event);
 
 /*
- * trace_register_callback - has fn called after each event of this process with this id,
- * whether it is recorded or not; of several in the order in which they were registered.  fn may
- * call what is declared here, and does not change the struct.  0; -EINVAL: programs make
- * no events of this id; -ENOMEM.
+ * trace_register_callback - calls fn after each event of this process with this id,
+ * whether the event is recorded or not.  Several callbacks are called in the order of their
+ * registration.  fn may call the functions of this header, and must not change the struct.
+ * Returns 0; -EINVAL: programs cannot record events with this id; -ENOMEM.
  */
 int trace_register_callback(tracer_callback fn, uint8_t event_id);
 
-/* 0, or -ENOMEDIUM: it was not registered. */
+/* Returns 0, or -ENOMEDIUM: it was not registered. */
 int trace_unregister_callback(tracer_callback fn, uint8_t event_id);
 
-/* ---- as LTT's library for programs has it: all -1 while not attached ---- */
+/* ---- LTT's library for programs: all return -1 while not attached ---- */
 
-/* 0. */
+/* Return 0. */
 int trace_attach(void);
 int trace_detach(void);
 
-/* trace_raw_event(). */
+/* As trace_raw_event(). */
 int trace_user_event(int id, int size, const void *data);
 
 /*
- * Another event mask for all traces: records CHANGE_MASK with it, then uses it.  Details masks
- * stay.  0; -ENODEV: there is no trace; -EPERM, -ENOMEM.
+ * Sets the event mask of all traces: records CHANGE_MASK with it, then uses it.  Details
+ * masks do not change.  Returns 0; -ENODEV: there is no trace; -EPERM, -ENOMEM.
  */
 int trace_set_event_mask(trace_event_mask mask);
 
-/* What is on in any of them.  0, -ENODEV, -EPERM, -ENOMEM. */
+/* Returns in *mask the events enabled in any trace.  0, -ENODEV, -EPERM, -ENOMEM. */
 int trace_get_event_mask(trace_event_mask *mask);
 
-/* One bit of it, as these two: -EINVAL for an id that no event has. */
+/* Set and clear one bit of it.  Errors as above; -EINVAL for an unknown id. */
 int trace_enable_event_trace(int event_id);
 int trace_disable_event_trace(int event_id);
 
-/* 1: some trace takes events of this id from this process; 0.  Costs some loads. */
+/* Returns 1 if a trace records events of this id of this process, or 0.  A few loads. */
 int trace_is_event_traced(int event_id);
 
 #pragma GCC visibility pop

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <ltt/tracer.h> - LTT's tracer, as its daemon told it what to do.
+ * <ltt/tracer.h> - the commands of LTT's daemon to the tracer.
  *
- * Link with -ltacho-ltt.  LTT's daemon opened the tracer's device and gave commands by ioctl();
- * here trace_control() takes the same commands, with the same numbers:
+ * Link with -ltacho-ltt.  LTT's daemon opened the tracer's device and sent commands by ioctl();
+ * trace_control() executes the same commands, with the same numbers:
  *
  *	trace_event_mask some = TRACE_EVENT_BIT(TRACE_CUSTOM) | TRACE_EVENT_BIT(TRACE_NEW_EVENT);
  *
@@ -11,26 +11,26 @@
  *	trace_control(FLIGHT_HANDLE, TRACER_CONFIG_DETAILS, (unsigned long)&some);
  *	trace_control(FLIGHT_HANDLE, TRACER_START, 0);
  *	...
- *	$ tracedaemon -j crash.ltt	what it holds, also of a program that is dead by now
+ *	$ tracedaemon -j crash.ltt	writes its contents, also after the program has ended
  *
- * What a handle stands for
+ * Handles
  *
- *	TRACE_HANDLE	all traces (see <ltt/trace.h>) that keep everything until it is read.
+ *	TRACE_HANDLE	all traces (see <ltt/trace.h>) in discard mode.
  *			The daemon, or `tacho record`, begins and ends one
- *	FLIGHT_HANDLE	all traces that keep the newest.  START makes one, the session
+ *	FLIGHT_HANDLE	all traces in overwrite mode.  START creates one, the session
  *			"ltt-flight", if there is none
  *
- * Masks and filters are the trace's: they hold for all programs, at once and also while it runs,
- * for as long as it is there.  They choose among events of programs; the kernel's are
- * chosen by who records them, except that what a CHANGE_MASK turns off ends in tracedaemon's
- * files for them, too.
+ * Masks and filters belong to the trace.  They apply to all programs, immediately and until
+ * the trace ends, and can be changed while it runs.  They select program events.  The recorder
+ * selects kernel events; the files of tracedaemon exclude kernel events after a CHANGE_MASK
+ * that disables them.
  *
- * An event of a trace with filters is recorded if all of them match the process that makes it:
- * its id, its process group, its real user and group.  A SCHEDCHANGE is, too, if they match
- * the process that comes in.  CHANGE_MASK always is.
+ * In a trace with filters, an event is recorded if all filters match the process that
+ * generates it: its id, its process group, its real user and group.  A SCHEDCHANGE is also
+ * recorded if they match the process that it switches to.  CHANGE_MASK is always recorded.
  *
- * HEARTBEATs, which tell that 32 bits of time went round, are made by who writes files, where
- * they are needed; trace_event(TRACE_HEARTBEAT, NULL) makes another one.
+ * The trace writer generates HEARTBEATs, which mark wraps of 32-bit times, where they are
+ * needed; trace_event(TRACE_HEARTBEAT, NULL) generates another one.
  */
 #ifndef LTT_TRACER_H
 #define LTT_TRACER_H
@@ -49,13 +49,12 @@ extern "C" {
 #define TRACER_COMMAND(n)	(TRACER_MAGIC_NUMBER + (n))
 
 /*
- * STOP		Keeps events out of the traces that record.  Destroys "ltt-flight", with what
- *		it holds
- * START	Lets them in again where STOP or PAUSE keeps them out; -EBUSY: nowhere.
- *		FLIGHT_HANDLE: makes "ltt-flight", as it was configured, if there is no trace;
+ * STOP		Stops recording in the traces.  Destroys "ltt-flight" and its contents
+ * START	Starts recording again after STOP or PAUSE; -EBUSY: no trace is stopped.
+ *		FLIGHT_HANDLE: creates "ltt-flight", as configured, if there is no trace;
  *		-ENOSPC: no room for its buffers
- * PAUSE, UNPAUSE	As STOP and START, but that "ltt-flight" stays, and that it is no error if
- *		nothing is kept out
+ * PAUSE, UNPAUSE	As STOP and START, but "ltt-flight" remains, and UNPAUSE is not an error
+ *		if no trace is stopped
  */
 #define TRACER_START			TRACER_COMMAND(0)
 #define TRACER_STOP			TRACER_COMMAND(1)
@@ -63,12 +62,12 @@ extern "C" {
 #define TRACER_UNPAUSE			TRACER_COMMAND(32)
 
 /*
- * What follows changes the traces that there are.  For FLIGHT_HANDLE without one, it
- * is what this process's next START begins with.
+ * These commands change the existing traces.  With FLIGHT_HANDLE and no trace, they
+ * configure the next START of this process.
  *
- * DEFAULT	arg unused: all events, of FLIGHT_HANDLE ids 1 to 10; with details; everybody's
- * EVENTS	arg: const trace_event_mask *, which events
- * DETAILS	arg: const trace_event_mask *, which of them with their struct
+ * DEFAULT	arg unused: all events (FLIGHT_HANDLE: ids 1 to 10) of all processes, with details
+ * EVENTS	arg: const trace_event_mask *, the events
+ * DETAILS	arg: const trace_event_mask *, the events with their struct
  * PID, PGRP	arg: events of this process, of this process group only.  -EINVAL: 0, or both
  * GID, UID	arg: events of processes of this real group, user only
  */
@@ -81,31 +80,31 @@ extern "C" {
 #define TRACER_CONFIG_UID		TRACER_COMMAND(10)
 
 /*
- * Of "ltt-flight", before START: bytes of a buffer (a power of two, 4096 or more; 262144 unless
- * told), and how many there are for each CPU (64).  -EINVAL for TRACE_HANDLE: whoever records
- * says it.
+ * For "ltt-flight", before START: the size of a buffer in bytes (a power of two, 4096 or
+ * more; default: 262144), and the number of buffers per CPU (default: 64).  -EINVAL for
+ * TRACE_HANDLE: the recorder sets them.
  */
 #define TRACER_CONFIG_MEMORY_BUFFERS	TRACER_COMMAND(3)
 #define TRACER_CONFIG_N_MEMORY_BUFFERS	TRACER_COMMAND(22)
 
-/* arg: uint64_t *, events that were lost, of all traces of the handle. */
+/* arg: uint64_t *, the number of lost events in all traces of the handle. */
 #define TRACER_GET_EVENTS_LOST		TRACER_COMMAND(15)
 
 /* arg: const trace_event_mask *: records CHANGE_MASK with it, then uses it. */
 #define TRACER_SET_EVENT_MASK		TRACER_COMMAND(19)
-/* arg: trace_event_mask *: what is on in any trace of the handle. */
+/* arg: trace_event_mask *: the events enabled in any trace of the handle. */
 #define TRACER_GET_EVENT_MASK		TRACER_COMMAND(20)
 
 /*
  * trace_control - a command for LTT's tracer.
  *
- * handle: TRACE_HANDLE or FLIGHT_HANDLE.  command: TRACER_*.  arg: as told there; pointers are
- * the caller's and are not kept.
+ * handle: TRACE_HANDLE or FLIGHT_HANDLE.  command: TRACER_*.  arg: see the command; pointers
+ * remain the caller's and are not kept.
  *
- * Any thread, not from a signal handler; of commands of several processes one goes
- * after the other.  Returns 0; -EACCES: another handle; -ENOSYS: another command; -EINVAL: an
- * argument that means nothing; -ENODEV: there is no trace; -EPERM: the run-time
- * directory is somebody else's; -ENOMEM, -ENOSPC; or what is told there.
+ * Any thread, not from a signal handler; commands of several processes are serialized.
+ * Returns 0; -EACCES: no such handle; -ENOSYS: no such command; -EINVAL: an invalid
+ * argument; -ENODEV: there is no trace; -EPERM: the run-time directory belongs to another
+ * user; -ENOMEM, -ENOSPC; or an error listed for the command.
  */
 int trace_control(unsigned int handle, unsigned int command, unsigned long arg);
 

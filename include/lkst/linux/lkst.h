@@ -2,21 +2,20 @@
 /*
  * <linux/lkst.h> - the Linux Kernel State Tracer's interface, on tacho.
  *
- * LKST function specification 02-01 ("the specification" below).  What it leaves open, the
- * numbers, name lengths and widths of types, was never published; those here are this
- * project's, see docs/lkst.md.
+ * LKST function specification 02-01 ("the specification" below).  The numbers, name lengths
+ * and widths of types were never published; those here are this project's, see docs/lkst.md.
  *
- * A program uses it in three ways:
+ * A program can use it in three ways:
  *
- *	the device	open("MOUNT/lkst"), ioctl(), read(), with these headers alone
+ *	the device	open("MOUNT/lkst"), ioctl(), read(), with these headers only
  *	liblkst		the lkst_...() functions, which do the same without a mount; they
  *			return 0 or a positive value, or a negative errno
- *	LKST_HOOK	trace points of its own (<linux/lkst_hook.h>), with liblkst
+ *	LKST_HOOK	trace points in the program (<linux/lkst_hook.h>), with liblkst
  *
  * Compile with -I<prefix>/include/lkst (pkg-config --cflags lkst).
  *
- * All calls but LKST_HOOK: any thread, not from signal handlers.  All but the superuser, and
- * the owner of the run-time directory, get EPERM.
+ * All calls except LKST_HOOK: any thread, not from signal handlers.  They return EPERM
+ * unless the caller is the superuser or the owner of the run-time directory.
  */
 #ifndef LKST_H
 #define LKST_H
@@ -37,7 +36,7 @@ extern "C" {
 
 /* An argument of an event: 64 bits on all machines. */
 typedef uint64_t lkst_arg_t;
-typedef uint64_t lkst_tsc_t;		/* ticks of the clock that events are stamped with */
+typedef uint64_t lkst_tsc_t;		/* ticks of the events' clock */
 typedef uint32_t lkst_cpu_freq_t;	/* kHz: ticks per millisecond */
 
 typedef uint8_t lkst_maskset_id;
@@ -60,9 +59,9 @@ struct lkst_trc_status {
 	lkst_maskset_id current_maskset_id;
 	lkst_buffer_id write_buf[LKST_CPU_MAX];	/* being written; VOID: no such CPU */
 	lkst_buffer_id read_buf[LKST_CPU_MAX];	/* being read by its owner, or VOID */
-	int maskset_num;		/* masksets that are registered */
-	int evhandler_num;		/* event handlers that are registered */
-	int static_buffer_recid;	/* records that went to the static buffer */
+	int maskset_num;		/* registered masksets */
+	int evhandler_num;		/* registered event handlers */
+	int static_buffer_recid;	/* records written to the static buffer */
 	size_t static_buffer_size;	/* bytes */
 };
 #define lkst_status_param lkst_trc_status
@@ -78,7 +77,7 @@ struct lkst_entry_args {
 };
 
 /*
- * 4.7.1: the requests.  The third argument is the struct named, by address, or for those of
+ * 4.7.1: the requests.  The third argument is the address of the struct, or for those of
  * _IO a number: a maskset's id, a CPU.
  */
 #define LKST_IOC_MAGIC		0xB5
@@ -107,18 +106,18 @@ struct lkst_entry_args {
 /* ---- 4.7.2.1 in a library ---- */
 
 /*
- * Fills in *status.  0, -EINVAL (NULL), -EPERM; -ENODEV: LKST could not be set up here (no
- * run-time directory), which the other calls below return as well.
+ * Fills in *status.  Returns 0, -EINVAL (NULL), -EPERM; -ENODEV: LKST could not be set up
+ * (no run-time directory).  The other calls below also return -ENODEV.
  */
 int lkst_trc_status(struct lkst_trc_status *status);
 
-/* Selects the maskset that was selected before the stop (RDEFAULT if it is gone). */
+/* Selects the maskset that was selected before the stop (RDEFAULT if it was deleted). */
 int lkst_trc_start(void);
 
-/* Remembers the selected maskset and selects RNOTHING. */
+/* Stores the id of the selected maskset and selects RNOTHING. */
 int lkst_trc_stop(void);
 
-/* 4.7.1.4: an event has occurred, of any type.  0, -EINVAL (type, NULL), -EPERM. */
+/* 4.7.1.4: records an event of any type.  Returns 0, -EINVAL (type, NULL), -EPERM. */
 int lkst_entry_log(const struct lkst_entry_args *args);
 
 #ifdef __cplusplus

@@ -33,21 +33,21 @@ struct lkst_log_buffer {
 	int cpu;
 	size_t read_size;		/* bytes: of struct lkst_log_record each */
 	lkst_buffer_id id;		/* VOID with cpu -1: the static buffer */
-	size_t result_read_size;	/* bytes read: whole records */
-	struct timeval xtime;		/* one moment: in the real world ... */
-	lkst_tsc_t tsc;			/* ... and by the clock of the events */
+	size_t result_read_size;	/* bytes read: complete records */
+	struct timeval xtime;		/* a clock snapshot: real time ... */
+	lkst_tsc_t tsc;			/* ... and the clock of the events */
 	lkst_cpu_freq_t cpu_freq;	/* of that clock */
 	struct lkst_log_record *buffer;
 	int endian_big;			/* 0: little */
 	int buf_ver;			/* LKST_BUF_VER */
-	char arch[LKST_ARCH_NAME_LEN];	/* as uname -m has it */
+	char arch[LKST_ARCH_NAME_LEN];	/* as in uname -m */
 };
 
 struct lkst_buffer_param {
 	lkst_buffer_id id;		/* VOID: a free one, which is returned */
-	lkst_buffer_id next;		/* VOID: none; need not be there yet */
-	int cpu;			/* -1: one for each CPU, of the same id */
-	size_t size;			/* bytes; down to a multiple of 4096 */
+	lkst_buffer_id next;		/* VOID: none; does not have to exist yet */
+	int cpu;			/* -1: one for each CPU, with the same id */
+	size_t size;			/* bytes; rounded down to a multiple of 4096 */
 	size_t result_size;
 };
 
@@ -71,7 +71,7 @@ typedef struct lkst_buffer_delparam lkst_buffer_delparam;
 
 struct lkst_buffer_listent {
 	size_t size;			/* bytes */
-	int write_offset;		/* bytes written since it became the one that is written */
+	int write_offset;		/* bytes written since it became the current buffer */
 	int baseid;			/* log_recid of its first record since then */
 	lkst_buffer_id id, next;
 	lkst_buffer_id rq_prev, rq_next;	/* VOID: end of the queue, or not in it */
@@ -86,7 +86,7 @@ struct lkst_buffer_listparam {
 	lkst_buffer_id rq_head;		/* VOID: the queue is empty */
 	lkst_buffer_id rq_tail;
 	pid_t owner;			/* PID_MAX + 1: none */
-	int read_pos;			/* bytes of read_buf that were read */
+	int read_pos;			/* bytes read of read_buf */
 	struct lkst_buffer_listent *listent;
 };
 
@@ -111,26 +111,26 @@ struct lkst_buffer_srmodparam {
 /*
  * In a library, buffers are those of the CPU that the caller runs on, except for reading.
  *
- * Reads the oldest records of a buffer; what is read stays there.  Stores as many whole records
- * as fit in read_size bytes; fewer at the end of what was written, or where writers caught up.
- * Never stores beyond read_size bytes, so a caller that means records by it loses no memory.
+ * Reads the oldest records of a buffer without removing them.  Stores as many complete records
+ * as fit in read_size bytes; fewer at the end of the buffer, or if writers overtook the reader.
+ * Never stores more than read_size bytes, which is safe if the caller passes a number of records.
  * Returns 0, -EINVAL (NULL, read_size below one record, no such buffer), -ENOMEM, -EPERM.
  */
 int lkst_buffer_read(struct lkst_log_buffer *lbuffer);
 
 /*
- * 0 (id VOID: the new id), or -EINVAL (id, size, it is there already, next is itself),
- * -ENOSPC (no id is free), -ENOMEM (no room in memory), -EPERM.
+ * Returns 0 (id VOID: the new id), or -EINVAL (id, size, it already exists, next is itself),
+ * -ENOSPC (no free id), -ENOMEM (no memory), -EPERM.
  */
 int lkst_buffer_create(lkst_buffer_id id, size_t size, lkst_buffer_id next);
 
-/* Goes on in buffer next.  0, -EINVAL (no such buffer), -EAGAIN (writers were faster), -EPERM. */
+/* Switches to buffer next.  0, -EINVAL (no such buffer), -EAGAIN (a writer did first), -EPERM. */
 int lkst_buffer_jump(lkst_buffer_id next);
 
-/* Goes on in the buffer that the current one links to.  As lkst_buffer_jump(). */
+/* Switches to the successor of the current buffer.  Returns as lkst_buffer_jump(). */
 int lkst_buffer_shift(void);
 
-/* 0, -EINVAL (0, or no such buffer), -EBUSY (being written or read), -EPERM. */
+/* Returns 0, -EINVAL (0, or no such buffer), -EBUSY (being written or read), -EPERM. */
 int lkst_buffer_delete(lkst_buffer_id id);
 
 #ifdef __cplusplus

@@ -16,7 +16,7 @@ extern "C" {
 
 #define LKST_EVHANDLER_NAME	LKST_EVHANDLER_NAME_LEN
 
-/* The kernel's; nothing of it is used. */
+/* The kernel's; not used. */
 struct class_device {
 	void *class_data;
 };
@@ -26,9 +26,9 @@ struct lkst_eh_device {
 	int id;
 	lkst_evhandler_func evhandler;
 	lkst_evhandler_ctrl_func evhandler_ctrl;
-	/* What is written to ctrl, NUL behind it; the bytes taken, or a negative errno. */
+	/* Gets the data written to ctrl, followed by NUL.  Returns its bytes, or a negative errno. */
 	ssize_t (*ctrl_store)(struct lkst_eh_device *, const char *, size_t);
-	/* Fills a page with what ctrl says; its bytes, or a negative errno. */
+	/* Fills a page with the contents of ctrl.  Returns its bytes, or a negative errno. */
 	ssize_t (*ctrl_show)(struct lkst_eh_device *, char *);
 	/* The registration's own; `class` is a keyword of C++. */
 #ifdef __cplusplus

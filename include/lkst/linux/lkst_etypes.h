@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <linux/lkst_etypes.h> - the event types that LKST brings (specification 4.1.2, 4.6).
+ * <linux/lkst_etypes.h> - the predefined event types of LKST (specification 4.1.2, 4.6).
  *
  *	0x000..0x0ff	of the kernel, in blocks of 16 by subsystem
  *	0x100..0x1ff	for users
  *	0x200..0xeff	reserved
  *	0xf00..0xfff	LKST's own
  *
- * Of the published numbers only the locks' block, 0x080..0x08f, is known.
- * docs/lkst-events.md has the tracepoint of Linux, and the fields, that each of the kernel's
- * comes from.
+ * The only published number is that of the locks' block, 0x080..0x08f.
+ * docs/lkst-events.md lists the Linux tracepoint and the fields of each kernel event.
  *
- * Two numbers in one argument ("code/errno") are the high and the low 32 bits of it.  A text
+ * Two numbers in one argument ("code/errno") are its high and its low 32 bits.  A text
  * ("device") is its first 8 characters, the last of them in the lowest byte.  An IPv4 address is
  * a number: 0x7f000001.
  */
@@ -300,7 +299,7 @@
 	  "timer", "type", "expires", "now")				\
 	X(0x09e, TIMER_TICK_STOP, "timer_tick_stop",			\
 	  "success", "dependency", "", "")				\
-	/* oops, and what foretells one */				\
+	/* oops, kernel messages and errors */				\
 	X(0x0a0, OOPS_PRINTK, "oops_printk",				\
 	  "text", "bytes", "", "")					\
 	X(0x0a1, OOPS_ERROR_REPORT, "oops_error_report",		\
@@ -414,7 +413,7 @@
 	  "id", "root/level", "", "")					\
 	X(0x0df, CGROUP_UNFREEZE, "cgroup_unfreeze",			\
 	  "id", "root/level", "", "")					\
-	/* networking, what seldom happens */				\
+	/* networking, rare events */					\
 	X(0x0e0, NET_QUEUE_FULL, "net_queue_full",			\
 	  "bytes queued", "bytes of packet", "limit", "")		\
 	X(0x0e1, NET_BUFFER_LIMIT, "net_buffer_limit",			\

@@ -8,18 +8,17 @@
  *
  *	LKST_HOOK(NEW_EVENT, LKST_ARG(d1), LKST_ARG32(high, low), LKST_ARG(d3), LKST_ARGP(p));
  *
- * LKST_ETYPE_DEF() stands at file scope, in a header that many files include or in one file,
- * and needs nothing else.  A type of LKST_ETYPE_DEF_MODULE() is there between
- * lkst_hook_etype_register() and _unregister().  The event named in LKST_HOOK() is the
+ * Use LKST_ETYPE_DEF() at file scope, in one file or in a header that several files include.
+ * Nothing else is needed.  A type of LKST_ETYPE_DEF_MODULE() exists between
+ * lkst_hook_etype_register() and _unregister().  The argument of LKST_HOOK() is the
  * mnemonic.
  *
  * The event is also a tacho event: lkst:MNEMONIC, with the fields arg1 .. arg4 and those of
- * table 4-1; all that tacho does with events (filters, triggers, histograms, other sessions)
- * it does with them.
+ * table 4-1.  Filters, triggers, histograms and other sessions can use it.
  *
- * A hook that is off is two loads, a compare and a branch not taken.  Any thread, any signal
- * handler.  The hook types (NORMAL, MODULE, INLINE, UNDEF) matter to the kernel's linker
- * alone; here they are the same, but for UNDEF, which no LKST_HOOK() names.
+ * A disabled hook costs two loads, a compare and an untaken branch.  Any thread, any signal
+ * handler.  The hook types (NORMAL, MODULE, INLINE, UNDEF) matter only to the kernel's
+ * linker.  Here they are equal, except UNDEF, which cannot be used in LKST_HOOK().
  */
 #ifndef LKST_HOOK_H
 #define LKST_HOOK_H
@@ -38,9 +37,9 @@ extern "C" {
 #define LKST_ETYPE_NAME_LEN	64
 #define LKST_ETYPE_ARG_LEN	48
 
-/* What a trace point looks at.  liblkst's, but for its start values. */
+/* The data of a trace point.  Written by liblkst, except for its initial values. */
 struct hook {
-	const uint64_t *state;		/* the first word is not 0: somebody wants the event */
+	const uint64_t *state;		/* the first word is not 0: a session has it enabled */
 	void *event;
 };
 
@@ -48,7 +47,7 @@ struct hook_rec {
 	void *reserved;
 };
 
-/* "" for an argument: it has no meaning, and is not shown. */
+/* "" for an argument: it is not used, and not printed. */
 struct lkst_etype_info {
 	int etype;
 	struct hook *hook;		/* NULL: no LKST_HOOK() */
@@ -59,10 +58,11 @@ struct lkst_etype_info {
 };
 
 /*
- * Makes an event type known and lets its hooks fire.
- * Returns its number, or -EINVAL (NULL; a number that is no user's; no mnemonic, or one that is
- * no C name; a text that is too long), -EBUSY (einfo is registered already; or another type of
- * this program, or of one that runs, has the number and another mnemonic), -EPERM.
+ * Registers an event type and enables its hooks.
+ * Returns its number, or -EINVAL (NULL; a number that is not for users; no mnemonic, or one
+ * that is not a C name; a text that is too long), -EBUSY (einfo is already registered; or
+ * another type of this or another running program has the number and a different mnemonic),
+ * -EPERM.
  */
 int lkst_hook_etype_register(struct lkst_etype_info *einfo);
 
@@ -73,25 +73,25 @@ void lkst_hook_etype_unregister(struct lkst_etype_info *einfo);
 void lkst_hook_hit(const struct lkst_etype_info *einfo, lkst_arg_t arg1, lkst_arg_t arg2,
 		   lkst_arg_t arg3, lkst_arg_t arg4);
 
-/* For constructors: as lkst_hook_etype_register(), once for all who include the header. */
+/* For constructors: as lkst_hook_etype_register(), once for all files with the header. */
 void lkst_hook_etype_define(struct lkst_etype_info *einfo);
 
 #define LKST_WEAK_	__attribute__((weak, visibility("hidden")))
 
-/* What hooks look at while they are off; never written. */
+/* The state words of disabled hooks; never written. */
 extern uint64_t lkst_hook_off[2] LKST_WEAK_;
 LKST_WEAK_ uint64_t lkst_hook_off[2] = { 0, 0 };
 
 #define LKST_ETYPE_INFO(mnemonic)	lkst_einfo_##mnemonic
 
-/* 4.7.2.5.1: the information alone. */
+/* 4.7.2.5.1: the information only. */
 #define LKST_ETYPE_INFO_DEF(id, mnemo, name, arg1, arg2, arg3, arg4, hookp)	\
 	extern struct lkst_etype_info lkst_einfo_##mnemo LKST_WEAK_;		\
 	LKST_WEAK_ struct lkst_etype_info lkst_einfo_##mnemo = {		\
 		id, hookp, { 0 }, #mnemo, name, { arg1, arg2, arg3, arg4 },	\
 	};
 
-/* 4.6 has the hook type, 4.7.2.5.1 has not: eight arguments or seven. */
+/* With the hook type (4.6) or without (4.7.2.5.1): eight arguments or seven. */
 #define LKST_ETYPE_DEF_MODULE(...) \
 	LKST_DEF_PICK_(__VA_ARGS__, LKST_DEF_MODULE_8_, LKST_DEF_MODULE_7_, )(__VA_ARGS__)
 #define LKST_DEF_PICK_(a1, a2, a3, a4, a5, a6, a7, a8, m, ...)	m
@@ -127,12 +127,12 @@ LKST_WEAK_ uint64_t lkst_hook_off[2] = { 0, 0 };
 	LKST_HOOK(mnemonic, arg1, arg2, arg3, arg4)
 
 /*
- * 4.4, on request: writes the last n events that this process recorded to a descriptor, as
- * text, 64 KiB at most.  Any context, also from the handler of a fatal signal.
+ * 4.4, on request: writes the last n events of this process to a descriptor, as
+ * text, at most 64 KiB.  Any context, also in the handler of a fatal signal.
  */
 void lkst_dump(int fd, unsigned int n);
 
-/* The same whenever a signal comes: LKST_DUMP=QUIT:100 in the environment. */
+/* The same at each signal sig: as LKST_DUMP=QUIT:100 in the environment. */
 int lkst_dump_on_signal(int sig, unsigned int n);
 
 #ifdef __cplusplus

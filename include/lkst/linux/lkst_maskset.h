@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <linux/lkst_maskset.h> - masksets: which events are recorded, and by which handler
+ * <linux/lkst_maskset.h> - masksets: the event handler of each event type
  * (specification 4.2.1, 4.7.1.2, 4.7.2.2).
  */
 #ifndef LKST_MASKSET_H
@@ -14,7 +14,7 @@ extern "C" {
 
 #define LKST_MASKSET_ID_RNOTHING	0	/* records no event */
 #define LKST_MASKSET_ID_RALL		1	/* records all events */
-#define LKST_MASKSET_ID_RDEFAULT	2	/* records the events that LKST chose */
+#define LKST_MASKSET_ID_RDEFAULT	2	/* records a default selection */
 #define LKST_MASKSET_ID_VOID		255
 
 #define LKST_MASKSET_NAME_LEN		32	/* bytes, NUL included */
@@ -58,31 +58,31 @@ struct lkst_maskset_listparam {
 	((size_t)(n) * sizeof(struct lkst_maskset_listent))
 
 /*
- * The entries of a maskset that record anything, by event type; id VOID: of the selected one.
- * 0, -EINVAL (no such maskset, or it does not fit into maskset_size), -ENOMEM, -EPERM.
+ * Reads the entries of a maskset with a handler, by event type; id VOID: of the selected one.
+ * Returns 0, -EINVAL (no such maskset, or it does not fit in maskset_size), -ENOMEM, -EPERM.
  */
 int lkst_maskset_read(struct lkst_maskset_param *param);
 
 /*
- * Registers a maskset, or replaces one that is there; replaced at once if it is the selected
- * one.  id VOID: a free id, which is returned in it.  A name that is empty is only good for
- * a maskset that is there, which keeps its own.
- * 0, or -EINVAL (RNOTHING and RALL; an event type, a handler or a size that is wrong; the name
- * is another's; lock events together with a handler that wakes a daemon), -EBUSY (no free
+ * Registers a maskset, or replaces an existing one; a change of the selected maskset takes
+ * effect immediately.  id VOID: a free id, which is returned in id.  An empty name is valid
+ * only for an existing maskset, which keeps its own.
+ * Returns 0, or -EINVAL (RNOTHING and RALL; an invalid event type, handler or size; another
+ * maskset has the name; lock events with a handler that wakes a daemon), -EBUSY (no free
  * id), -ENOMEM, -EPERM.
  */
 int lkst_maskset_write(struct lkst_maskset_param *param);
 
-/* Selects a maskset.  0, -EINVAL (there is none), -EBUSY (stopped), -EPERM. */
+/* Selects a maskset.  Returns 0, -EINVAL (no such maskset), -EBUSY (stopped), -EPERM. */
 int lkst_maskset_set(lkst_maskset_id id);
 
 /* By id; a list that is too small holds the first.  0, -EINVAL, -EPERM. */
 int lkst_maskset_list(struct lkst_maskset_listparam *param);
 
-/* 0, -EINVAL (there is none, or one of the special), -EBUSY (selected), -EPERM. */
+/* Returns 0, -EINVAL (no such maskset, or a special one), -EBUSY (selected), -EPERM. */
 int lkst_maskset_delete(lkst_maskset_id id);
 
-/* A maskset's id; LKST_MASKSET_ID_VOID: there is none; -EINVAL (NULL, "", too long), -EPERM. */
+/* Returns the id; LKST_MASKSET_ID_VOID: there is none; -EINVAL (NULL, "", too long), -EPERM. */
 int lkst_maskset_get_id(const char *name);
 
 #ifdef __cplusplus

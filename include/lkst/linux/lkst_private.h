@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* <linux/lkst_private.h> - named by the specification for some functions; has nothing of its own. */
+/* <linux/lkst_private.h> - the specification names it for some functions; otherwise empty. */
 #ifndef LKST_PRIVATE_H
 #define LKST_PRIVATE_H
 

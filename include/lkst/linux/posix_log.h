@@ -35,7 +35,7 @@ typedef int posix_log_procid_t;
 #endif
 
 /* log_flags */
-#define LKST_LOG_KERNEL		0x02u	/* of the kernel, not of a program */
+#define LKST_LOG_KERNEL		0x02u	/* a kernel event, not a program event */
 #define LKST_LOG_INTERRUPT	0x10u	/* in a hard or soft interrupt */
 
 struct posix_log_entry {
@@ -46,10 +46,10 @@ struct posix_log_entry {
 	int log_event_type;		/* LKST_ETYPE_... */
 	posix_log_facility_t log_facility;	/* LOG_KERN */
 	posix_log_severity_t log_severity;	/* LOG_DEBUG */
-	uid_t log_uid;			/* effective; (uid_t)-1: was not to be had */
+	uid_t log_uid;			/* effective; (uid_t)-1: unknown */
 	gid_t log_gid;
 	pid_t log_pid;			/* process */
-	pid_t log_pgrp;			/* its group; -1: was not to be had */
+	pid_t log_pgrp;			/* its group; -1: unknown */
 	struct timespec log_time;	/* real time, since 1970 */
 	unsigned int log_flags;		/* LKST_LOG_... */
 	unsigned int log_thread;	/* thread */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <sys/platform.h> - names that the other headers of QNX bring along.
+ * <sys/platform.h> - names that other QNX headers define.
  *
  * Confirmed: the names; EOK is <errno.h>'s there.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which release's numbers these headers have: 640, 650, 660, 710 or 800.  Where they
- * differ, code that was written for one release defines _QNX_RELEASE before it
- * includes any of them.
+ * The release whose numbers these headers have: 640, 650, 660, 710 or 800.  Code that was
+ * written for a release with different numbers defines _QNX_RELEASE before it
+ * includes any of the headers.
  */
 #ifndef _QNX_RELEASE_H
 #define _QNX_RELEASE_H

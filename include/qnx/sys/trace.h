@@ -2,8 +2,8 @@
 /*
  * <sys/trace.h> - the QNX kernel's trace: its events, classes and commands.
  *
- * For code written for QNX, which is compiled with include/qnx in its path.  Names
- * and numbers are the historic ones; the words are tacho's own.
+ * For code written for QNX, which is compiled with include/qnx in its include path.  Names
+ * and numbers are the historic ones; the comments are tacho's own.
  *
  *	 31    30 29      24 23     16 15 14     10 9          0
  *	+--------+----------+---------+--+---------+------------+
@@ -11,13 +11,13 @@
  *	+--------+----------+---------+--+---------+------------+
  *
  * The header word has *internal* classes and events; TraceEvent() and the parser's
- * callbacks are told *external* ones (enum below).  data[0] is the low half of the
+ * callbacks use *external* ones (enum below).  data[0] is the low half of the
  * clock's cycles, data[1] and data[2] are arguments.  An event with more than two
  * argument words is a *combine* event: a slot CB, any number of CC, one CE, all with
  * the same time, class, event and CPU.
  *
- * Confirmed in the headers of the releases: everything here, but for what is marked
- * "not confirmed".  Where releases differ, _QNX_RELEASE (qnx_release.h) says which.
+ * The headers of the releases confirm everything here that is not marked
+ * "not confirmed".  Where releases differ, _QNX_RELEASE (qnx_release.h) selects one.
  */
 #ifndef __TRACE_H_INCLUDED
 #define __TRACE_H_INCLUDED
@@ -48,7 +48,7 @@ typedef struct traceevent {
 
 #define _TRACE_STRUCT_S		0u		/* a simple event */
 #define _TRACE_STRUCT_CB	(1u << 30)	/* a combine event begins */
-#define _TRACE_STRUCT_CC	(2u << 30)	/* ... goes on */
+#define _TRACE_STRUCT_CC	(2u << 30)	/* ... continues */
 #define _TRACE_STRUCT_CE	(3u << 30)	/* ... ends */
 
 #define _NTO_TRACE_MAX_CLASS	0x1fu
@@ -69,7 +69,7 @@ typedef struct traceevent {
 /* A flag of 8.0: a process, not the kernel, has written the event. */
 #define _TRACE_FLAG_INJECTED	0x00010000u	/* the name is not confirmed */
 
-/* Internal classes, as they stand in a header word. */
+/* Internal classes, as in a header word. */
 #define _TRACE_EMPTY_C		(0x00u << 10)
 #define _TRACE_CONTROL_C	(0x01u << 10)
 #define _TRACE_KER_CALL_C	(0x02u << 10)
@@ -103,7 +103,7 @@ typedef struct traceevent {
 /* Internal events of class KER_CALL: enter n, exit 128 + n, interrupted 256 + n. */
 #define _TRACE_MAX_KER_CALL_NUM	128
 #define _NTO_TRACE_KERCALLMASK	127
-/* Arguments are laid out for 64 bits; external events have the flag, too. */
+/* Arguments have the 64-bit layout; external events have the flag, too. */
 #define _NTO_TRACE_KERCALL64	(1 << 9)
 
 /* Internal events of class INT. */
@@ -119,8 +119,8 @@ typedef struct traceevent {
 #define _TRACE_MAX_INT_NUM		256
 
 /*
- * Internal events of class PR_TH: a thread's state; up to 7.1 a virtual thread's
- * behind them; processes from 64 on.
+ * Internal events of class PR_TH: the states of a thread; up to 7.1 those of a virtual
+ * thread after them; processes from 64 on.
  */
 #if _QNX_RELEASE >= 800
 #define _TRACE_MAX_TH_STATE_NUM		STATE_MAX
@@ -368,7 +368,7 @@ enum {
 
 /* ---- TraceEvent() ---- */
 
-/* A command: how many arguments, itself included, and which. */
+/* A command: the number of arguments, including itself, and their kinds. */
 #define _TRACE_COMMAND_(argc, n)	((int)((unsigned int)(argc) << 28 | (n)))
 #define _TRACE_GET_FLAG(c)		((c) & 0x0fffffff)
 #define _TRACE_GET_COUNT(c)		(((c) >> 28) & 7)
@@ -416,7 +416,7 @@ enum {
 #define _NTO_TRACE_QUERYSUPPORT		_TRACE_COMMAND_(1, 41)
 #define _NTO_TRACE_INSERTSCLASSEVENT	_TRACE_COMMAND_(5, 42)
 #define _NTO_TRACE_INSERTCCLASSEVENT	_TRACE_COMMAND_(5, 43)
-/* What the arguments of these are is not confirmed. */
+/* The arguments of these are not confirmed. */
 #if _QNX_RELEASE >= 660
 #define _NTO_TRACE_SETBUFFER		_TRACE_COMMAND_(3, 44)
 #endif
@@ -441,8 +441,8 @@ enum {
 
 #if _QNX_RELEASE < 800
 /*
- * What a handler is told of an event.  It returns 1 to have the event logged, 0 to
- * have it dropped.
+ * The argument of an event handler, which returns 1 to log the event, or 0 to
+ * drop it.
  */
 typedef struct event_data {
 	__traceentry header;
@@ -466,7 +466,7 @@ typedef struct event_data {
 
 /* ---- the file ---- */
 
-/* Attributes are PREFIX key POSTFIX value, one behind the other. */
+/* Attributes are PREFIX key POSTFIX value, without separators. */
 #define _TRACE_HEADER_PREFIX	"TRACE_"
 #define _TRACE_HEADER_POSTFIX	"::"
 #define _TRACE_MAX_HEADER_LEN	512
@@ -480,11 +480,11 @@ typedef struct event_data {
 #endif
 
 /*
- * User events: code is the event, up to _NTO_TRACE_USERLAST.  -1 and errno when the
+ * User events: code is the event, up to _NTO_TRACE_USERLAST.  Return -1 and errno if the
  * event could not be inserted.
  *
  * trace_logf	formatted text; trace_nlogf, trace_vnlogf: of at most max characters
- *		(0: as many as there are)
+ *		(0: no limit)
  * trace_logi	two words
  * trace_logb	n bytes
  * trace_logbc	n bytes, as an event of any class (_TRACE_*_C)

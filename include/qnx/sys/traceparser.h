@@ -2,8 +2,8 @@
 /*
  * <sys/traceparser.h> - reading a trace file with callbacks.
  *
- * Names, numbers and signatures are confirmed in the headers of 6.4 to 8.0, but for
- * what is marked; the words are tacho's own.
+ * The headers of 6.4 to 8.0 confirm names, numbers and signatures, unless marked; the
+ * comments are tacho's own.
  */
 #ifndef __TRACEPARSER_H_INCLUDED
 #define __TRACEPARSER_H_INCLUDED
@@ -20,7 +20,7 @@ extern "C" {
 
 struct traceparser_state;
 
-/* What traceparser_get_info() is asked for: >= 0 a keyword of the file's header. */
+/* The kinds of traceparser_get_info(): >= 0 is a keyword of the file's header. */
 typedef enum {
 	_TRACEPARSER_INFO_SYSPAGE = -1,			/* the raw blob */
 	_TRACEPARSER_INFO_ENDIAN_CONV = -2,		/* 1: the file is of the other order */
@@ -36,7 +36,7 @@ typedef enum {
 	_TRACEPARSER_INFO_STATS = -11,
 	_TRACEPARSER_INFO_EVENT_ID = -12,
 	_TRACEPARSER_INFO_CLK_MSB = -13,
-	_TRACEPARSER_INFO_CLK_INTIAL = -14,		/* so it is written */
+	_TRACEPARSER_INFO_CLK_INTIAL = -14,		/* spelt this way on QNX */
 	_TRACEPARSER_INFO_CLK = -15,
 	_TRACEPARSER_INFO_CLK_DELTA = -16,
 	_TRACEPARSER_INFO_TIME_DELTA = -17,
@@ -67,7 +67,7 @@ typedef enum {
 #endif
 } info_modes_t;
 
-/* What _TRACEPARSER_INFO_ERROR says. */
+/* The errors of _TRACEPARSER_INFO_ERROR. */
 enum {
 	_TRACEPARSER_UNKNOWN_CLASS = 0,
 	_TRACEPARSER_UNKNOWN_PR_TH_EVENT = 1,
@@ -93,7 +93,7 @@ enum {
 #endif
 };
 
-/* traceparser_debug(): what is written down. */
+/* traceparser_debug(): the kinds of output. */
 #define _TRACEPARSER_DEBUG_ALL		0xffffffffu
 #define _TRACEPARSER_DEBUG_NONE		0u
 #define _TRACEPARSER_DEBUG_ERRORS	1u
@@ -102,24 +102,24 @@ enum {
 #define _TRACEPARSER_DEBUG_EVENTS	8u
 
 /*
- * Called with an event: its header word (a combine event's first), the low half of
- * its time, and its words, as they stand in the file.  What it returns is kept for
- * _TRACEPARSER_INFO_PREV_CALLBACK_RETURN, no more.
+ * Called with an event: its header word (the first of a combine event), the low half of
+ * its time, and its words, as in the file.  The return value is kept only for
+ * _TRACEPARSER_INFO_PREV_CALLBACK_RETURN.
  */
 typedef int (*tracep_callb_func_t)(struct traceparser_state *state, void *user,
 				   unsigned header, unsigned time, unsigned *buf,
 				   unsigned nwords);
 
-/* A new state, or (state not NULL) that one as if new.  NULL and errno: no memory. */
+/* Returns a new state, or (state not NULL) resets that one.  NULL and errno: no memory. */
 struct traceparser_state *traceparser_init(struct traceparser_state *state);
 
 /* Frees it and sets *state to NULL. */
 void traceparser_destroy(struct traceparser_state **state);
 
-/* Has what `flags` says written to f.  0, or -1 and EINVAL. */
+/* Writes the output selected by `flags` to f.  Returns 0, or -1 and EINVAL. */
 int traceparser_debug(struct traceparser_state *state, FILE *f, unsigned flags);
 
-/* Up to 7.1 events of threads are bits, then numbers: the library has a call for each. */
+/* Thread events are bits up to 7.1, then numbers: the library has a call for each. */
 #if _QNX_RELEASE < 800
 #define _TRACEPARSER_SYMBOL_(name)	__asm__("tacho_" name "_bits")
 #else
@@ -128,8 +128,8 @@ int traceparser_debug(struct traceparser_state *state, FILE *f, unsigned flags);
 
 /*
  * Registers a callback for one event, or for those from first to last: external
- * class and event.  Events of interrupts by range only, _NTO_TRACE_INTFIRST to
- * _NTO_TRACE_INTLAST.  user NULL: what traceparser() is given.  0, or -1 and EINVAL.
+ * class and event.  Interrupt events by range only, _NTO_TRACE_INTFIRST to
+ * _NTO_TRACE_INTLAST.  user NULL: that of traceparser().  Returns 0, or -1 and EINVAL.
  */
 int traceparser_cs(struct traceparser_state *state, void *user,
 		   tracep_callb_func_t callback, unsigned cls, unsigned event)
@@ -139,10 +139,10 @@ int traceparser_cs_range(struct traceparser_state *state, void *user,
 			 unsigned first, unsigned last)
 	_TRACEPARSER_SYMBOL_("traceparser_cs_range");
 
-/* Reads the file and calls back.  0, or -1 and errno; _TRACEPARSER_INFO_ERROR says why. */
+/* Reads the file and calls the callbacks.  0, or -1 and errno; see _TRACEPARSER_INFO_ERROR. */
 int traceparser(struct traceparser_state *state, void *user, const char *file);
 
-/* A fact; *len (may be NULL) are its bytes.  NULL: there is no such. */
+/* Returns information, *len (may be NULL) bytes; NULL if there is none. */
 #if _QNX_RELEASE >= 710
 const void *traceparser_get_info(struct traceparser_state *state,
 				 info_modes_t mode, unsigned *len);
@@ -152,7 +152,7 @@ void *traceparser_get_info(struct traceparser_state *state, info_modes_t mode,
 #endif
 
 #if _QNX_RELEASE >= 660
-/* One slot for the parser; what it does exactly is not confirmed. */
+/* Passes one slot to the parser; its exact behaviour is not confirmed. */
 int traceparser_one_event(struct traceparser_state *state, traceevent_t *event);
 #endif
 
