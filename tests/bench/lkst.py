@@ -155,7 +155,7 @@ class Lkst:
                  f'{ours / theirs:.2f}' if theirs else '', '<= perf')
         if PerfOn in turns:
             perf_each = self.per_event(turns[PerfOn])
-            self.row('  CPU time of its reader for an event, ns', f'{each:.0f}',
+            self.row('  CPU time of its reader per event, ns', f'{each:.0f}',
                      f'perf: {perf_each:.0f}', f'{each / perf_each:.2f}', '')
         last = turns[LkstOn][-1][1]
         self.note(f'LKST, {what}: {last["events"]} events, {last["overwritten"]} overwritten by '

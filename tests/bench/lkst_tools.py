@@ -109,7 +109,7 @@ class LkstTools:
                             lkst_event_switched_ns=ns)
         self.row('LKST: switch of the maskset, microseconds', f'{idle:.0f}', '-', '', '')
         self.row('  while two CPUs record', f'{us:.0f}', '-', '', '')
-        self.row('  an event meanwhile, ns of CPU', f'{ns:.0f}', f'no switches: {quiet:.0f}',
+        self.row('  an event during switches, ns of CPU', f'{ns:.0f}', f'no switches: {quiet:.0f}',
                  f'{ns / quiet:.2f}', '')
 
     def lkst_print(self):

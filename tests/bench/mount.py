@@ -118,7 +118,7 @@ class Mount:
             self.note(f'trace: {mine} bytes in the mount, {its} in the kernel')
         self.row(f'cat trace, {n / 1e6:.2f} million kernel events, s', f'{ours:.3f}',
                  f'the kernel {theirs:.3f}', f'{theirs / ours:.1f}x', '>= 1x')
-        self.row('... the first time, when they are taken from the kernel, s',
+        self.row('... the first time, including reading them from the kernel, s',
                  f'{first:.3f}', f'the kernel {theirs:.3f}', f'{theirs / first:.1f}x',
                  '>= 1x')
         self.figures.update(mount_cat_s=ours, mount_cat_first_s=first,
@@ -194,9 +194,9 @@ class Mount:
     def mount_enable(self):
         n = len(self.events_of(self.root))
         (ours, first), (theirs, its) = (self.all_at_once(tree) for _, tree in self.trees())
-        self.row(f'enabling all {n} events at once, s', f'{ours:.3f}',
+        self.row(f'enabling all {n} events with one write, s', f'{ours:.3f}',
                  f'the kernel {theirs:.3f}', f'{ours / theirs:.2f}', '')
-        self.row('... and the first time that trace is read then, s', f'{first:.3f}',
+        self.row('... and the first read of trace after it, s', f'{first:.3f}',
                  f'the kernel {its:.3f}', '', '')
         self.figures.update(mount_enable_s=ours, mount_enable_kernel_s=theirs,
                             mount_enable_first_s=first)
@@ -317,8 +317,8 @@ class Mount:
             self.figures.update({key + '_lost': lost, key + '_made': made,
                                  key + '_ns': used * 1e9 / max(came, 1)})
             self.note(f'trace_pipe, {what}: {made / SECONDS / 1e6:.2f} million events/s '
-                      'were made' + ('' if made > 0.95 * RATE * SECONDS else
-                                     ': CPU 0 is not ours alone, and the rows say less'))
+                      'were generated' + ('' if made > 0.95 * RATE * SECONDS else
+                                     ': CPU 0 had other load, and the rows are less reliable'))
             if not peer:
                 self.row(f'trace_pipe, {what}, {RATE / 1e3:.0f},000/s: lost',
                          f'{lost}', '-', '', '0')
