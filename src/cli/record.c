@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: MIT
-/* record: run or attach, pump, finish. */
-#include <errno.h>
+/* record: its options, its signals, and what it shows of a recording (app/record.h). */
 #include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "app/command.h"
+#include "app/output.h"
+#include "base/atomic.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/job.h"
-#include "cli/output.h"
 #include "cli/record.h"
-#include "session/remark.h"
 #include "sys/clock.h"
 
-#define STEP_MS		100
 #define PROGRESS_NS	UINT64_C(250000000)
 
 enum {
@@ -114,14 +112,14 @@ static const char usage[] =
 /* ---- options ---- */
 
 /* A size or a time for --rotate: what it is shows in its unit. */
-static int parse_rotate(struct job_options *o, const char *text)
+static int parse_rotate(struct record_options *o, const char *text)
 {
 	size_t n = strlen(text);
 
 	if (n && strchr("kKmMgGB", text[n - 1]) && (text[n - 1] != 'm') &&
-	    !tacho_parse_size(text, &o->rotate_bytes) && o->rotate_bytes)
+	    !tacho_parse_size(text, &o->config.rotate_bytes) && o->config.rotate_bytes)
 		return 0;
-	if (!tacho_parse_time(text, &o->rotate_ns) && o->rotate_ns)
+	if (!tacho_parse_time(text, &o->config.rotate_ns) && o->config.rotate_ns)
 		return 0;
 	return cli_usage("'%s' is neither a size (100M) nor a time (10m)", text);
 }
@@ -156,16 +154,52 @@ static int parse_list(const char *what, char *text, struct cli_list *l)
 	return 0;
 }
 
-static int parse_text(const char *what, const char *text, const char **list,
-		      uint32_t *nr)
+static int too_many(const char *what)
 {
-	if (*nr == JOB_COMMANDS_MAX)
-		return cli_usage("%s may be given %d times", what, JOB_COMMANDS_MAX);
-	list[(*nr)++] = text;
+	return cli_usage("%s may be given %u times", what, APP_RECORD_CONTROLS_MAX);
+}
+
+/* "[EVENT/]EXPR" */
+static int parse_filter(struct record_options *o, const char *text)
+{
+	uint32_t i = o->config.nr_filters;
+	const char *expr;
+
+	if (i == APP_RECORD_CONTROLS_MAX)
+		return too_many("--filter");
+	(void)snprintf(o->filter_event[i], APP_EVENT_MAX, "*:*");
+	expr = app_split_event(text, o->filter_event[i]);
+	o->config.filter[i] = (struct app_record_control){ o->filter_event[i],
+							   expr ? expr : text };
+	o->config.nr_filters++;
 	return 0;
 }
 
-static int parse_clock(struct job_options *o, const char *text)
+/* "EVENT/TRIGGER" */
+static int parse_trigger(struct record_options *o, const char *text)
+{
+	uint32_t i = o->config.nr_triggers;
+	const char *trigger;
+
+	if (i == APP_RECORD_CONTROLS_MAX)
+		return too_many("--trigger");
+	trigger = app_split_event(text, o->trigger_event[i]);
+	if (!trigger)
+		return cli_usage("--trigger: '%s' is not EVENT/TRIGGER", text);
+	o->config.trigger[i] = (struct app_record_control){ o->trigger_event[i], trigger };
+	o->config.nr_triggers++;
+	return 0;
+}
+
+static int parse_synth(struct record_options *o, const char *text)
+{
+	if (o->config.nr_synths == APP_RECORD_CONTROLS_MAX)
+		return too_many("--synth");
+	o->config.synth[o->config.nr_synths++] = text;
+	return 0;
+}
+
+static int parse_clock(struct record_options *o, const char *text)
 {
 	enum tacho_clock clock;
 
@@ -174,52 +208,63 @@ static int parse_clock(struct job_options *o, const char *text)
 	if (clock == TACHO_CLOCK_TSC && tacho_clock_default() != TACHO_CLOCK_TSC)
 		return cli_fail("the time-stamp counter cannot be trusted on this "
 				"machine; use --clock mono");
-	o->clock = (int)clock;
+	o->config.clock = (int)clock;
 	return 0;
 }
 
-static int parse_one(struct job_options *o, int opt, char *arg)
+static int parse_flight(struct record_options *o, int opt, char *arg)
+{
+	struct app_record_config *c = &o->config;
+
+	switch (opt) {
+	case OPT_FLIGHT: c->flight = true; return 0;
+	case OPT_BEFORE: return parse_time("--keep-before", arg, &c->before_ns);
+	case OPT_AFTER: return parse_time("--keep-after", arg, &c->after_ns);
+	case OPT_ON: c->snapshot_event = arg; return 0;
+	case OPT_ON_KERNEL: c->snapshot_kernel_event = arg; return 0;
+	default: return parse_count("--dumps", arg, &c->max_snapshots);
+	}
+}
+
+static int parse_keep(struct record_options *o, const char *arg)
 {
 	uint64_t v = 0;
-	int ret;
+	int ret = parse_count("--keep", arg, &v);
+
+	o->config.rotate_keep = (uint32_t)v;
+	return ret;
+}
+
+static int parse_one(struct record_options *o, int opt, char *arg)
+{
+	struct app_record_config *c = &o->config;
 
 	switch (opt) {
 	case 'o':
-		o->output = arg;
+		c->output = arg;
 		o->output_given = true;
 		return 0;
 	case 'e': return parse_list("--events", arg, &o->events);
 	case 'k': return parse_list("--kernel", arg, &o->kernel);
 	case 'p': return parse_list("--pid", arg, &o->pids);
-	case 's': o->session = arg; return 0;
+	case 's': c->name = arg; return 0;
 	case OPT_TO: o->to = arg; return 0;
-	case 'b': return parse_size("--buffer", arg, &o->lane_size);
-	case OPT_SUBBUF: return parse_size("--subbuf", arg, &o->sub_size);
+	case 'b': return parse_size("--buffer", arg, &c->buffer_size);
+	case OPT_SUBBUF: return parse_size("--subbuf", arg, &c->subbuf_size);
 	case OPT_KERNEL_BUFFER:
-		return parse_size("--kernel-buffer", arg, &o->kernel_size);
-	case OPT_FLIGHT: o->flight = true; return 0;
+		return parse_size("--kernel-buffer", arg, &c->kernel_buffer_size);
 	case OPT_CLOCK: return parse_clock(o, arg);
 	case OPT_ROTATE: return parse_rotate(o, arg);
-	case OPT_KEEP:
-		ret = parse_count("--keep", arg, &v);
-		o->keep = (uint32_t)v;
-		return ret;
-	case OPT_BEFORE: return parse_time("--keep-before", arg, &o->before);
-	case OPT_AFTER: return parse_time("--keep-after", arg, &o->after);
-	case OPT_ON: o->on = arg; return 0;
-	case OPT_ON_KERNEL: o->on_kernel = arg; return 0;
-	case OPT_DUMPS: return parse_count("--dumps", arg, &o->dumps);
-	case OPT_DURATION: return parse_time("--duration", arg, &o->duration);
-	case OPT_NO_KALLSYMS: o->no_kallsyms = true; return 0;
-	case OPT_STACK: o->stack = true; return 0;
-	case OPT_ONLY: o->command_only = true; return 0;
-	case OPT_FILTER:
-		return parse_text("--filter", arg, o->filter, &o->nr_filters);
-	case OPT_TRIGGER:
-		return parse_text("--trigger", arg, o->trigger, &o->nr_triggers);
-	case OPT_SYNTH:
-		return parse_text("--synth", arg, o->synth, &o->nr_synths);
-	default: o->follow = true; return 0;
+	case OPT_KEEP: return parse_keep(o, arg);
+	case OPT_DURATION: return parse_time("--duration", arg, &c->duration_ns);
+	case OPT_NO_KALLSYMS: c->no_kallsyms = true; return 0;
+	case OPT_STACK: c->stacks = true; return 0;
+	case OPT_ONLY: c->command_only = true; return 0;
+	case OPT_FILTER: return parse_filter(o, arg);
+	case OPT_TRIGGER: return parse_trigger(o, arg);
+	case OPT_SYNTH: return parse_synth(o, arg);
+	case OPT_FOLLOW: c->follow = true; return 0;
+	default: return parse_flight(o, opt, arg);
 	}
 }
 
@@ -231,38 +276,59 @@ static void add_last(struct cli_list *l, const char *glob)
 }
 
 /* What does not go together. */
-static int check_options(struct job_options *o)
+static int check_options(const struct record_options *o)
+{
+	const struct app_record_config *c = &o->config;
+	bool around = c->snapshot_event || c->snapshot_kernel_event;
+	bool rotates = c->rotate_bytes || c->rotate_ns;
+
+	if (c->rotate_keep && !rotates)
+		return cli_usage("--keep needs --rotate");
+	if ((c->flight || around) && rotates)
+		return cli_usage("a flight recorder writes at its end: --rotate does "
+				 "not go with --flight and --on");
+	if ((c->before_ns || c->after_ns || c->max_snapshots) && !around)
+		return cli_usage("--keep-before, --keep-after and --dumps need --on or "
+				 "--on-kernel");
+	if (c->snapshot_event && c->snapshot_kernel_event)
+		return cli_usage("--on and --on-kernel do not go together");
+	if (c->command_only && (!c->command || !o->kernel.nr))
+		return cli_usage("--only needs -k and a command");
+	return CLI_OK;
+}
+
+/* Which events and processes: the lists become the configuration's. */
+static int set_lists(struct record_options *o)
 {
 	static char all[] = "*:*";
-	bool around = o->on || o->on_kernel;
+	struct app_record_config *c = &o->config;
+	const char *bad;
 
 	if (!o->events.nr && !o->kernel.nr)
 		(void)cli_list_add(&o->events, all);
-	if (o->keep && !o->rotate_bytes && !o->rotate_ns)
-		return cli_usage("--keep needs --rotate");
-	if ((o->flight || around) && (o->rotate_bytes || o->rotate_ns))
-		return cli_usage("a flight recorder writes at its end: --rotate does "
-				 "not go with --flight and --on");
-	if ((o->before || o->after || o->dumps) && !around)
-		return cli_usage("--keep-before, --keep-after and --dumps need --on or "
-				 "--on-kernel");
-	if (o->on && o->on_kernel)
-		return cli_usage("--on and --on-kernel do not go together");
-	if (o->command_only && (!o->command || !o->kernel.nr))
-		return cli_usage("--only needs -k and a command");
 	/* what is waited for is recorded, whatever else is */
-	if (o->on)
-		add_last(&o->events, o->on);
-	if (o->on_kernel)
-		add_last(&o->kernel, o->on_kernel);
-	return record_target(o, o->to);
+	if (c->snapshot_event)
+		add_last(&o->events, c->snapshot_event);
+	if (c->snapshot_kernel_event)
+		add_last(&o->kernel, c->snapshot_kernel_event);
+	if (c->nr_synths && !o->events.nr)
+		return cli_usage("--synth: synthetic events of the kernel are for 'tacho hist -k'");
+	if (cli_list_pids(&o->pids, o->pid, &bad))
+		return cli_usage("'%s' is not a process id", bad);
+	c->events = o->events.item;
+	c->nr_events = (uint32_t)o->events.nr;
+	c->kernel_events = o->kernel.item;
+	c->nr_kernel_events = (uint32_t)o->kernel.nr;
+	c->pids = o->pid;
+	c->nr_pids = (uint32_t)o->pids.nr;
+	return CLI_OK;
 }
 
-static int parse_options(struct job_options *o, int argc, char **argv)
+static int parse_options(struct record_options *o, int argc, char **argv)
 {
 	int opt, ret;
 
-	*o = (struct job_options){ .output = APP_DEFAULT_TRACE, .clock = -1 };
+	*o = (struct record_options){ .config = { .output = APP_DEFAULT_TRACE, .clock = -1 } };
 	/* '+': the command's own options are its own */
 	while ((opt = getopt_long(argc, argv, "+hqo:e:k:p:s:b:", options,
 				  NULL)) != -1) {
@@ -274,11 +340,14 @@ static int parse_options(struct job_options *o, int argc, char **argv)
 			return ret;
 	}
 	if (optind < argc)
-		o->command = argv + optind;
-	return check_options(o) ? CLI_USAGE : -1;
+		o->config.command = argv + optind;
+	if (check_options(o) || set_lists(o) || record_target(o, o->to))
+		return CLI_USAGE;
+	o->config.replace = !o->output_given && !o->target;
+	return -1;
 }
 
-/* ---- talking ---- */
+/* ---- what is shown ---- */
 
 /* "12,345,678" */
 static const char *grouped(char *to, size_t size, uint64_t v)
@@ -296,28 +365,42 @@ static const char *grouped(char *to, size_t size, uint64_t v)
 	return to;
 }
 
-static void show_progress(const struct job *job, const struct tacho_recorder *rec)
-{
-	static uint64_t last_time, last_events;
-	uint64_t now = tacho_now_ns(CLOCK_MONOTONIC);
-	struct tacho_recorder_stats s;
-	char events[32], rate[32], lost[32];
+/* A recording that is shown, and how far that was. */
+struct shown {
+	const struct record_options *opt;
+	struct app_record *recording;
+	uint64_t last_time, last_events;
+};
 
-	if (cli_quiet || !isatty(STDERR_FILENO) || now - last_time < PROGRESS_NS)
-		return;
-	tacho_recorder_stats(rec, &s);
-	fprintf(stderr, "\r%7.1f s  %s events  %s/s  %.1f MiB  %s lost\033[K",
-		(double)(now - job->began) / 1e9,
-		grouped(events, sizeof(events), s.events),
-		grouped(rate, sizeof(rate), last_time ? (uint64_t)
-			((double)(s.events - last_events) * 1e9 /
-			 (double)(now - last_time)) : 0),
-		(double)s.bytes / (1 << 20), grouped(lost, sizeof(lost), s.lost));
-	last_time = now;
-	last_events = s.events;
+static void note(void *arg, const char *text)
+{
+	(void)arg;
+	cli_note("%s", text);
 }
 
-static void summary_json(const struct job *job, const char *dir,
+static void show_progress(void *arg, uint64_t events, uint64_t total)
+{
+	struct shown *w = arg;
+	uint64_t now = tacho_now_ns(CLOCK_MONOTONIC);
+	struct tacho_recorder_stats s;
+	char number[32], rate[32], lost[32];
+
+	(void)total;
+	if (!isatty(STDERR_FILENO) || now - w->last_time < PROGRESS_NS)
+		return;
+	app_record_stats(w->recording, &s);
+	fprintf(stderr, "\r%7.1f s  %s events  %s/s  %.1f MiB  %s lost\033[K",
+		(double)app_record_duration(w->recording) / 1e9,
+		grouped(number, sizeof(number), events),
+		grouped(rate, sizeof(rate), w->last_time ? (uint64_t)
+			((double)(events - w->last_events) * 1e9 /
+			 (double)(now - w->last_time)) : 0),
+		(double)s.bytes / (1 << 20), grouped(lost, sizeof(lost), s.lost));
+	w->last_time = now;
+	w->last_events = events;
+}
+
+static void summary_json(const struct shown *w, const char *trace,
 			 const struct tacho_recorder_stats *s)
 {
 	struct tacho_buf b;
@@ -326,7 +409,7 @@ static void summary_json(const struct job *job, const char *dir,
 	tacho_buf_init(&b, 1 << 20);
 	tacho_json_init(&j, &b);
 	tacho_json_open(&j, '{');
-	tacho_json_pair_str(&j, "trace", dir);
+	tacho_json_pair_str(&j, "trace", trace);
 	tacho_json_pair_u64(&j, "events", s->events);
 	tacho_json_pair_u64(&j, "kernel_events", s->kernel_events);
 	tacho_json_pair_u64(&j, "bytes", s->bytes);
@@ -334,29 +417,16 @@ static void summary_json(const struct job *job, const char *dir,
 	tacho_json_pair_u64(&j, "unread", s->unread);
 	tacho_json_pair_u64(&j, "chunks", s->chunks);
 	tacho_json_key(&j, "seconds");
-	tacho_json_double(&j, (double)((job->ended ? job->ended :
-				tacho_now_ns(CLOCK_MONOTONIC)) - job->began) / 1e9);
+	tacho_json_double(&j, (double)app_record_duration(w->recording) / 1e9);
 	tacho_json_close(&j, '}');
 	(void)cli_write_json(&b);
 	tacho_buf_release(&b);
 }
 
-void record_remarks(const struct job *job)
+/* One line (or JSON) on what was written. */
+static void show_summary(void *arg, const char *trace, const struct tacho_recorder_stats *s)
 {
-	const struct tacho_registry *reg = job->dir.reg;
-	uint64_t began = tacho_now_ns(CLOCK_REALTIME) -
-			 (tacho_now_ns(CLOCK_MONOTONIC) - job->began);
-	struct tacho_remark r;
-
-	for (uint32_t i = 0; reg && i < TACHO_REMARKS_MAX; i++)
-		if (tacho_remark_get(reg, i, &r) && r.last >= began)
-			cli_note("program %s, %ju time%s, the last process %d: %s", r.comm,
-				 (uintmax_t)r.times, r.times == 1 ? "" : "s", r.pid, r.text);
-}
-
-void record_summary(const struct job *job, const char *dir,
-			const struct tacho_recorder_stats *s)
-{
+	const struct shown *w = arg;
 	char events[32], kernel[32], lost[32], unread[32];
 
 	if (!cli_quiet && isatty(STDERR_FILENO))
@@ -364,21 +434,22 @@ void record_summary(const struct job *job, const char *dir,
 	cli_note("%s events (%s of the kernel), %.1f MiB in %s, %s lost%s%s",
 		 grouped(events, sizeof(events), s->events),
 		 grouped(kernel, sizeof(kernel), s->kernel_events),
-		 (double)s->bytes / (1 << 20), dir,
+		 (double)s->bytes / (1 << 20), trace,
 		 grouped(lost, sizeof(lost), s->lost), s->unread ? ", still in memory: " : "",
 		 s->unread ? grouped(unread, sizeof(unread), s->unread) : "");
 	if (s->damaged)
 		cli_note("%ju bytes in the buffers were no records (a broken "
 			 "program?)", (uintmax_t)s->damaged);
-	if (job->opt->json)
-		summary_json(job, dir, s);
+	if (w->opt->json)
+		summary_json(w, trace, s);
 }
 
-void record_child_note(const struct job *job)
+/* How the command ended, when not well. */
+static void show_command(const struct app_record *r)
 {
-	int st = job->child_status;
+	int st;
 
-	if (job->child || !job->opt->command)
+	if (!app_record_command_ended(r, &st))
 		return;
 	if (WIFSIGNALED(st))
 		cli_note("the command was killed by signal %d (%s)", WTERMSIG(st),
@@ -387,91 +458,127 @@ void record_child_note(const struct job *job)
 		cli_note("the command ended with status %d", WEXITSTATUS(st));
 }
 
-/* ---- the plain recording ---- */
+/* ---- signals ---- */
+
+static struct app_record *recording;	/* whom signals are for; NULL: nobody */
+
+static void on_signal(int sig)
+{
+	struct app_record *r = tacho_load_relaxed(&recording);
+
+	if (r && sig == SIGUSR1)
+		app_record_snapshot(r);
+	else if (r && sig != SIGCHLD)
+		app_record_stop(r);
+}
+
+/* SIGCHLD is caught only so that it interrupts sleeps. */
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD };
+
+static void catch_signals(struct app_record *r)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	tacho_store_relaxed(&recording, r);
+	sigemptyset(&sa.sa_mask);
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(signals); i++)
+		(void)sigaction(signals[i], &sa, NULL);
+}
+
+static void default_signals(void)
+{
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(signals); i++)
+		(void)signal(signals[i], SIG_DFL);
+	(void)signal(SIGPIPE, SIG_DFL);
+}
+
+/* ---- the recording ---- */
 
 /* The session is not needed any more; a second Ctrl-C ends the converting. */
-static int finish_target(struct job *job, struct tacho_recorder_stats *s, int ret)
+static int finish_target(struct shown *w, struct tacho_recorder_stats *s)
 {
-	int made;
-
-	job_end(job);
-	job_default_signals();
-	made = record_convert(job->opt, s);
-	record_summary(job, made == CLI_OK ? job->opt->target : job->opt->output, s);
-	record_child_note(job);
-	return ret || made ? CLI_FAILED : CLI_OK;
-}
-
-/*
- * The trace cannot be written.  What programs record from here on is in memory, or is
- * counted there when that is full: so until the recording's end.
- */
-static void go_on_in_memory(struct job *job, const struct tacho_diag *d)
-{
-	(void)cli_fail_diag(d);
-	if (!job->has_session || !job_runs(job))
-		return;
-	cli_note("what programs record is kept in memory until the end, as long as "
-		 "there is room");
-	while (job_runs(job))
-		usleep(STEP_MS * 1000);
-}
-
-static int pump(struct job *job)
-{
-	struct tacho_recorder_config cfg;
-	struct tacho_recorder_stats s;
-	struct tacho_recorder *rec;
+	const struct record_options *o = w->opt;
 	struct tacho_diag d = { 0 };
-	int ret, err = 0;
+	int ret;
 
-	job_recorder_config(job, job->opt->output, &cfg);
-	if (tacho_recorder_new(&rec, &cfg, &d))
-		return cli_fail_diag(&d);
-	ret = job_go(job);
-	while (!ret && !err && job_runs(job)) {
-		err = tacho_recorder_step(rec, STEP_MS, &d);
-		err = err < 0 ? err : 0;
-		show_progress(job, rec);
-	}
-	if (err)
-		go_on_in_memory(job, &d);
-	if (job->has_session)
-		(void)tacho_session_end(&job->session);
-	d = (struct tacho_diag){ 0 };
-	if (tacho_recorder_finish(rec, &s, &d) && !err) {
-		err = d.err;
+	if (app_record_release(w->recording, &d))
 		(void)cli_fail_diag(&d);
+	default_signals();
+	ret = record_convert(o, s);
+	show_summary(w, ret == CLI_OK ? o->target : o->config.output, s);
+	return ret;
+}
+
+/* Records, and says what goes wrong.  *written: all that was recorded is in the trace. */
+static int run(struct app_record *r, struct app_record_result *result, bool *written)
+{
+	struct tacho_diag d = { 0 };
+	int ret = CLI_OK;
+
+	*written = true;
+	if (app_record_go(r, &d)) {
+		ret = cli_fail_diag(&d);
+	} else if (app_record_run(r, &d)) {
+		ret = cli_fail_diag(&d);
+		*written = false;
+		/* until the end in memory */
+		(void)app_record_run(r, &d);
 	}
-	job->unread = err;
-	job->ended = tacho_now_ns(CLOCK_MONOTONIC);
-	job_say_unfit(job);
-	record_remarks(job);
-	if (job->opt->target && !err)
-		return finish_target(job, &s, ret);
-	record_summary(job, job->opt->output, &s);
-	record_child_note(job);
-	return ret || err ? CLI_FAILED : CLI_OK;
+	d = (struct tacho_diag){ 0 };
+	if (app_record_finish(r, result, &d)) {
+		ret = cli_fail_diag(&d);
+		*written = false;
+	}
+	return ret;
+}
+
+static int record(struct shown *w)
+{
+	const struct record_options *o = w->opt;
+	struct app_record *r = w->recording;
+	struct app_record_result result;
+	struct tacho_diag d = { 0 };
+	bool written;
+	int ret;
+
+	if (app_record_prepare(r, &d))
+		return cli_fail_at(&d, app_record_malformed(r));
+	ret = run(r, &result, &written);
+	if (result.trace && o->target && written) {
+		if (finish_target(w, &result.stats))
+			ret = CLI_FAILED;
+	} else if (result.trace) {
+		show_summary(w, result.trace, &result.stats);
+	}
+	show_command(r);
+	return ret;
 }
 
 static int record_run(int argc, char **argv)
 {
-	struct job_options o;
-	struct job job;
+	struct record_options o;
+	struct shown w = { .opt = &o };
+	struct tacho_observer observer = { .arg = &w };
+	struct tacho_diag d = { 0 };
 	int ret = parse_options(&o, argc, argv);
 
+	if (ret < 0 && o.target)
+		ret = record_ready(&o) ? CLI_FAILED : -1;
 	if (ret >= 0)
 		return ret;
-	ret = record_ready(&o);
-	if (!ret)
-		ret = job_prepare(&job, &o);
-	if (ret)
-		return ret;
-	if (o.flight || o.on || o.on_kernel)
-		ret = flight_run(&job);
-	else
-		ret = pump(&job);
-	job_end(&job);
+	if (!cli_quiet) {
+		observer.note = note;
+		observer.progress = show_progress;
+	}
+	o.config.snapshot_done = show_summary;
+	o.config.arg = &w;
+	if (app_record_new(&w.recording, &o.config, &observer, &d))
+		return cli_fail_diag(&d);
+	catch_signals(w.recording);
+	ret = record(&w);
+	tacho_store_relaxed(&recording, NULL);
+	if (app_record_end(w.recording, &d))
+		(void)cli_fail_diag(&d);
 	return ret;
 }
 

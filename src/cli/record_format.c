@@ -9,51 +9,53 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/output.h"
 #include "cli/cli.h"
 #include "cli/convert.h"
-#include "cli/output.h"
 #include "cli/record.h"
 
-int record_target(struct job_options *o, const char *to)
+int record_target(struct record_options *o, const char *to)
 {
-	static char native[4200];
+	struct app_record_config *c = &o->config;
 
-	o->format = to ? cli_format_named(to) : tacho_sink_format_of(o->output);
+	o->format = to ? cli_format_named(to) : tacho_sink_format_of(c->output);
 	if (!o->format)
 		return CLI_USAGE;
 	if (o->format == &tacho_sink_ctf)
 		return CLI_OK;
 	if (!o->output_given)
 		return cli_usage("--to %s: name the file with -o", to);
-	if (o->flight || o->on || o->on_kernel || o->rotate_bytes || o->rotate_ns)
+	if (c->flight || c->snapshot_event || c->snapshot_kernel_event || c->rotate_bytes ||
+	    c->rotate_ns)
 		return cli_usage("--flight, --on and --rotate write directories of ours; "
-				 "'tacho convert' makes '%s' of one", o->output);
-	o->target = o->output;
-	if (snprintf(native, sizeof(native), "%s.tacho", o->target) >=
-	    (int)sizeof(native))
+				 "'tacho convert' makes '%s' of one", c->output);
+	o->target = c->output;
+	if (snprintf(o->native, sizeof(o->native), "%s.tacho", o->target) >=
+	    (int)sizeof(o->native))
 		return cli_usage("the name of the output is too long");
-	o->output = native;
+	c->output = o->native;
 	return CLI_OK;
 }
 
-int record_ready(const struct job_options *o)
+int record_ready(const struct record_options *o)
 {
-	int ret;
+	int ret = cli_format_ready(o->format, o->target);
+	struct tacho_diag d = { 0 };
 
-	if (!o->target)
-		return cli_output_ready(o->output, o->output_given);
-	ret = cli_format_ready(o->format, o->target);
-	return ret == CLI_OK ? cli_output_ready_native(o->target, o->output) : ret;
+	if (ret == CLI_OK && app_output_ready_native(o->target, o->config.output, &d))
+		ret = cli_fail_diag(&d);
+	return ret;
 }
 
-int record_convert(const struct job_options *o, struct tacho_recorder_stats *s)
+int record_convert(const struct record_options *o, struct tacho_recorder_stats *s)
 {
-	int ret = cli_convert_trace(o->output, o->target, o->format, &s->bytes);
+	const char *trace = o->config.output;
+	int ret = cli_convert_trace(trace, o->target, o->format, &s->bytes);
+	struct tacho_diag d = { 0 };
 
 	if (ret == CLI_OK)
-		return cli_output_remove(o->output);
+		return app_output_remove(trace, &d) ? cli_fail_diag(&d) : CLI_OK;
 	cli_note("all that was recorded is in '%s'; with room for it, 'tacho convert "
-		 "%s --to %s -o %s' goes on", o->output, o->output, o->format->name,
-		 o->target);
+		 "%s --to %s -o %s' goes on", trace, trace, o->format->name, o->target);
 	return ret;
 }

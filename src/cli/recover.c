@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/output.h"
 #include "base/atomic.h"
 #include "cli/cli.h"
-#include "cli/output.h"
 #include "fmt/ctf/repair.h"
 #include "record/recorder.h"
 #include "record/resume.h"
@@ -149,7 +149,7 @@ static void sweep(const struct recover *r)
 
 static int recover_session(struct recover *r, struct tacho_session *s)
 {
-	int ret;
+	struct tacho_diag d = { 0 };
 
 	if (tacho_session_owned(s->path))
 		return cli_fail("session '%s' is being recorded by process %d; end "
@@ -157,10 +157,9 @@ static int recover_session(struct recover *r, struct tacho_session *s)
 	/* nobody writes while its last records are read */
 	if (s->dir)
 		(void)tacho_session_end(s);
-	ret = cli_output_ready(r->output, r->output_given);
-	if (!ret)
-		ret = write_session(r, s, r->output, NULL);
-	return ret;
+	if (app_output_ready(r->output, r->output_given, &d))
+		return cli_fail_diag(&d);
+	return write_session(r, s, r->output, NULL);
 }
 
 static int by_name(struct recover *r)

@@ -7,11 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/output.h"
 #include "base/atomic.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/list_arg.h"
-#include "cli/output.h"
 #include "cli/session.h"
 #include "kernel/instance.h"
 #include "record/recorder.h"
@@ -500,6 +500,7 @@ static int snapshot_here(struct tacho_session *s, const char *output, bool json)
 static int snapshot_run(int argc, char **argv)
 {
 	const char *output = APP_DEFAULT_TRACE;
+	struct tacho_diag d = { 0 };
 	struct tacho_session s;
 	struct tacho_dir dir;
 	bool json = false, given = false;
@@ -524,7 +525,7 @@ static int snapshot_run(int argc, char **argv)
 	if (tacho_session_owned(s.path))
 		ret = snapshot_by_owner(&s);
 	else
-		ret = cli_output_ready(output, given);
+		ret = app_output_ready(output, given, &d) ? cli_fail_diag(&d) : CLI_OK;
 	if (!ret && !tacho_session_owned(s.path))
 		ret = snapshot_here(&s, output, json);
 	app_session_close(&dir, &s);
