@@ -39,9 +39,10 @@ struct app_flight;
 struct app_record;
 
 /*
- * For record.c.  begin: in the place of a recorder, when r is prepared: lets it record, and executes
- * the command.  step and finish as app_record_step() and app_record_finish().  begin returns 0 and *f,
- * or a negative errno with d filled in, and *f to be freed, or NULL.  r outlives f.
+ * For record.c.  begin: in the place of a recorder, when r is prepared: lets it record, and
+ * executes the command.  step and finish as app_record_step() and app_record_finish().  begin
+ * returns 0, or a negative errno with d filled in; in both cases *f is to be freed, or NULL.  r
+ * outlives f.
  */
 int app_flight_begin(struct app_flight **f, struct app_record *r, struct tacho_diag *d);
 int app_flight_step(struct app_flight *f, struct tacho_diag *d);

@@ -173,8 +173,8 @@ int app_record_go(struct app_record *r, struct tacho_diag *d);
 /*
  * app_record_step - one turn: write what there is, wait 100 ms at most for more.
  *
- * Returns 1 when the recording goes on, 0 when it is over, or, once, a negative errno with d filled in:
- * see 4 above.  A flight recorder is over then.
+ * Returns 1 when the recording goes on, 0 when it is over, or, once, a negative errno with d
+ * filled in: see 4 above.  A flight recorder is over then.
  */
 int app_record_step(struct app_record *r, struct tacho_diag *d);
 
@@ -193,9 +193,10 @@ int app_record_finish(struct app_record *r, struct app_record_result *result,
 /*
  * app_record_release - take the session and the instance down, and keep the rest.
  *
- * For who goes on with the trace for a while and has no use for the memory.  No function but
- * app_record_duration(), app_record_command_ended() and app_record_end() may follow.  Returns 0, or a negative errno with d filled in:
- * the session could not be removed.  What else remains is said to the observer.
+ * For a caller that goes on with the trace and needs the memory no longer.  No function but
+ * app_record_duration(), app_record_command_ended() and app_record_end() may follow.  Returns 0,
+ * or a negative errno with d filled in: the session could not be removed.  What else remains
+ * is said to the observer.
  */
 int app_record_release(struct app_record *r, struct tacho_diag *d);
 
@@ -206,7 +207,7 @@ int app_record_end(struct app_record *r, struct tacho_diag *d);
 void app_record_stop(struct app_record *r);
 void app_record_snapshot(struct app_record *r);
 
-/* What is written by now; of a flight recorder all 0.  The observer's progress may call these two. */
+/* What is written by now; of a flight recorder all 0.  The observer may call these two. */
 void app_record_stats(const struct app_record *r, struct tacho_recorder_stats *s);
 
 /* ns since go; since finish has stopped the writers, from go until then. */
