@@ -8,22 +8,18 @@
 #include <unistd.h>
 
 #include "app/output.h"
-#include "base/atomic.h"
+#include "app/snapshot.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/list_arg.h"
 #include "cli/session.h"
 #include "kernel/instance.h"
-#include "record/recorder.h"
 #include "session/session.h"
 #include "sys/clock.h"
 #include "sys/process.h"
 
 /* Most time that a mount gets to let go of a session that is gone. */
 #define KEPT_WAIT_NS	UINT64_C(2000000000)
-
-/* Most time that a flight recorder gets to write a snapshot. */
-#define SNAPSHOT_WAIT_NS	UINT64_C(60000000000)
 
 /* {"session": NAME, KEY: value} for those who asked. */
 static void say_json(const char *name, const char *key, uint64_t value)
@@ -444,27 +440,6 @@ static const struct option snapshot_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/* A recorder holds the session: it writes, next to what it wrote before. */
-static int snapshot_by_owner(struct tacho_session *s)
-{
-	struct tacho_control *c = s->view.ctl;
-	uint32_t before = tacho_load_seq_cst(&c->dumps);
-	uint64_t end = tacho_now_ns(CLOCK_MONOTONIC) + SNAPSHOT_WAIT_NS;
-
-	if (!(c->flags & TACHO_SESSION_OVERWRITE))
-		return cli_fail("session '%s' is being recorded to '%s'; read that",
-				s->name, c->output);
-	tacho_view_snapshot(&s->view);
-	while (tacho_load_seq_cst(&c->dumps) == before) {
-		if (tacho_now_ns(CLOCK_MONOTONIC) > end)
-			return cli_fail("the recorder (pid %d) does not answer",
-					c->owner);
-		usleep(10000);
-	}
-	cli_note("snapshot %u is in '%s'", before + 1, c->output);
-	return CLI_OK;
-}
-
 /* Of linked buffers, which are LKST's, something else can be done. */
 static int snapshot_failed(const struct tacho_session *s, const struct tacho_diag *d)
 {
@@ -474,32 +449,23 @@ static int snapshot_failed(const struct tacho_session *s, const struct tacho_dia
 	return cli_fail_diag(d);
 }
 
-static int snapshot_here(struct tacho_session *s, const char *output, bool json)
+static int show_snapshot(const struct tacho_session *s, const char *output,
+			 const struct app_snapshot *done, bool json)
 {
-	const struct tacho_control *c = s->view.ctl;
-	struct tacho_recorder_config cfg = {
-		.dir = output, .session = s, .clock = c->clock,
-		.clock_freq = c->clock_freq, .start = c->start, .uuid = c->uuid,
-		.snapshot = true, .flight = true,
-	};
-	struct tacho_recorder_stats st;
-	struct tacho_recorder *rec;
-	struct tacho_diag d = { 0 };
-
-	if (tacho_session_snapshot(s, &d) < 0)
-		return snapshot_failed(s, &d);
-	if (tacho_recorder_new(&rec, &cfg, &d) ||
-	    tacho_recorder_finish(rec, &st, &d))
-		return cli_fail_diag(&d);
-	cli_note("%ju events in %s", (uintmax_t)st.events, output);
+	if (done->by_recorder) {
+		cli_note("snapshot %u is in '%s'", done->by_recorder, done->trace);
+		return CLI_OK;
+	}
+	cli_note("%ju events in %s", (uintmax_t)done->events, output);
 	if (json)
-		say_json(s->name, "events", st.events);
+		say_json(s->name, "events", done->events);
 	return CLI_OK;
 }
 
 static int snapshot_run(int argc, char **argv)
 {
 	const char *output = APP_DEFAULT_TRACE;
+	struct app_snapshot done;
 	struct tacho_diag d = { 0 };
 	struct tacho_session s;
 	struct tacho_dir dir;
@@ -522,12 +488,10 @@ static int snapshot_run(int argc, char **argv)
 	ret = cli_session_open(&dir, &s, argv[optind]);
 	if (ret)
 		return ret;
-	if (tacho_session_owned(s.path))
-		ret = snapshot_by_owner(&s);
+	if (app_snapshot(&s, output, given, NULL, &done, &d))
+		ret = snapshot_failed(&s, &d);
 	else
-		ret = app_output_ready(output, given, &d) ? cli_fail_diag(&d) : CLI_OK;
-	if (!ret && !tacho_session_owned(s.path))
-		ret = snapshot_here(&s, output, json);
+		ret = show_snapshot(&s, output, &done, json);
 	app_session_close(&dir, &s);
 	return ret;
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "app/snapshot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/output.h"
+#include "base/atomic.h"
+#include "record/recorder.h"
+#include "sys/clock.h"
+
+/* As long as a recorder may take to write what all lanes hold. */
+#define ANSWER_NS	UINT64_C(60000000000)
+
+static int by_recorder(struct tacho_session *s, const struct tacho_observer *o,
+		       struct app_snapshot *done, struct tacho_diag *d)
+{
+	struct tacho_control *c = s->view.ctl;
+	uint32_t before = tacho_load_seq_cst(&c->dumps);
+	uint64_t end = tacho_now_ns(CLOCK_MONOTONIC) + ANSWER_NS;
+
+	if (!(c->flags & TACHO_SESSION_OVERWRITE))
+		return tacho_diag(d, -EALREADY, 0, "session '%s' is being recorded to '%s'; read that",
+				  s->name, c->output);
+	tacho_view_snapshot(&s->view);
+	while (tacho_load_seq_cst(&c->dumps) == before) {
+		if (tacho_now_ns(CLOCK_MONOTONIC) > end)
+			return tacho_diag(d, -ETIMEDOUT, 0, "the recorder (pid %d) does not answer",
+					  c->owner);
+		if (tacho_observer_cancelled(o))
+			return tacho_diag(d, -ECANCELED, 0, "cancelled");
+		usleep(10000);
+	}
+	done->by_recorder = before + 1;
+	(void)snprintf(done->trace, sizeof(done->trace), "%.*s", (int)sizeof(c->output) - 1,
+		       c->output);
+	return 0;
+}
+
+static int write_here(struct tacho_session *s, const char *output, struct app_snapshot *done,
+		      struct tacho_diag *d)
+{
+	const struct tacho_control *c = s->view.ctl;
+	struct tacho_recorder_config cfg = {
+		.dir = output, .session = s, .clock = c->clock,
+		.clock_freq = c->clock_freq, .start = c->start, .uuid = c->uuid,
+		.snapshot = true, .flight = true,
+	};
+	struct tacho_recorder_stats stats;
+	struct tacho_recorder *rec;
+	int err = tacho_session_snapshot(s, d);
+
+	err = err < 0 ? err : tacho_recorder_new(&rec, &cfg, d);
+	if (!err)
+		err = tacho_recorder_finish(rec, &stats, d);
+	if (err)
+		return err;
+	done->events = stats.events;
+	return 0;
+}
+
+int app_snapshot(struct tacho_session *s, const char *output, bool given,
+		 const struct tacho_observer *o, struct app_snapshot *done, struct tacho_diag *d)
+{
+	int err;
+
+	*done = (struct app_snapshot){ 0 };
+	if (tacho_session_owned(s->path))
+		return by_recorder(s, o, done, d);
+	err = app_output_ready(output, given, d);
+	return err ? err : write_here(s, output, done, d);
+}
