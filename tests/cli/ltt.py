@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tracevisualizer's lines on bytes that are known; tracedaemon on the running kernel."""
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -189,10 +190,14 @@ else:
         ok(rc == 2 and '-j TRACE PROCFILE' in err and err.count('\n') == 1,
            f'{option}: no file of names', rc, err)
     dead = os.path.join(work, 'dead.ltt')
+    rc, out, err = run(DAEMON, '-k', '-DSCHED', dead, env={**os.environ, 'TACHO_DIR': '/dev/null/x'})
+    ok(rc == 1 and re.search("does not start: .*'/dev/null/x'", err) and
+       not os.path.exists(dead + '.flight.pid'), 'a flight recorder that cannot start says why', rc,
+       err)
     alone = shutil.copy(DAEMON, os.path.join(work, 'alone'))
-    rc, out, err = run(alone, '-k', '-DSCHED', dead, env={**os.environ, 'PATH': '/nowhere'})
-    ok(rc == 1 and 'does not start' in err and not os.path.exists(dead + '.flight.pid'),
-       'a flight recorder that cannot start', rc, err)
+    rc, out, err = run(alone, '-DSCHED', '-tu50000', os.path.join(work, 'alone.ltt'),
+                       env={**os.environ, 'PATH': '/nowhere'})
+    ok(rc == 0 and ' events of the kernel' in err, 'it needs no other program to record', rc, err)
     rc, out, err = run(DAEMON, '-j', os.path.join(work, 'other.ltt'))
     ok(rc == 1 and 'no flight recorder' in err, 'no snapshot without one', err)
 

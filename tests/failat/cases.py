@@ -401,3 +401,11 @@ kill $p 2>/dev/null; wait $p"""
 case_lkst("logd", "/bin/sh", "-c", LOGD, LKST + "/lkstlogd", who="lkstlogd", sample=2,
           kinds=NO_DEVFULL, processes=1 + os.cpu_count())    # one for each CPU
 
+# $0 is the daemon, $1 the tool, $2 the program whose events it records; of the kernel, none are
+DAEMON_RUN = """\"$0\" -DCSTM out.ltt & p=$!
+until env -u LD_PRELOAD \"$1\" status --json 2>/dev/null | grep -q '"state":"recording"'; do
+kill -0 $p 2>/dev/null || break; sleep 0.01; done
+env -u LD_PRELOAD \"$2\" >/dev/null; kill $p 2>/dev/null; wait $p"""
+if os.path.isdir(os.path.dirname(INSTANCES) + "/events") and os.geteuid() == 0:
+    case("daemon", "/bin/sh", "-c", DAEMON_RUN, DAEMON, TACHO, ORDERS, who="tracedaemon",
+         after=lambda env: events(env, "out.ltt"), sample=3, kinds=NO_DEVFULL)

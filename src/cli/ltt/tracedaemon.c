@@ -3,13 +3,17 @@
  * tracedaemon - records the running kernel as LTT's daemon did, with its options.
  *
  * It is three steps: which tracepoints are LTT's events that are wanted (fmt/ltt/map.h) and
- * which events of programs (face/ltt/tracer.h), `tacho record` of those, and LTT files of what
- * was recorded.
+ * which events of programs (face/ltt/tracer.h), a recording of those (app/record.h), and LTT
+ * files of what was recorded.
+ *
+ * The flight recorder (-k) is a child that goes on in the background.  It holds a lock on the file
+ * with its pid; the file without a lock was left by one that is gone.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,9 +21,13 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "app/record.h"
+#include "app/session.h"
+#include "app/snapshot.h"
+#include "base/arena.h"
+#include "base/atomic.h"
 #include "base/text.h"
 #include "cli/stdout.h"
 #include "face/ltt/tracer.h"
@@ -31,6 +39,7 @@
 
 #define NAME_ROOM	4200
 #define TABLE_MAX	((size_t)64 << 20)
+#define LISTS_SIZE	((size_t)1 << 20)
 /* Always in both masks. */
 #define FORCED	(LTT_FORCED | TRACE_EVENT_BIT(TRACE_BUFFER_END))
 
@@ -70,9 +79,8 @@ struct daemon {
 	bool chosen;		/* some of them, not all */
 	bool us;
 	uint64_t buffer, buffers, run_us;
-	const char *pid;
-	char tacho[NAME_ROOM];
-	char native[NAME_ROOM];	/* what tacho records into */
+	int32_t pid;		/* only while this process runs; 0: all */
+	char native[NAME_ROOM];	/* what is recorded into */
 };
 
 static TACHO_PRINTF(1, 2) int fail(const char *fmt, ...)
@@ -85,6 +93,11 @@ static TACHO_PRINTF(1, 2) int fail(const char *fmt, ...)
 	va_end(ap);
 	fputc('\n', stderr);
 	return 1;
+}
+
+static int fail_diag(const struct tacho_diag *d)
+{
+	return fail("%s", d->text[0] ? d->text : strerror(-d->err));
 }
 
 /* ---- options ----------------------------------------------------------------------- */
@@ -142,15 +155,17 @@ static int refuse(const char *option, const char *why)
 
 static int take_option(struct daemon *d, const char *arg)
 {
-	uint64_t v;
+	uint64_t v = 0;
+	int ret;
 
 	switch (arg[1]) {
 	case 'd': d->chosen = false; return 0;
 	case 'e': return take_event(d, arg + 2, false);
 	case 'D': return take_event(d, arg + 2, true);
 	case 'P':
-		d->pid = arg + 2;
-		return take_number("P", arg + 2, INT32_MAX, &v);
+		ret = take_number("P", arg + 2, INT32_MAX, &v);
+		d->pid = (int32_t)v;
+		return ret;
 	case 'o': d->us = true; return 0;
 	case 'b': return take_number("b", arg + 2, LTT_BUFFER_MAX, &d->buffer);
 	case 'n': return take_number("n", arg + 2, 65536, &d->buffers);
@@ -213,26 +228,34 @@ static int parse(struct daemon *d, int argc, char **argv)
 
 /* ---- recording ---------------------------------------------------------------------- */
 
-/* The tacho beside this program, or the one in PATH. */
-static void find_tacho(struct daemon *d)
-{
-	ssize_t n = readlink("/proc/self/exe", d->tacho, sizeof(d->tacho) - 8);
-	char *slash;
+#define LIST_MAX	512u
 
-	if (n > 0) {
-		d->tacho[n] = '\0';
-		slash = strrchr(d->tacho, '/');
-		strcpy(slash + 1, "tacho");
-		if (!access(d->tacho, X_OK))
-			return;
-	}
-	strcpy(d->tacho, "tacho");
-}
-
-/* What is recorded, as `tacho record` takes it. */
-struct lists {
-	struct tacho_buf kernel, programs;
+/* Globs of events. */
+struct list {
+	const char *item[LIST_MAX];
+	uint32_t nr;
 };
+
+/* What is recorded. */
+struct lists {
+	struct tacho_arena arena;	/* of the items */
+	struct list kernel, programs;
+};
+
+/* 0, or a message was printed. */
+static int add(struct lists *lists, struct list *to, const char *prefix, const char *system,
+	       const char *name)
+{
+	char text[256];
+	int n = snprintf(text, sizeof(text), "%s%s%s%s", prefix, system, name ? ":" : "",
+			 name ? name : "");
+	char *item = tacho_arena_strndup(&lists->arena, text, (size_t)n);
+
+	if (!item || to->nr == LIST_MAX)
+		return fail("out of memory");
+	to->item[to->nr++] = item;
+	return 0;
+}
 
 static bool has_event(int events, const struct tacho_ltt_map *m)
 {
@@ -242,138 +265,136 @@ static bool has_event(int events, const struct tacho_ltt_map *m)
 	return !faccessat(events, path, F_OK, 0);
 }
 
-/* "sched:sched_switch,...": the tracepoints of this kernel that make the events. */
-static int list_kernel(const struct daemon *d, struct tacho_buf *list)
+/* The tracepoints of this kernel that make the events. */
+static int list_kernel(const struct daemon *d, struct lists *lists)
 {
 	struct tacho_diag diag = { 0 };
 	struct tacho_tracefs t;
-	int events;
+	int events, ret = 0;
 
 	if (tacho_tracefs_open(&t, 0, &diag))
-		return fail("%s", diag.text);
+		return fail_diag(&diag);
 	events = openat(t.dirfd, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	tacho_tracefs_close(&t);
 	if (events < 0)
 		return fail("cannot open the kernel's events: %s", strerror(errno));
-	for (const struct tacho_ltt_map *m = tacho_ltt_maps; m->system; m++)
+	for (const struct tacho_ltt_map *m = tacho_ltt_maps; !ret && m->system; m++)
 		if (d->events >> m->id & 1 && has_event(events, m))
-			tacho_buf_printf(list, "%s%s:%s", list->len ? "," : "", m->system,
-					 m->name);
+			ret = add(lists, &lists->kernel, "", m->system, m->name);
 	close(events);
-	return 0;
+	return ret;
 }
 
-/* "*:*,!ltt:*,ltt:custom,...": the events of programs, LTT's own by the masks. */
-static void list_programs(const struct daemon *d, struct tacho_buf *list)
+/* "*:*", "!ltt:*", "ltt:custom", ...: the events of programs, LTT's own by the masks. */
+static int list_programs(const struct daemon *d, struct lists *lists)
 {
 	const struct ltt_masks masks = { d->events, d->details };
+	struct list *to = &lists->programs;
 	struct ltt_rules rules;
+	int ret = 0;
 
 	ltt_rules_of(&rules, &masks);
 	if (d->events >> TRACE_CUSTOM & 1)
-		tacho_buf_puts(list, "*:*");
-	for (uint32_t i = 0; i < rules.n; i++)
-		if (rules.enable[i] || list->len)
-			tacho_buf_printf(list, "%s%s%s", list->len ? "," : "",
-					 rules.enable[i] ? "" : "!", rules.glob[i]);
-}
-
-static __attribute__((noreturn)) void exec_tacho(struct daemon *d, const char *const *args)
-{
-	sigset_t none;
-
-	/* those that were blocked since fork() come with their own effect */
-	(void)signal(SIGTERM, SIG_DFL);
-	(void)signal(SIGINT, SIG_DFL);
-	sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	execvp(d->tacho, (char *const *)(uintptr_t)args);
-	_exit(fail("cannot start '%s': %s", d->tacho, strerror(errno)));
-}
-
-/* Whoever waits for what this program says is not to wait for the recorder. */
-static void go_behind(void)
-{
-	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	(void)setsid();
-	for (int i = 0; fd >= 0 && i < 3; i++)
-		(void)dup2(fd, i);
+		ret = add(lists, to, "", "*", "*");
+	for (uint32_t i = 0; !ret && i < rules.n; i++)
+		if (rules.enable[i] || to->nr)
+			ret = add(lists, to, rules.enable[i] ? "" : "!", rules.glob[i], NULL);
+	return ret;
 }
 
 static int lists_init(const struct daemon *d, struct lists *lists)
 {
-	tacho_buf_init(&lists->kernel, 65536);
-	tacho_buf_init(&lists->programs, 65536);
-	list_programs(d, &lists->programs);
-	return list_kernel(d, &lists->kernel);
+	int ret;
+
+	*lists = (struct lists){ .kernel = { .nr = 0 } };
+	tacho_arena_init(&lists->arena, LISTS_SIZE);
+	ret = list_programs(d, lists);
+	return ret ? ret : list_kernel(d, lists);
 }
 
 static void lists_release(struct lists *lists)
 {
-	tacho_buf_release(&lists->kernel);
-	tacho_buf_release(&lists->programs);
+	tacho_arena_release(&lists->arena);
 }
 
-/* Starts `tacho record`; its pid, or -1. */
-static pid_t start(struct daemon *d, struct lists *lists, bool flight)
+static void config_of(const struct daemon *d, const struct lists *lists, bool flight,
+		      struct app_record_config *config)
 {
-	const char *list = tacho_buf_str(&lists->kernel);
-	const char *args[32] = { d->tacho, "record", "-q", "-o", d->native };
-	char size[32], time[32];
-	size_t n = 5;
-	pid_t pid;
-
-	if (*list) {
-		args[n++] = "-k";
-		args[n++] = list;
-	}
-	args[n++] = "-e";
-	args[n++] = tacho_buf_str(&lists->programs);
-	if (flight)
-		args[n++] = "--flight";
-	if (d->pid) {
-		args[n++] = "-p";
-		args[n++] = d->pid;
-	}
-	if (d->run_us) {
-		(void)snprintf(time, sizeof(time), "%" PRIu64 "us", d->run_us);
-		args[n++] = "--duration";
-		args[n++] = time;
-	}
-	(void)snprintf(size, sizeof(size), "%" PRIu64, (d->buffer ? d->buffer : 131072) *
-		       (d->buffers ? d->buffers : 32));
-	args[n++] = "--kernel-buffer";
-	args[n++] = size;
-	pid = fork();
-	if (!pid) {
-		if (flight)
-			go_behind();
-		exec_tacho(d, args);
-	}
-	return pid;
+	*config = (struct app_record_config){
+		.output = d->native,
+		.events = lists->programs.item, .nr_events = lists->programs.nr,
+		.kernel_events = lists->kernel.item, .nr_kernel_events = lists->kernel.nr,
+		.pids = &d->pid, .nr_pids = d->pid ? 1 : 0,
+		.clock = -1,
+		.kernel_buffer_size = (d->buffer ? d->buffer : 131072) *
+				      (d->buffers ? d->buffers : 32),
+		.duration_ns = d->run_us * 1000,
+		.flight = flight,
+	};
 }
 
-static volatile sig_atomic_t child;
+static struct app_record *recording;	/* whom signals are for; NULL: nobody */
+
+static void on_signal(int sig)
+{
+	struct app_record *r = tacho_load_relaxed(&recording);
+
+	if (r && sig == SIGUSR1)
+		app_record_snapshot(r);
+	else if (r)
+		app_record_stop(r);
+}
 
 /* Whoever ends this program ends the recording; it is made into files then. */
-static void pass_on(int sig)
+static void catch_signals(struct app_record *r)
 {
-	(void)sig;
-	if (child > 0)
-		(void)kill(child, SIGINT);
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1 };
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	tacho_store_relaxed(&recording, r);
+	sigemptyset(&sa.sa_mask);
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(signals); i++)
+		(void)sigaction(signals[i], &sa, NULL);
 }
 
-static int wait_for(pid_t pid, const char *what)
+/* A recording that has begun; *r is to be ended in any case. */
+static int begin(const struct daemon *d, const struct lists *lists, bool flight,
+		 struct app_record **r, struct tacho_diag *diag)
 {
-	int status;
+	struct app_record_config config;
+	int err;
 
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return fail("cannot wait for tacho: %s", strerror(errno));
-	if (WIFEXITED(status) && !WEXITSTATUS(status))
-		return 0;
-	return fail("%s failed", what);
+	config_of(d, lists, flight, &config);
+	err = app_record_new(r, &config, NULL, diag);
+	if (err)
+		return err;
+	catch_signals(*r);
+	err = app_record_prepare(*r, diag);
+	return err ? err : app_record_go(*r, diag);
+}
+
+/* Until it is over: then all that was recorded is in d->native. */
+static int run(struct app_record *r)
+{
+	struct app_record_result result;
+	struct tacho_diag diag = { 0 };
+	int ret = 0;
+
+	if (app_record_run(r, &diag)) {
+		ret = fail_diag(&diag);
+		/* until the end in memory */
+		(void)app_record_run(r, &diag);
+	}
+	diag = (struct tacho_diag){ 0 };
+	return app_record_finish(r, &result, &diag) ? fail_diag(&diag) : ret;
+}
+
+static int end(struct app_record *r)
+{
+	struct tacho_diag diag = { 0 };
+
+	tacho_store_relaxed(&recording, NULL);
+	return app_record_end(r, &diag) ? fail_diag(&diag) : 0;
 }
 
 /* ---- files ----------------------------------------------------------------------------- */
@@ -534,21 +555,17 @@ static int is_free(const char *path)
 	       fail("'%s' exists; remove it or choose another name", path);
 }
 
-/* A signal that comes while the recorder is being started is for it, too. */
-static int start_and_wait(struct daemon *d, struct lists *lists)
+static int record_lists(const struct daemon *d, const struct lists *lists)
 {
-	struct sigaction sa = { .sa_handler = pass_on };
-	sigset_t ends, was;
+	struct tacho_diag diag = { 0 };
+	struct app_record *r;
+	int ret;
 
-	(void)sigaction(SIGTERM, &sa, NULL);
-	(void)sigaction(SIGINT, &sa, NULL);
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGINT);
-	(void)sigprocmask(SIG_BLOCK, &ends, &was);
-	child = start(d, lists, false);
-	(void)sigprocmask(SIG_SETMASK, &was, NULL);
-	return child < 0 ? fail("cannot fork: %s", strerror(errno)) : wait_for(child, "tacho record");
+	if (begin(d, lists, false, &r, &diag))
+		ret = fail_diag(&diag);
+	else
+		ret = run(r);
+	return end(r) || ret;
 }
 
 static int record(struct daemon *d)
@@ -564,7 +581,7 @@ static int record(struct daemon *d)
 		return ret;
 	ret = lists_init(d, &lists);
 	if (!ret)
-		ret = start_and_wait(d, &lists);
+		ret = record_lists(d, &lists);
 	if (!ret)
 		ret = convert(d, d->native, false);
 	if (!ret)
@@ -582,10 +599,7 @@ static void flight_names(struct daemon *d, char *pid_file)
 	(void)snprintf(pid_file, NAME_ROOM, "%s.flight.pid", d->trace);
 }
 
-/*
- * The recorder has inherited the lock on the file: one without it was left by a recorder that is
- * no more, and its number may be anybody's.
- */
+/* Of a file without the lock the number may be anybody's. */
 static pid_t flight_pid(const char *pid_file)
 {
 	FILE *f = fopen(pid_file, "re");
@@ -657,48 +671,73 @@ static bool is_gone(const char *pid_file)
 	return flight_pid(pid_file) < 0;
 }
 
-/* Whether it is the child's session, and records: a recorder begins with the kernel's events. */
-static int is_childs(const char *name, const char *path, void *arg)
+/* Whoever waits for what this program says is not to wait for the recorder. */
+static void go_behind(void)
 {
-	struct tacho_session s;
-	bool yes;
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	(void)path;
-	if (tacho_session_open(&s, arg, name, NULL))
-		return 0;
-	yes = s.view.ctl->owner == child &&
-	      tacho_load_acquire(&s.view.ctl->state) == TACHO_STATE_RECORDING;
-	tacho_session_close(&s);
-	return yes;
+	(void)setsid();
+	for (int i = 0; fd >= 0 && i < 3; i++)
+		(void)dup2(fd, i);
+	if (fd > 2)
+		close(fd);
 }
 
-/* Whether the child records, or is dead. */
-static bool is_ready(const char *trace)
+/* The child: says to the starter, by a struct tacho_diag, whether it records, and goes on. */
+static _Noreturn void be_flight_recorder(const struct daemon *d, const struct lists *lists,
+					 int starter)
 {
-	struct tacho_dir dir;
-	bool yes;
+	struct tacho_diag diag = { 0 };
+	struct app_record *r;
+	int ret = 1;
 
-	(void)trace;
-	if (waitpid(child, NULL, WNOHANG) == child)
-		child = 0;
-	if (!child)
-		return true;
-	if (tacho_dir_open(&dir, false, NULL))
-		return false;
-	yes = tacho_sessions_each(&dir, is_childs, &dir) == 1;
-	tacho_dir_close(&dir);
-	return yes;
+	go_behind();
+	if (begin(d, lists, true, &r, &diag) && !diag.err)
+		diag.err = -EIO;
+	if (write(starter, &diag, sizeof(diag)) == sizeof(diag) && !diag.err) {
+		close(starter);
+		ret = run(r);
+	}
+	_exit(end(r) || ret);
 }
 
-/* Notes the recorder's pid, and waits until it records. */
-static int flight_wait(int fd)
+/* What the child says; without an answer in 30 s, that it does not. */
+static void hear(int child, struct tacho_diag *diag)
 {
-	if (ftruncate(fd, 0) || dprintf(fd, "%d\n", (int)child) < 0)
-		return fail("cannot note the flight recorder's process: %s", strerror(errno));
-	if (!comes_true(is_ready, NULL) || !child)
-		return fail("the flight recorder does not start; 'tacho record --flight' says "
-			    "why");
-	return 0;
+	struct pollfd p = { .fd = child, .events = POLLIN };
+
+	if (poll(&p, 1, 30000) == 1 && read(child, diag, sizeof(*diag)) == sizeof(*diag))
+		return;
+	*diag = (struct tacho_diag){ 0 };
+	(void)tacho_diag(diag, -ECHILD, 0, "it does not answer");
+}
+
+/* Forks the recorder and waits until it records.  fd: of the file for its pid. */
+static int flight_fork(const struct daemon *d, const struct lists *lists, int fd)
+{
+	struct tacho_diag diag = { 0 };
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return fail("cannot make a pipe: %s", strerror(errno));
+	(void)fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		close(ends[0]);
+		be_flight_recorder(d, lists, ends[1]);
+	}
+	close(ends[1]);
+	if (pid < 0)
+		(void)tacho_diag(&diag, -errno, 0, "cannot fork: %s", strerror(errno));
+	else if (ftruncate(fd, 0) || dprintf(fd, "%d\n", (int)pid) < 0)
+		(void)tacho_diag(&diag, -errno, 0, "cannot note its process: %s", strerror(errno));
+	else
+		hear(ends[0], &diag);
+	close(ends[0]);
+	if (diag.err && pid > 0)
+		(void)kill(pid, SIGTERM);
+	return diag.err ? fail("the flight recorder does not start: %s", diag.text) : 0;
 }
 
 static int flight_start(struct daemon *d)
@@ -716,13 +755,7 @@ static int flight_start(struct daemon *d)
 		return 1;
 	ret = lists_init(d, &lists);
 	if (!ret)
-		child = start(d, &lists, true);
-	if (!ret && child < 0)
-		ret = fail("cannot fork: %s", strerror(errno));
-	if (!ret)
-		ret = flight_wait(fd);
-	if (ret && child > 0)
-		(void)kill(child, SIGTERM);
+		ret = flight_fork(d, &lists, fd);
 	if (ret)
 		(void)unlink(pid_file);
 	close(fd);
@@ -759,23 +792,29 @@ static bool programs_flight(struct daemon *d)
 	return d->chosen;
 }
 
+static int take_snapshot(const char *to)
+{
+	struct app_snapshot done;
+	struct tacho_diag diag = { 0 };
+	struct tacho_session s;
+	struct tacho_dir dir;
+	int err = app_session_open(&dir, &s, LTT_FLIGHT_SESSION, &diag);
+
+	if (!err) {
+		err = app_snapshot(&s, to, true, NULL, &done, &diag);
+		app_session_close(&dir, &s);
+	}
+	return err ? fail_diag(&diag) : 0;
+}
+
 static int programs_snapshot(struct daemon *d)
 {
-	const char *args[] = { d->tacho, "snapshot", "-o", d->native, LTT_FLIGHT_SESSION, NULL };
-	pid_t pid;
 	int ret;
 
 	(void)snprintf(d->native, sizeof(d->native), "%s.tacho", d->trace);
 	ret = is_free(d->native);
-	if (ret)
-		return ret;
-	pid = fork();
-	if (!pid) {
-		(void)dup2(STDERR_FILENO, STDOUT_FILENO);
-		exec_tacho(d, args);
-	}
-	ret = pid < 0 ? fail("cannot fork: %s", strerror(errno)) :
-			wait_for(pid, "tacho snapshot");
+	if (!ret)
+		ret = take_snapshot(d->native);
 	if (!ret)
 		ret = convert(d, d->native, true);
 	if (!ret)
@@ -823,15 +862,32 @@ static int flight_stop(struct daemon *d)
 	return 0;
 }
 
+/* ---- what runs ---- */
+
+/* The tacho beside this program, or the one in PATH, says it. */
+static int status(void)
+{
+	char tacho[NAME_ROOM];
+	ssize_t n = readlink("/proc/self/exe", tacho, sizeof(tacho) - 8);
+	char *slash;
+
+	tacho[n > 0 ? n : 0] = '\0';
+	slash = strrchr(tacho, '/');
+	if (slash)
+		strcpy(slash + 1, "tacho");
+	if (!slash || access(tacho, X_OK))
+		strcpy(tacho, "tacho");
+	(void)execlp(tacho, tacho, "status", (char *)NULL);
+	return fail("cannot start '%s': %s", tacho, strerror(errno));
+}
+
 static int act(struct daemon *d)
 {
-	const char *args[] = { d->tacho, "status", NULL };
-
 	switch (d->action) {
 	case FLIGHT_START: return flight_start(d);
 	case FLIGHT_SNAPSHOT: return flight_snapshot(d);
 	case FLIGHT_STOP: return flight_stop(d);
-	case STATUS: exec_tacho(d, args);
+	case STATUS: return status();
 	case RECORD:
 	default: return record(d);
 	}
@@ -843,10 +899,8 @@ int main(int argc, char **argv)
 	int ret = parse(&d, argc, argv);
 	const char *why;
 
-	if (ret < 0) {
-		find_tacho(&d);
+	if (ret < 0)
 		ret = act(&d);
-	}
 	why = cli_stdout_end();
 	return why ? fail("cannot write to stdout: %s", why) : ret;
 }
