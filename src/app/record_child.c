@@ -38,14 +38,17 @@ static void default_signals(void)
 static _Noreturn void become_command(const struct app_record *r, int gate)
 {
 	char **command = r->config.command;
+	ssize_t n;
 	int why;
 	char c;
 
 	default_signals();
+	n = read(gate, &c, 1);
 	/* without the recorder there is nobody to open the gate */
-	if (read(gate, &c, 1) != 1)
+	if (!n)
 		_exit(127);
-	execvpe(command[0], command, r->environment);
+	if (n > 0)
+		execvpe(command[0], command, r->environment);
 	why = errno;
 	if (write(gate, &why, sizeof(why)) != sizeof(why))
 		_exit(126);
@@ -119,16 +122,16 @@ int record_fork(struct app_record *r, struct tacho_diag *d)
 /* Opens the gate; 0 once the command runs, or the errno for which it does not. */
 static int open_gate(struct app_record *r)
 {
+	/* a child that ended early may have said why */
+	int gone = send(r->gate, "g", 1, MSG_NOSIGNAL) == 1 ? 0 : ESRCH;
 	ssize_t n;
 	int why = 0;
 
-	if (send(r->gate, "g", 1, MSG_NOSIGNAL) != 1)
-		return ESRCH;
 	/* its end closes when the command is executed */
 	do
 		n = read(r->gate, &why, sizeof(why));
 	while (n < 0 && errno == EINTR && !record_is_stopped(r));
-	return n == sizeof(why) ? why : 0;
+	return n == sizeof(why) ? why : gone;
 }
 
 /* Waits for it without end; it has ended, or does so at once. */

@@ -171,6 +171,11 @@ case("record", TACHO, "record", "-q", "-o", "out", "--", ORDERS,
      after=lambda env: events(env, "out"), kinds=NO_DEVFULL)
 case("record-dat", TACHO, "record", "-q", "-o", "out.dat", "--", ORDERS,
      after=lambda env: events(env, "out.dat"), kinds=NO_DEVFULL)
+case("flight", TACHO, "record", "-q", "--flight", "-o", "out", "--", ORDERS,
+     after=lambda env: events(env, "out"), kinds=NO_DEVFULL)
+case("flight-on", TACHO, "record", "-q", "--on", "marker:end", "--keep-before", "10s", "--dumps",
+     "1", "-o", "out", "--", ORDERS, after=lambda env: str(len(os.listdir("out"))),
+     kinds=NO_DEVFULL)
 case("recover", TACHO, "recover", "-q", "out", before=killed, cleanup=no_session,
      after=lambda env: events(env, "out"))
 case_session("snapshot", TACHO, "snapshot", "-q", "-o", "out", "s",
