@@ -418,13 +418,15 @@ static void set_width(struct tacho_spec *s, uint64_t v)
 	s->width = w;
 }
 
-/* The operations that are not worth the inner loop's registers. */
-static void slow(struct run *run, const struct tacho_insn *i)
+/*
+ * The operations that are not worth the inner loop's registers, in three kinds: those that put
+ * something into a register or the span, ...
+ */
+static TACHO_NOINLINE void slow_load(struct run *run, const struct tacho_insn *i)
 {
-	const struct tacho_print *prog = run->prog;
 	uint64_t *r = &run->r[i->r];
 
-	switch ((enum tacho_print_op)i->op) {
+	switch (i->op) {
 	case OP_SWAP:
 		*r = swapped(*r, i->n);
 		break;
@@ -452,6 +454,24 @@ static void slow(struct run *run, const struct tacho_insn *i)
 	case OP_LDX:
 		*r = span_load(run, *r, i->n, i->x);
 		break;
+	case OP_WIDEN:
+		*r = real_bits(tacho_value_bits(*r, 4));
+		break;
+	case OP_NARROW:
+		*r = real_bits((double)(float)tacho_value_bits(*r, 8));
+		break;
+	default:
+		break;
+	}
+}
+
+/* ... those that append text of their own form, ... */
+static TACHO_NOINLINE void slow_put(struct run *run, const struct tacho_insn *i)
+{
+	const struct tacho_print *prog = run->prog;
+	uint64_t *r = &run->r[i->r];
+
+	switch (i->op) {
 	case OP_STR:
 		put_string(run);
 		break;
@@ -498,8 +518,19 @@ static void slow(struct run *run, const struct tacho_insn *i)
 	case OP_PACKED:
 		put_packed(run, *r, i->n);
 		break;
+	default:
+		break;
+	}
+}
+
+/* ... and those of a conversion with flags, width or precision. */
+static TACHO_NOINLINE void slow_spec(struct run *run, const struct tacho_insn *i)
+{
+	uint64_t *r = &run->r[i->r];
+
+	switch (i->op) {
 	case OP_SPEC:
-		run->spec = prog->specs[i->x];
+		run->spec = run->prog->specs[i->x];
 		break;
 	case OP_WIDTH:
 		set_width(&run->spec, *r);
@@ -510,12 +541,6 @@ static void slow(struct run *run, const struct tacho_insn *i)
 	case OP_NUM:
 		tacho_text_number(run->out, &run->spec, *r);
 		break;
-	case OP_WIDEN:
-		*r = real_bits(tacho_value_bits(*r, 4));
-		break;
-	case OP_NARROW:
-		*r = real_bits((double)(float)tacho_value_bits(*r, 8));
-		break;
 	case OP_REAL:
 		tacho_text_real(run->out, &run->spec, tacho_value_bits(*r, 8));
 		break;
@@ -525,12 +550,6 @@ static void slow(struct run *run, const struct tacho_insn *i)
 	case OP_PAD:
 		tacho_text_pad(run->out, &run->spec, run->mark);
 		break;
-	case OP_END: case OP_JMP: case OP_JZ: case OP_SET: case OP_LD_U8:
-	case OP_LD_S8: case OP_LD_U16: case OP_LD_S16: case OP_LD_U32:
-	case OP_LD_S32: case OP_LD_64: case OP_BIN: case OP_BIN_IMM:
-	case OP_UN: case OP_CUT: case OP_LIT: case OP_DEC_S: case OP_DEC_U:
-	case OP_DEC_S32: case OP_DEC_U32: case OP_DEC_S64: case OP_DEC_U64:
-	case OP_HEX: case OP_CHAR: case OP_STR_FIX: case OP_STR_LOC:
 	default:
 		break;
 	}
@@ -576,6 +595,10 @@ static inline void copy16(char *to, const void *from, size_t n)
 		memcpy(to + i, (const char *)from + i, 16);
 }
 
+/*
+ * One function, although it is long: in pieces, i, o and end would be in memory instead of
+ * registers, and most of the time that printing takes is spent here.
+ */
 static void run_program(struct run *run)
 {
 	const struct tacho_insn *code = run->prog->code, *i = code;
@@ -685,17 +708,20 @@ static void run_program(struct run *run)
 			SLOW(put_string(run));
 			break;
 		case OP_SWAP: case OP_JIFFIES: case OP_LEN: case OP_SPAN_FIX:
-		case OP_WIDEN: case OP_NARROW: case OP_REAL:
 		case OP_SPAN_LOC: case OP_SPAN_REL: case OP_SPAN_FLEX:
-		case OP_SPAN_ADD: case OP_LDX: case OP_STR: case OP_KSTR:
-		case OP_FLAGS: case OP_SYMBOLIC: case OP_SYM: case OP_PTR:
-		case OP_ERR:
-		case OP_HEXB: case OP_BITS: case OP_BITMASK: case OP_ARRAY:
-		case OP_DUMP: case OP_EXT: case OP_STACK: case OP_PACKED: case OP_SPEC:
-		case OP_WIDTH: case OP_PREC: case OP_NUM: case OP_MARK:
-		case OP_PAD:
+		case OP_SPAN_ADD: case OP_LDX: case OP_WIDEN: case OP_NARROW:
+			SLOW(slow_load(run, i));
+			break;
+		case OP_SPEC: case OP_WIDTH: case OP_PREC: case OP_NUM:
+		case OP_REAL: case OP_MARK: case OP_PAD:
+			SLOW(slow_spec(run, i));
+			break;
+		case OP_STR: case OP_KSTR: case OP_FLAGS: case OP_SYMBOLIC:
+		case OP_SYM: case OP_PTR: case OP_ERR: case OP_HEXB: case OP_BITS:
+		case OP_BITMASK: case OP_ARRAY: case OP_DUMP: case OP_EXT:
+		case OP_STACK: case OP_PACKED:
 		default:
-			SLOW(slow(run, i));
+			SLOW(slow_put(run, i));
 			break;
 		}
 	}
