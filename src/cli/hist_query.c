@@ -16,10 +16,10 @@
 #define PATH_TEXT_MAX	((size_t)1 << 16)
 
 struct run {
-	struct cli_hist_query *ask;
+	struct cli_hist_query *options;
 	struct app_trace trace;
 	struct app_recipe_plan plan;
-	const struct app_question *question;	/* the plan's, or ask's */
+	const struct app_question *question;	/* the plan's, or the options' */
 	struct app_query *query;
 	struct app_session_query *session;	/* or this one */
 	const char *event;			/* of the session, or NULL */
@@ -64,10 +64,11 @@ static const struct tacho_observer observer = { .note = say_note, .cancelled = i
 
 static int put(struct run *r, struct tacho_buf *out, struct tacho_diag *d)
 {
-	r->ask->form.width = cli_screen_width();
+	r->options->form.width = cli_screen_width();
 	if (r->session)
-		return app_session_query_put(r->session, r->event, &r->ask->form, out, &r->nr, d);
-	return app_query_put(r->query, &r->ask->form, out, d);
+		return app_session_query_put(r->session, r->event, &r->options->form, out,
+					     &r->nr, d);
+	return app_query_put(r->query, &r->options->form, out, d);
 }
 
 /* last: in full, below what was on the terminal before. */
@@ -104,7 +105,7 @@ static bool resized(void *arg)
 static struct app_watch watch_of(struct run *r)
 {
 	return (struct app_watch){
-		.every_ns = r->ask->watch_ns, .duration_ns = r->ask->duration_ns,
+		.every_ns = r->options->watch_ns, .duration_ns = r->options->duration_ns,
 		.due = resized, .refresh = refresh, .arg = r,
 	};
 }
@@ -130,16 +131,16 @@ static int write_snapshot(struct run *r)
 
 	if (err == -ENOENT) {
 		cli_note("no snapshot was taken: '%s' is not written",
-			 r->ask->snapshot);
+			 r->options->snapshot);
 		return CLI_OK;
 	}
 	if (err)
 		return cli_fail_diag(&d);
-	ret = cli_convert_stream(s, r->ask->snapshot, &events);
+	ret = cli_convert_stream(s, r->options->snapshot, &events);
 	tacho_stream_close(s);
-	if (ret == CLI_OK && strcmp(r->ask->snapshot, "-"))
+	if (ret == CLI_OK && strcmp(r->options->snapshot, "-"))
 		cli_note("snapshot: %" PRIu64 " events in '%s', the last of %" PRIu64
-			 " taken", events, r->ask->snapshot,
+			 " taken", events, r->options->snapshot,
 			 app_query_snapshots(r->query));
 	return ret;
 }
@@ -148,7 +149,7 @@ static int finish_snapshot(struct run *r)
 {
 	uint64_t taken = app_query_snapshots(r->query);
 
-	if (r->ask->snapshot)
+	if (r->options->snapshot)
 		return write_snapshot(r);
 	if (taken)
 		cli_note("snapshots: %" PRIu64 " taken; --snapshot OUT writes the last",
@@ -159,7 +160,7 @@ static int finish_snapshot(struct run *r)
 /* Before anything is read. */
 static int check_snapshot(const struct run *r)
 {
-	const char *out = r->ask->snapshot;
+	const char *out = r->options->snapshot;
 
 	if (!out)
 		return CLI_OK;
@@ -176,13 +177,13 @@ static int make_question(struct run *r, const struct tacho_stream *s)
 {
 	struct tacho_diag d = { 0 };
 
-	r->question = &r->ask->question;
-	if (!r->ask->recipe)
+	r->question = &r->options->question;
+	if (!r->options->recipe)
 		return CLI_OK;
 	r->question = &r->plan.question;
-	if (app_recipe_plan(&r->plan, r->ask->recipe, s, &d))
+	if (app_recipe_plan(&r->plan, r->options->recipe, s, &d))
 		return cli_fail_diag(&d);
-	if (r->ask->form.shape != APP_HIST_JSON)
+	if (r->options->form.shape != APP_HIST_JSON)
 		cli_note("%s", r->plan.meaning);
 	return CLI_OK;
 }
@@ -207,9 +208,9 @@ static int open_source(struct run *r)
 {
 	int ret;
 
-	if (r->ask->trace && !strcmp(r->ask->trace, "kernel"))
+	if (r->options->trace && !strcmp(r->options->trace, "kernel"))
 		return open_kernel(r);
-	ret = cli_trace_open(&r->trace, r->ask->trace, 0);
+	ret = cli_trace_open(&r->trace, r->options->trace, 0);
 	return ret == CLI_OK ? make_question(r, r->trace.stream) : ret;
 }
 
@@ -221,18 +222,18 @@ static int begin(struct run *r)
 	if (app_query_open(&r->query, r->trace.stream, r->question, &observer, &d))
 		return cli_fail_at(&d, app_query_wrong(r->query));
 	ret = check_snapshot(r);
-	if (ret == CLI_OK && app_query_check_form(r->query, &r->ask->form, &d))
+	if (ret == CLI_OK && app_query_check_form(r->query, &r->options->form, &d))
 		ret = cli_fail_diag(&d);
 	if (ret != CLI_OK)
 		return ret;
 	if (!app_query_is_live(r->query))
-		return !r->ask->watch_ns ? CLI_OK :
+		return !r->options->watch_ns ? CLI_OK :
 		       cli_fail("--watch is for what goes on: the running kernel (-k) or "
 				"a session (session:NAME); this trace is complete");
 	catch_signals();
-	if (!r->ask->duration_ns && isatty(STDERR_FILENO))
+	if (!r->options->duration_ns && isatty(STDERR_FILENO))
 		cli_note("reading; Ctrl-C ends it");
-	if (r->ask->watch_ns)
+	if (r->options->watch_ns)
 		cli_screen_begin();
 	return CLI_OK;
 }
@@ -258,7 +259,7 @@ static int read_and_print(struct run *r)
 
 int cli_hist_query(struct cli_hist_query *a)
 {
-	struct run r = { .ask = a };
+	struct run r = { .options = a };
 	int ret = open_source(&r);
 
 	if (ret == CLI_OK)
@@ -291,7 +292,7 @@ static int watch_session(struct run *r)
 
 int cli_hist_session(struct cli_hist_query *a, const char *session, const char *event)
 {
-	struct run r = { .ask = a, .event = event };
+	struct run r = { .options = a, .event = event };
 	struct tacho_diag d = { 0 };
 	int ret = CLI_OK;
 
