@@ -18,8 +18,10 @@ verify() {
 	want=$1
 	shift
 	n=$((n + 1))
+	# what fails does so soon: compiling for speed would take longer than it saves
+	[ "$want" = pass ] && optimize=-O1 || optimize=-O0
 	if ! spin -a "$@" m.pml >log 2>&1 ||
-	   ! "${CC:-cc}" -O1 -w -DSAFETY -DMEMLIM=3000 -o pan pan.c >>log 2>&1
+	   ! "${CC:-cc}" $optimize -w -DSAFETY -DMEMLIM=3000 -o pan pan.c >>log 2>&1
 	then
 		got=broken
 	else
