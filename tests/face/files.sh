@@ -820,19 +820,22 @@ tops()
 	step 'README' eval "head -n 1 $top/README"
 }
 
-# A probe at the beginning of a program: it is there, it is enabled, it goes.
+# A probe at the beginning of a program: it is there, it is enabled, it goes.  The program is a
+# copy that nobody else runs or probes.
 probes()
 {
-	local f=$top/uprobe_events b=/bin/bash g=tfs_$$
+	local f=$top/uprobe_events g=tfs_$$ b
 	need "$f" || return
-	probe() { grep "$g/" "$1" | sed 's/0x[0-9a-f]*/OFFSET/'; }
+	b=$(mktemp "${TMPDIR:-/tmp}/tfs.XXXXXX") && cp /bin/bash "$b" || exit 1
+	probe() { grep "$g/" "$1" | sed "s|$b:0x[0-9a-f]*|/bin/bash:OFFSET|"; }
 	step 'uprobe_events: made' eval "add $f 'p:$g/start $b:0x100 a=%ax'; probe $f"
 	step 'uprobe_events: is dynamic' probe "$top/dynamic_events"
 	step 'uprobe_events: the same' eval "add $f 'p:$g/start $b:0x100 a=%ax'"
 	step 'uprobe_events: an event' eval "ls events/$g; sed 's/^ID: .*/ID: N/' events/$g/start/format; cat events/$g/start/enable"
 	step 'uprobe_events: enabled, cannot go' eval "put events/$g/start/enable 1; add $f '-:$g/start'; put events/$g/start/enable 0"
-	step 'uprobe_profile' eval "grep -c start $top/uprobe_profile"
+	step 'uprobe_profile' eval "grep -c '^ *$b  *start ' $top/uprobe_profile"
 	step 'uprobe_events: goes' eval "add $f '-:$g/start'; probe $f; ls -d events/$g"
+	rm "$b"
 	: > error_log; echo > trace
 }
 
