@@ -175,7 +175,7 @@ static int create(const char *text)
 	if (strpbrk(text, "#!"))
 		return -EINVAL;
 	err = parse(text, &u);
-	if (err)
+	if (!u)
 		return err;
 	if (!reserve(u)) {
 		free_event(u);

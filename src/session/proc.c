@@ -26,13 +26,15 @@ uint64_t tacho_pidns(void)
 	return ns;
 }
 
+#define PROC_END_MAX	300	/* bytes of the end of a path, the '\0' included */
+
 /*
  * Whether process pid has a file mapped whose path ends so: 1, 0 (there may be no such
  * process), or a negative errno when it cannot be told now.
  */
 static int process_maps(int32_t pid, const char *end)
 {
-	char path[32], key[TACHO_PATH_MAX + 32];
+	char path[32], key[PROC_END_MAX + 1];
 	struct tacho_buf maps;
 	int ret;
 
@@ -55,7 +57,7 @@ static int process_maps(int32_t pid, const char *end)
  */
 static int process_lives(int32_t pid, const char *name)
 {
-	char end[300];
+	char end[PROC_END_MAX];
 
 	(void)snprintf(end, sizeof(end), "/proc/%s", name);
 	return process_maps(pid, end);

@@ -422,7 +422,7 @@ static int config(struct tacho_lkst *l, const struct choice *c, const char *type
 	struct lkst_types types;
 	lkst_evhandler_id id;
 	uint32_t maskset;
-	int etype, err, ret;
+	int etype = 0, err, ret;
 
 	lkst_types_init(&types);
 	ret = tool_types(l, NULL, &types);

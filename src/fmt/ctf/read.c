@@ -259,7 +259,8 @@ static struct tacho_ctf_part *part_new(struct ctf_source *s, const char *name,
 
 	if (!p)
 		return NULL;
-	(void)snprintf(p->name, sizeof(p->name), "%s", name);
+	/* is_stream_name() is true of short names only */
+	(void)snprintf(p->name, sizeof(p->name), "%.63s", name);
 	p->dirfd = s->dirfd;
 	p->fd = -1;
 	p->file_size = size;

@@ -102,16 +102,18 @@ static void sink(struct lkst_log *log, uint32_t i)
 /* The top sinks to its place; then how far the one that is there now may go. */
 static void settle(struct lkst_log *log)
 {
-	const struct lkst_cursor *next = NULL;
+	const struct lkst_cursor *next;
 
 	if (log->nr_heap)
 		sink(log, 0);
-	if (log->nr_heap > 1)
+	log->bound = UINT64_MAX;
+	if (log->nr_heap > 1) {
 		next = log->heap[1];
-	if (log->nr_heap > 2 && before(log->heap[2], next))
-		next = log->heap[2];
-	/* at equal times the order has to be looked at */
-	log->bound = !next ? UINT64_MAX : next->ticks;
+		if (log->nr_heap > 2 && before(log->heap[2], next))
+			next = log->heap[2];
+		/* at equal times the order has to be looked at */
+		log->bound = next->ticks;
+	}
 }
 
 static int make_heap(struct lkst_log *log)
