@@ -3,6 +3,7 @@
 # and shows what was going on.
 set -u
 build=$(cd "$1" && pwd)
+top=$(cd "$(dirname "$0")/.." && pwd)
 tacho=$build/tacho
 shop=$build/examples/shop
 dir=$(mktemp -d /tmp/tacho-demo.XXXXXX)
@@ -48,8 +49,11 @@ say "3. The last moments of the shop, with the kernel underneath."
 "$tacho" report --no-pager --ns "$trace" | grep -E 'shop|order' | tail -n 25
 
 say "4. The same trace, read by somebody else's tool."
+command -v babeltrace2 >/dev/null || "$top/tools/install-deps.sh" demo
 if command -v babeltrace2 >/dev/null; then
 	babeltrace2 "$trace" | wc -l | sed 's/$/ events by babeltrace2/'
+else
+	echo "babeltrace2 is not installed. Once it is: babeltrace2 $trace | wc -l"
 fi
 printf '\nThe trace is in %s\n' "$trace"
 printf 'Look at it: %s report %s\n' "$tacho" "$trace"

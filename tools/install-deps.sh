@@ -1,10 +1,17 @@
 #!/bin/sh
-# install-deps.sh build|test|bench ...: installs what is missing of these sets.
+# install-deps.sh SET...: installs what is missing of these sets.
+#   build   to build tacho
+#   demo    for `make demo`
+#   check   for `make check`
+#   test    and for what else `make check-all` runs
+#   bench   for `make bench`
 # Only what is missing is asked for; without the right to install, says what to do.
 set -u
 
 build="gcc g++ make procps meson ninja-build pkg-config libbabeltrace2-dev
 libdw-dev libzstd-dev zlib1g-dev libfuse3-dev fuse3"
+demo="babeltrace2"
+check="python3 babeltrace2 trace-cmd binutils util-linux procps"
 test="clang llvm libclang-rt-14-dev python3 babeltrace2 libtraceevent-dev
 libtracefs-dev spin lttng-tools liblttng-ust-dev binutils gdb man-db
 bash-completion zsh util-linux procps gcc-aarch64-linux-gnu
@@ -15,9 +22,11 @@ want=
 for set in "$@"; do
 	case $set in
 	build) want="$want $build" ;;
+	demo) want="$want $demo" ;;
+	check) want="$want $check" ;;
 	test) want="$want $test" ;;
 	bench) want="$want $bench" ;;
-	*) echo "usage: install-deps.sh build|test|bench ..." >&2; exit 2 ;;
+	*) echo "usage: install-deps.sh build|demo|check|test|bench ..." >&2; exit 2 ;;
 	esac
 done
 
