@@ -57,19 +57,27 @@ static const char umount_usage[] =
 "      --json            changes nothing: there is no output\n"
 "  -h, --help            this text\n";
 
-/* The process that serves the directory, by the name of its mount; 0: none of ours. */
+/* The process that serves the directory, by the name of its mount; 0: none of ours, or -errno. */
 static pid_t server_of(const char *dir)
 {
 	FILE *f = setmntent("/proc/self/mounts", "r");
 	const struct mntent *m;
 	pid_t pid = 0;
 
-	while (f && (m = getmntent(f)))
+	if (!f)
+		return -errno;
+	while ((m = getmntent(f)))
 		if (!strcmp(m->mnt_dir, dir) && !strncmp(m->mnt_fsname, "tacho:", 6))
 			pid = (pid_t)atoi(m->mnt_fsname + 6);
-	if (f)
-		endmntent(f);
+	if (ferror(f))
+		pid = -EIO;
+	endmntent(f);
 	return pid;
+}
+
+static int fail_mounts(int err)
+{
+	return cli_fail("cannot read the list of mounts: %s", strerror(-err));
 }
 
 enum server {
@@ -161,9 +169,9 @@ static char *path_in_above(const char *arg)
 static char *full_path(const char *arg)
 {
 	char link[PATH_MAX], *full = path_in_above(arg), *above;
-	ssize_t n = full && !server_of(full) ? readlink(full, link, sizeof(link) - 1) : -1;
+	ssize_t n = full && server_of(full) <= 0 ? readlink(full, link, sizeof(link) - 1) : -1;
 
-	if (full && server_of(full))
+	if (full && server_of(full) > 0)
 		return full;
 	if (n > 0) {
 		link[n] = '\0';
@@ -174,7 +182,7 @@ static char *full_path(const char *arg)
 		free(full);
 		full = above ? path_in_above(above) : NULL;
 		free(above);
-		if (full && server_of(full))
+		if (full && server_of(full) > 0)
 			return full;
 	}
 	free(full);
@@ -343,13 +351,18 @@ static int in_background(struct job *j)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : CLI_FAILED;
 }
 
-/* A directory that we may not read counts as empty: mounting tells the rest. */
-static bool is_empty(const char *path)
+/*
+ * 1 or 0, or -errno without memory or descriptors.  A directory that we may not read counts
+ * as empty: mounting reports the rest.
+ */
+static int is_empty(const char *path)
 {
 	DIR *dir = opendir(path);
 	const struct dirent *e;
 	bool empty = true;
 
+	if (!dir && tacho_no_room_here(-errno))
+		return -errno;
 	while (dir && empty && (e = readdir(dir)))
 		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
 	if (dir)
@@ -366,9 +379,13 @@ static int fail_dead(const char *dir)
 /* Whether a directory can be mounted on: CLI_OK, or a message. */
 static int check_dir(const struct job *j, const char *dir)
 {
+	pid_t server = server_of(dir);
 	struct stat st;
+	int empty;
 
-	if (server_of(dir))
+	if (server < 0)
+		return fail_mounts(server);
+	if (server)
 		switch (ask_server(dir)) {
 		case SERVER_DEAD:
 			return fail_dead(dir);
@@ -383,7 +400,10 @@ static int check_dir(const struct job *j, const char *dir)
 		return cli_fail("cannot mount on '%s': %s", dir, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
 		return cli_fail("cannot mount on '%s': it is not a directory", dir);
-	if (!j->nonempty && !is_empty(dir))
+	empty = j->nonempty ? 1 : is_empty(dir);
+	if (empty < 0)
+		return cli_fail("cannot open '%s': %s", dir, strerror(-empty));
+	if (!empty)
 		return cli_fail("'%s' is not empty: its files would be hidden, which '-o "
 				"nonempty' allows", dir);
 	return CLI_OK;
@@ -531,10 +551,16 @@ static int unmount_dir(const char *dir, int fd)
 static int unmount(const char *arg)
 {
 	char *dir = full_path(arg);
-	pid_t pid = dir ? server_of(dir) : 0;
+	pid_t pid = dir ? server_of(dir) : tacho_no_room_here(-errno) ? -errno : 0;
 	int fd = pid > 0 ? open_server(pid) : -1;
-	int ret = pid > 0 ? unmount_dir(dir, fd) : cli_fail("no tacho is mounted on '%s'", arg);
+	int ret;
 
+	if (pid > 0)
+		ret = unmount_dir(dir, fd);
+	else if (pid < 0)
+		ret = fail_mounts(pid);
+	else
+		ret = cli_fail("no tacho is mounted on '%s'", arg);
 	if (fd >= 0)
 		close(fd);
 	free(dir);

@@ -79,6 +79,14 @@ void tacho_order_end(struct tacho_order *o)
 	tacho_arena_release(&o->arena);
 }
 
+int tacho_order_apply(struct tacho_order *o, const char *glob, uint32_t *matched)
+{
+	int err = tacho_edit_apply(o->s, glob, matched);
+
+	return err ? tacho_cmd_error(o->e, err, 0, "Not all processes were told: %s",
+				     strerror(-err)) : 0;
+}
+
 int tacho_order_give(struct tacho_session *s, const char *event, const char *text,
 		     int (*give)(struct tacho_order *o), uint32_t *matched,
 		     struct tacho_cmd_error *e)
@@ -90,7 +98,7 @@ int tacho_order_give(struct tacho_session *s, const char *event, const char *tex
 	if (!err)
 		err = give(&o);
 	if (!err)
-		n = tacho_edit_apply(s, o.glob);
+		err = tacho_order_apply(&o, o.glob, &n);
 	tacho_order_end(&o);
 	if (matched)
 		*matched = n;

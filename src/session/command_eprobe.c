@@ -57,7 +57,7 @@ int tacho_command_eprobe(struct tacho_session *s, const char *event, const char 
 		tacho_edit_end(&s->view);
 	}
 	if (err > 0)
-		(void)tacho_edit_apply(s, NULL);
+		err = tacho_order_apply(&o, NULL, NULL);
 	tacho_order_end(&o);
 	return err < 0 ? err : 0;
 }
@@ -82,7 +82,7 @@ int tacho_command_eprobe_remove(struct tacho_session *s, const char *event,
 		if (filter)
 			tacho_order_remove(&o, filter);
 		tacho_edit_end(&s->view);
-		(void)tacho_edit_apply(s, NULL);
+		err = tacho_order_apply(&o, NULL, NULL);
 	}
 	tacho_order_end(&o);
 	return err;

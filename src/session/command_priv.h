@@ -45,6 +45,9 @@ int tacho_order_begin(struct tacho_order *o, struct tacho_session *s,
 		      struct tacho_cmd_error *e);
 void tacho_order_end(struct tacho_order *o);
 
+/* tacho_edit_apply(); 0, or an error in o->e. */
+int tacho_order_apply(struct tacho_order *o, const char *glob, uint32_t *matched);
+
 /*
  * One command from its text to running programs: takes the lock, learns what is known,
  * calls give(), and if that returns 0, sets the bits in the programs.  event NULL: the

@@ -17,10 +17,16 @@ void tacho_edit_begin(const struct tacho_view *v);
 void tacho_edit_end(const struct tacho_view *v);
 
 /*
- * Sets the session's bits in all running processes.  Returns how many of their events
- * glob matches; NULL: none.
+ * Sets the session's bits in all running processes, and adds to *matched the number of their
+ * events that glob matches.  glob and matched may be NULL.
+ *
+ * Returns 0, or a negative errno: some processes could not be told, for lack of memory or
+ * descriptors.  What was changed stays; applying it again is harmless.
  */
-uint32_t tacho_edit_apply(struct tacho_session *s, const char *glob);
+int tacho_edit_apply(struct tacho_session *s, const char *glob, uint32_t *matched);
+
+/* The same; an error is written to d. */
+int tacho_edit_applied(struct tacho_session *s, struct tacho_diag *d);
 
 /* Adds a rule, "system:event"; 0 or -ENOSPC.  Between begin and end. */
 int tacho_edit_rule(const struct tacho_view *v, bool enable, const char *glob);

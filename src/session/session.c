@@ -676,12 +676,27 @@ static int apply_to(struct tacho_procfile *p, void *arg)
 	return 0;
 }
 
-uint32_t tacho_edit_apply(struct tacho_session *s, const char *glob)
+int tacho_edit_apply(struct tacho_session *s, const char *glob, uint32_t *matched)
 {
 	struct apply_arg a = { .view = &s->view, .glob = glob };
+	int err = tacho_procs_each(s->dir, apply_to, &a);
 
-	(void)tacho_procs_each(s->dir, apply_to, &a);
-	return a.matched;
+	if (matched)
+		*matched += a.matched;
+	return err == -ENOENT ? 0 : err;
+}
+
+static int not_all_told(const struct tacho_session *s, int err, struct tacho_diag *d)
+{
+	return tacho_diag(d, err, 0, "session '%s' is changed, but not all processes were told: "
+			  "%s; give the command again", s->name, strerror(-err));
+}
+
+int tacho_edit_applied(struct tacho_session *s, struct tacho_diag *d)
+{
+	int err = tacho_edit_apply(s, NULL, NULL);
+
+	return err ? not_all_told(s, err, d) : 0;
 }
 
 /* enable and disable mean a trigger's target, too: it is what it is told last. */
@@ -766,9 +781,9 @@ int tacho_session_rule(struct tacho_session *s, bool enable, const char *glob,
 		       uint32_t *matched, struct tacho_diag *d)
 {
 	char full[2][TACHO_RULE_MAX];
+	int n = full_globs(glob, full), err, told = 0;
 	uint32_t sum = 0;
 	uint16_t group;
-	int n = full_globs(glob, full), err;
 
 	if (!n)
 		return tacho_diag(d, -EINVAL, 0, "an event name has 1 to %d bytes",
@@ -778,7 +793,7 @@ int tacho_session_rule(struct tacho_session *s, bool enable, const char *glob,
 	for (int i = 0; !err && i < n; i++) {
 		err = add_rule(s, enable, full[i], group);
 		if (!err)
-			sum += tacho_edit_apply(s, full[i]);
+			told = tacho_edit_apply(s, full[i], &sum);
 	}
 	tacho_dir_unlock(s->dir);
 	if (matched)
@@ -787,7 +802,7 @@ int tacho_session_rule(struct tacho_session *s, bool enable, const char *glob,
 		return tacho_diag(d, err, 0, "session '%s' has %d rules already; "
 				  "destroy it and begin anew", s->name,
 				  TACHO_RULES_MAX);
-	return 0;
+	return told ? not_all_told(s, told, d) : 0;
 }
 
 bool tacho_session_rule_matched(const struct tacho_session *s, const char *glob)
@@ -818,7 +833,7 @@ int tacho_session_rules(struct tacho_session *s, const char *prefix, const char 
 {
 	struct tacho_control *c = s->view.ctl;
 	uint32_t others = 0;
-	int err;
+	int err, told;
 
 	for (uint32_t i = 0; i < n; i++)
 		if (!strchr(glob[i], ':') || strlen(glob[i]) >= TACHO_RULE_MAX)
@@ -839,9 +854,9 @@ int tacho_session_rules(struct tacho_session *s, const char *prefix, const char 
 	for (uint32_t i = 0; !err && i < n; i++)
 		err = tacho_edit_rule(&s->view, enable[i], glob[i]);
 	tacho_edit_end(&s->view);
-	(void)tacho_edit_apply(s, NULL);
+	told = tacho_edit_applied(s, d);
 	tacho_dir_unlock(s->dir);
-	return err;
+	return err ? err : told;
 }
 
 static int set_pids(struct tacho_session *s, struct tacho_pids *list,
@@ -864,9 +879,9 @@ static int set_pids(struct tacho_session *s, struct tacho_pids *list,
 	tacho_store_relaxed(&c->flags, follow ? c->flags | TACHO_SESSION_FORK
 				     : c->flags & ~(uint32_t)TACHO_SESSION_FORK);
 	tacho_edit_end(&s->view);
-	(void)tacho_edit_apply(s, NULL);
+	err = tacho_edit_applied(s, d);
 	tacho_dir_unlock(s->dir);
-	return 0;
+	return err;
 }
 
 int tacho_session_pids(struct tacho_session *s, const int32_t *pids, uint32_t n,

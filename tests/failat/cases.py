@@ -366,6 +366,12 @@ if os.path.exists("/dev/fuse") and os.geteuid() == 0:
     case("mount", sys.executable, MOUNTED, TACHO, ORDERS, "mnt", who="tacho", kinds=NO_DEVFULL,
          clean=timeless, sample=2)
 
+    UMOUNT = """mkdir d && env -u LD_PRELOAD "$0" mount -q --no-kernel -b 256K -s failat$$ d || exit 99
+    "$0" umount d; s=$?
+    ! mountpoint -q d || env -u LD_PRELOAD "$0" umount d || exit 99
+    exit $s"""
+    case("umount", "/bin/sh", "-c", UMOUNT, TACHO, who="tacho", kinds=NO_DEVFULL)
+
 # ---- libraries in programs: a call that failed works when it is made again ----
 
 def goes_on(kind, want, got):
