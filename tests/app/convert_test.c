@@ -178,20 +178,21 @@ static void test_table(void)
 	CHECK(!tacho_sink_format_named("xml", NULL));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	char dir[] = "/tmp/tacho-app-XXXXXX";
 
+	test_args(argc, argv);
 	if (!mkdtemp(dir) || chdir(dir) || system("\"$MAKE_TRACE\" many many")) {
 		fprintf(stderr, "cannot make a trace with $MAKE_TRACE\n");
 		return 1;
 	}
-	test_progress();
-	test_cancel();
-	test_two_at_once();
-	test_errors();
-	test_table();
-	CHECK(!system("rm -r many progress.dat two.a.json two.b.json"));
+	TEST(test_progress());
+	TEST(test_cancel());
+	TEST(test_two_at_once());
+	TEST(test_errors());
+	TEST(test_table());
+	CHECK(!system("rm -rf many progress.dat two.a.json two.b.json"));
 	CHECK(!chdir("/"));
 	CHECK(!rmdir(dir));
 	return test_done();

@@ -280,7 +280,7 @@ int main(int argc, char **argv)
 {
 	char dir[] = "/tmp/query_test.XXXXXX", command[512];
 
-	if (argc != 3)
+	if (argc < 3)
 		return 2;
 	gen_trace = realpath(argv[1], NULL);
 	tacho = realpath(argv[2], NULL);
@@ -288,7 +288,8 @@ int main(int argc, char **argv)
 		return 2;
 	(void)snprintf(command, sizeof(command), "'%s' %u " TRACE " > made", gen_trace, EVENTS);
 	CHECK(!system(command));
-	CHECK_EQ(run_quietly(), 0);
+	test_args(argc - 2, argv + 2);
+	TEST_NAMED("queries", CHECK_EQ(run_quietly(), 0));
 	(void)snprintf(command, sizeof(command), "rm -r %s", dir);
 	CHECK(!chdir("/") && !system(command));
 	free(gen_trace);

@@ -254,14 +254,15 @@ static void test_consumed(void)
 	fixture_drop(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_discard();
-	test_overwrite();
-	test_changes(0);
-	test_changes(TACHO_SESSION_OVERWRITE);
-	test_damage(0);
-	test_damage(TACHO_SESSION_OVERWRITE);
-	test_consumed();
+	test_args(argc, argv);
+	TEST(test_discard());
+	TEST(test_overwrite());
+	TEST(test_changes(0));
+	TEST(test_changes(TACHO_SESSION_OVERWRITE));
+	TEST(test_damage(0));
+	TEST(test_damage(TACHO_SESSION_OVERWRITE));
+	TEST(test_consumed());
 	return test_done();
 }

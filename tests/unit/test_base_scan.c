@@ -193,13 +193,14 @@ static void test_writer(void)
 		}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	test_digits();
-	test_number();
-	test_whole();
-	test_size();
-	test_range();
-	test_writer();
+	test_args(argc, argv);
+	TEST(test_digits());
+	TEST(test_number());
+	TEST(test_whole());
+	TEST(test_size());
+	TEST(test_range());
+	TEST(test_writer());
 	return test_done();
 }

@@ -79,17 +79,18 @@ static void test_no_format(struct tacho_arena *arena)
 	CHECK_EQ(names.nr, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct tacho_diag d = { 0 };
 	const struct tacho_type *type;
 	struct tacho_arena arena;
 
+	test_args(argc, argv);
 	tacho_arena_init(&arena, 1 << 20);
 	type = tacho_type_parse(&arena, "sched", "sample", 1, FORMAT, sizeof(FORMAT) - 1, &d);
 	if (CHECK(type != NULL))
-		test_names(type);
-	test_no_format(&arena);
+		TEST(test_names(type));
+	TEST(test_no_format(&arena));
 	tacho_arena_release(&arena);
 	return test_done();
 }
