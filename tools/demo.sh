@@ -30,7 +30,9 @@ say "1. Record a program and the kernel; after two seconds the program is killed
 cd "$dir"
 ("$tacho" record -o "$trace" -e '*' "${kernel[@]}" -- "$shop" --seconds 60) &
 recorder=$!
-for i in $(seq 100); do
+# (a busy machine takes its time)
+for i in $(seq 400); do
+	kill -0 $recorder 2>/dev/null || break
 	pid=$(pgrep -P $recorder -f 'shop --seconds' | head -1)
 	[ -n "$pid" ] && break
 	# the recorder may be the shell's grandchild
@@ -38,6 +40,7 @@ for i in $(seq 100); do
 	[ -n "$pid" ] && break
 	sleep 0.05
 done
+[ -n "$pid" ] || { wait $recorder; echo "the recording did not start" >&2; exit 1; }
 sleep 2
 kill -9 "$pid"
 wait $recorder
