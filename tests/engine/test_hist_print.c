@@ -95,7 +95,7 @@ static void hit(uint64_t n, int64_t s, const char *name)
 				 .pid = 7, .names = &names, .stack = stack,
 				 .nr_stack = 3 };
 
-	strncpy((char *)&raw[3], name, 15);
+	memcpy(&raw[3], name, strnlen(name, 15));
 	memset(&raw[5], (int8_t)s, 1);
 	tacho_hist_hit(hist, &rec);
 }

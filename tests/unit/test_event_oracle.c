@@ -186,7 +186,7 @@ static void load(const char *path, struct tacho_buf *text)
 
 static int put_file(const char *name, const char *text)
 {
-	char path[256];
+	char path[sizeof(instance) + 160];
 	int fd, ret;
 
 	snprintf(path, sizeof(path), "%s/%s", instance, name);
@@ -526,6 +526,7 @@ int main(void)
 		 TRACING "/instances/tacho-oracle-%d", (int)getpid());
 	if (mkdir(instance, 0700))
 		SKIP("no tracefs instance");
+	(void)test_enter("oracle");
 	atexit(instance_remove);
 	tep = tep_alloc();
 	tep_set_loglevel(TEP_LOG_NONE);
