@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * query_test GEN_TRACE TACHO - questions put by a program: two at a time over one trace, one that
+ * query_test GEN_TRACE TACHO [TEST]... - questions put by a program: two at a time over one trace, one that
  * is cancelled, ones that are wrong.  The numbers are those of 'tacho hist --json', and
  * nothing is printed on the way.
  */
@@ -116,7 +116,7 @@ static void check_tool(struct asked *a)
 	free(line);
 }
 
-static void test_two(void)
+static void two(void)
 {
 	struct asked a = { .event = "bench:thin", .text = KEYS };
 	struct asked b = { .event = "bench:named", .text = "hist:keys=name" };
@@ -143,7 +143,7 @@ static void test_two(void)
 }
 
 /* Half of it: all records until then count, and none after. */
-static void test_cancel(void)
+static void cancel(void)
 {
 	struct asked a = { .event = "bench:*", .text = "keys=common_pid",
 			   .cancel_at = EVENTS / 2 };
@@ -157,7 +157,7 @@ static void test_cancel(void)
 	tacho_buf_release(&a.json);
 }
 
-static void test_wrong(void)
+static void wrong(void)
 {
 	static const struct {
 		const char *event, *text, *wrong, *says;
@@ -186,7 +186,7 @@ static void test_wrong(void)
 	}
 }
 
-static void test_recipes(void)
+static void recipes(void)
 {
 	const struct app_recipe *r;
 	struct app_recipe_plan p;
@@ -206,7 +206,7 @@ static void test_recipes(void)
 	CHECK(!app_recipe_find("none"));
 }
 
-static void test_kernel_path(void)
+static void kernel_path(void)
 {
 	struct app_question *q = calloc(1, sizeof(*q));
 	struct tacho_buf path;
@@ -228,7 +228,7 @@ static int refresh(void *arg, struct tacho_diag *d)
 	return --*left ? 0 : tacho_diag(d, -EPIPE, 0, "seen enough");
 }
 
-static void test_watch(void)
+static void watch(void)
 {
 	uint64_t left = 3;
 	struct app_watch w = { .every_ns = 1, .refresh = refresh, .arg = &left };
@@ -243,37 +243,28 @@ static void test_watch(void)
 	CHECK(left != UINT64_MAX);
 }
 
-/* Runs all tests with stdout and stderr in a file, whose size it returns. */
-static off_t run_quietly(void)
+/* Runs a test with stdout and stderr in a file, which stays empty. */
+static void test_quietly(void (*fn)(void))
 {
 	int file = open("printed", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
-	off_t size;
+	char text[4096];
+	ssize_t n;
 
 	fflush(stdout);
 	(void)dup2(file, STDOUT_FILENO);
 	(void)dup2(file, STDERR_FILENO);
-	test_two();
-	test_cancel();
-	test_wrong();
-	test_recipes();
-	test_kernel_path();
-	test_watch();
+	fn();
 	fflush(stdout);
-	size = lseek(file, 0, SEEK_END);
-	if (size) {
-		char text[4096];
-		ssize_t n = pread(file, text, sizeof(text), 0);
-
-		if (n > 0)
-			n = write(out, text, (size_t)n);
-	}
 	(void)dup2(out, STDOUT_FILENO);
 	(void)dup2(err, STDERR_FILENO);
+	n = pread(file, text, sizeof(text), 0);
+	if (n > 0)
+		n = write(STDOUT_FILENO, text, (size_t)n);
+	CHECK_EQ(n, 0);
 	close(out);
 	close(err);
 	close(file);
-	return size;
 }
 
 int main(int argc, char **argv)
@@ -282,14 +273,19 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		return 2;
+	test_args(argc - 2, argv + 2);
 	gen_trace = realpath(argv[1], NULL);
 	tacho = realpath(argv[2], NULL);
 	if (!gen_trace || !tacho || !mkdtemp(dir) || chdir(dir))
 		return 2;
 	(void)snprintf(command, sizeof(command), "'%s' %u " TRACE " > made", gen_trace, EVENTS);
 	CHECK(!system(command));
-	test_args(argc - 2, argv + 2);
-	TEST_NAMED("queries", CHECK_EQ(run_quietly(), 0));
+	TEST(test_quietly(two));
+	TEST(test_quietly(cancel));
+	TEST(test_quietly(wrong));
+	TEST(test_quietly(recipes));
+	TEST(test_quietly(kernel_path));
+	TEST(test_quietly(watch));
 	(void)snprintf(command, sizeof(command), "rm -r %s", dir);
 	CHECK(!chdir("/") && !system(command));
 	free(gen_trace);
