@@ -36,6 +36,14 @@ def tracefs(instance, name):
         return f.read()
 
 
+def early(instance, name):
+    """The same of an instance that may be in the making: "" while the file is not there."""
+    try:
+        return tracefs(instance, name)
+    except OSError:         # ENODEV, too: it is being made
+        return ""
+
+
 def has_hist():
     return os.path.exists("/sys/kernel/tracing/events/sched/sched_switch/hist")
 
@@ -217,8 +225,8 @@ def test_hist():
     text = "hist:keys=id if id == %d" % GETPPID
     q = start(TACHO, "hist", "--json", "-k", "-e", ENTER, text)
     until("it reads", lambda: any("-%d-" % q.pid in d and
-                                  "id" in tracefs(d, "events/raw_syscalls/sys_enter/filter")
-                                  and tracefs(d, "tracing_on") == "1\n"
+                                  "id" in early(d, "events/raw_syscalls/sys_enter/filter")
+                                  and early(d, "tracing_on") == "1\n"
                                   for d in instances()))
     calls(200)
     q.send_signal(signal.SIGINT)
