@@ -51,7 +51,7 @@ struct app_flight {
 
 static void snapshot_path(const struct app_flight *f, char *path, size_t size)
 {
-	const char *dir = f->r->config.output;
+	const char *dir = f->r->trace;
 
 	/* the only one, at the end, is the trace itself; several lie below it */
 	if (f->over && !f->watch && !f->nr_written)
@@ -86,11 +86,11 @@ static int write_window(struct app_flight *f, const struct tacho_history_window 
 	struct tacho_recorder_config cfg;
 	struct tacho_recorder_stats s;
 	struct tacho_recorder *rec;
-	char path[4096];
+	char path[sizeof(r->trace) + 16];
 	int err;
 
 	snapshot_path(f, path, sizeof(path));
-	err = make_parent(r->config.output, path, d);
+	err = make_parent(r->trace, path, d);
 	if (err)
 		return err;
 	record_recorder_config(r, path, &cfg);

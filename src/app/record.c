@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "app/flight.h"
-#include "app/output.h"
 #include "app/record_priv.h"
 #include "base/atomic.h"
 #include "sys/clock.h"
@@ -129,8 +128,10 @@ int app_record_new(struct app_record **r, const struct app_record_config *config
 
 int app_record_prepare(struct app_record *r, struct tacho_diag *d)
 {
-	int err = app_output_ready(r->config.output, !r->config.replace, d);
+	int err = record_name_trace(r, d);
 
+	if (!err)
+		err = record_output_ready(r, d);
 	if (!err)
 		err = record_make(r, d);
 	if (!err && r->config.command)
@@ -163,7 +164,7 @@ int app_record_go(struct app_record *r, struct tacho_diag *d)
 	if (record_is_flight(r)) {
 		err = app_flight_begin(&r->flight, r, d);
 	} else {
-		record_recorder_config(r, r->config.output, &cfg);
+		record_recorder_config(r, r->trace, &cfg);
 		err = tacho_recorder_new(&r->recorder, &cfg, d);
 		if (err)
 			r->recorder = NULL;
@@ -244,7 +245,7 @@ static int finish_recorder(struct app_record *r, struct app_record_result *resul
 	err = tacho_recorder_finish(r->recorder, &result->stats, &last);
 	r->recorder = NULL;
 	r->ended = tacho_now_ns(CLOCK_MONOTONIC);
-	result->trace = r->config.output;
+	result->trace = r->trace;
 	r->unread = r->write_failed || err;
 	record_note_effects(r);
 	if (!err || r->write_failed)
@@ -276,7 +277,7 @@ int app_record_finish(struct app_record *r, struct app_record_result *result,
 
 static void note_unread(const struct app_record *r)
 {
-	const char *output = r->config.output;
+	const char *output = r->trace;
 
 	if (record_is_flight(r))
 		tacho_observer_note(r->observer, "what is not written is still in session '%s': "

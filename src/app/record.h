@@ -13,9 +13,10 @@
  *		for a front end with a loop of its own
  *	finish	stops the writers, writes the rest, closes the trace, and says what remained
  *		without effect (rules and filters that matched nothing, remarks of programs)
+ *	convert	makes the trace into another format, if that is wanted
  *	end	takes the session and the instance down and frees all
  *
- *	   new -> prepare -> go -> run (or step, step, ...) -> finish -> end
+ *	   new -> prepare -> go -> run (or step, step, ...) -> finish (-> convert) -> end
  *
  * Each step requires that the one before it succeeded, with two exceptions: finish may be called
  * after a go or a run that failed, and writes what there is; end may be called at any time after
@@ -75,6 +76,7 @@
 
 #include "base/diag.h"
 #include "base/observer.h"
+#include "fmt/sink.h"
 #include "record/recorder.h"
 
 #define APP_RECORD_CONTROLS_MAX	16u	/* of each kind */
@@ -90,9 +92,14 @@ struct app_record_control {
 
 /* What to record, and how.  Zero means the default, but for clock. */
 struct app_record_config {
-	const char *output;		/* the trace's directory */
+	const char *output;		/* what is to be made: of a trace of ours, a directory */
 	/*
-	 * A trace of ours that is there already becomes "<output>.old".  Else the directory
+	 * NULL or tacho_sink_ctf: a trace of ours.  Else a directory <output>.tacho is recorded
+	 * into, of which app_record_convert() makes the output; without rotation and snapshots.
+	 */
+	const struct tacho_sink_format *format;
+	/*
+	 * A trace of ours that is there already becomes "<output>.old".  Else the output
 	 * must be empty or absent.
 	 */
 	bool replace;
@@ -137,8 +144,9 @@ struct app_record_config {
 };
 
 struct app_record_result {
-	const char *trace;		/* config.output; NULL: none was begun, or snapshots */
-	struct tacho_recorder_stats stats;	/* of that trace */
+	/* What was written, valid until end; NULL: nothing was begun, or only snapshots. */
+	const char *trace;
+	struct tacho_recorder_stats stats;	/* of that */
 };
 
 /*
@@ -191,12 +199,24 @@ int app_record_finish(struct app_record *r, struct app_record_result *result,
 		      struct tacho_diag *d);
 
 /*
+ * app_record_convert - make the trace that finish has closed into the configured format.
+ *
+ * result is the one that finish has filled in.  When it works, the directory is removed, and
+ * result has the output and its size; without another format, nothing happens.  The
+ * observer (which may be NULL) gets the conversion's progress and can cancel it.  Returns 0, or a
+ * negative errno with d filled in: then the directory stays, and unless it could not be removed
+ * only, result names it still.
+ */
+int app_record_convert(struct app_record *r, const struct tacho_observer *observer,
+		       struct app_record_result *result, struct tacho_diag *d);
+
+/*
  * app_record_release - take the session and the instance down, and keep the rest.
  *
  * For a caller that goes on with the trace and needs the memory no longer.  No function but
- * app_record_duration(), app_record_command_ended() and app_record_end() may follow.  Returns 0,
- * or a negative errno with d filled in: the session could not be removed.  What else remains
- * is said to the observer.
+ * app_record_convert(), app_record_duration(), app_record_command_ended() and app_record_end()
+ * may follow.  Returns 0, or a negative errno with d filled in: the session could not be removed.
+ * What else remains is said to the observer.
  */
 int app_record_release(struct app_record *r, struct tacho_diag *d);
 

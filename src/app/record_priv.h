@@ -40,6 +40,7 @@ struct app_record {
 	int gate;			/* the child waits for a byte from it; -1: none */
 	char command_line[512];		/* for the trace's environment */
 
+	char trace[4200];		/* the directory that is recorded into */
 	uint8_t watch_uuid[16];		/* of the session that watches for snapshot_event */
 	const char *malformed;		/* see app_record_malformed() */
 	/* texts of filters and triggers that the kernel has taken */
@@ -93,6 +94,14 @@ int record_select(struct app_record *r, struct tacho_diag *d);
  */
 int record_restrict(const struct app_record *r, struct tacho_session *session,
 		    struct tacho_kernel *kernel, struct tacho_diag *d);
+
+/* ---- record_format.c ---- */
+
+/* Names the directory that is recorded into.  0, or a negative errno with d. */
+int record_name_trace(struct app_record *r, struct tacho_diag *d);
+
+/* Whether it, and the output, can be made.  0, or a negative errno with d. */
+int record_output_ready(const struct app_record *r, struct tacho_diag *d);
 
 /* ---- record_child.c ---- */
 

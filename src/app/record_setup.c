@@ -17,13 +17,15 @@
 static void publish_output(struct app_record *r)
 {
 	struct tacho_control *c = r->session.view.ctl;
-	const char *output = r->config.output;
+	const char *output = r->trace;
 	char cwd[TACHO_PATH_MAX];
 
 	if (output[0] == '/' || !getcwd(cwd, sizeof(cwd)))
 		cwd[0] = '\0';
-	(void)snprintf(c->output, sizeof(c->output), "%s%s%s", cwd,
-		       cwd[0] ? "/" : "", output);
+	/* one that is too long is cut, and then nobody finds the trace by it */
+	if (snprintf(c->output, sizeof(c->output), "%s%s%s", cwd, cwd[0] ? "/" : "",
+		     output) < 0)
+		c->output[0] = '\0';
 }
 
 static int make_session(struct app_record *r, struct tacho_diag *d)

@@ -186,25 +186,6 @@ const struct tacho_sink_format *cli_format_named(const char *name)
 	return f;
 }
 
-int cli_format_ready(const struct tacho_sink_format *format, const char *out)
-{
-	struct tacho_diag d = { 0 };
-
-	return tacho_sink_ready(format, out, &d) ? cli_fail_diag(&d) : CLI_OK;
-}
-
-int cli_convert_trace(const char *trace, const char *out,
-		      const struct tacho_sink_format *format, uint64_t *bytes)
-{
-	struct tacho_sink_written written = { 0 };
-	struct tacho_diag d = { 0 };
-	int err = app_convert_trace(trace, cli_trace_flags(), out, format, &cli_observer,
-				    &written, &d);
-
-	*bytes = written.bytes;
-	return err ? cli_fail_diag(&d) : CLI_OK;
-}
-
 int cli_convert_ready(const char *out)
 {
 	struct tacho_diag d = { 0 };

@@ -10,11 +10,25 @@
 
 #include "app/command.h"
 #include "app/output.h"
+#include "app/record.h"
 #include "base/atomic.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/record.h"
+#include "cli/convert.h"
+#include "cli/list_arg.h"
 #include "sys/clock.h"
+
+/* Of the command line. */
+struct record_options {
+	struct app_record_config config;
+	struct cli_list events, kernel, pids;
+	int32_t pid[CLI_LIST_MAX];
+	char filter_event[APP_RECORD_CONTROLS_MAX][APP_EVENT_MAX];
+	char trigger_event[APP_RECORD_CONTROLS_MAX][APP_EVENT_MAX];
+	const char *to;			/* format, as the user says it; or NULL */
+	bool output_given;
+	bool json;
+};
 
 #define PROGRESS_NS	UINT64_C(250000000)
 
@@ -324,6 +338,26 @@ static int set_lists(struct record_options *o)
 	return CLI_OK;
 }
 
+/* Chooses the format: by its name, or by the output's. */
+static int set_format(struct record_options *o)
+{
+	struct app_record_config *c = &o->config;
+	bool ours;
+
+	c->format = o->to ? cli_format_named(o->to) : tacho_sink_format_of(c->output);
+	if (!c->format)
+		return CLI_USAGE;
+	ours = c->format == &tacho_sink_ctf;
+	if (!ours && !o->output_given)
+		return cli_usage("--to %s: name the file with -o", o->to);
+	if (!ours && (c->flight || c->snapshot_event || c->snapshot_kernel_event ||
+		      c->rotate_bytes || c->rotate_ns))
+		return cli_usage("--flight, --on and --rotate write directories of ours; "
+				 "'tacho convert' makes '%s' of one", c->output);
+	c->replace = !o->output_given;
+	return CLI_OK;
+}
+
 static int parse_options(struct record_options *o, int argc, char **argv)
 {
 	int opt, ret;
@@ -341,10 +375,7 @@ static int parse_options(struct record_options *o, int argc, char **argv)
 	}
 	if (optind < argc)
 		o->config.command = argv + optind;
-	if (check_options(o) || set_lists(o) || record_target(o, o->to))
-		return CLI_USAGE;
-	o->config.replace = !o->output_given && !o->target;
-	return -1;
+	return check_options(o) || set_lists(o) || set_format(o) ? CLI_USAGE : -1;
 }
 
 /* ---- what is shown ---- */
@@ -371,12 +402,6 @@ struct shown {
 	struct app_record *recording;
 	uint64_t last_time, last_events;
 };
-
-static void note(void *arg, const char *text)
-{
-	(void)arg;
-	cli_note("%s", text);
-}
 
 static void show_progress(void *arg, uint64_t events, uint64_t total)
 {
@@ -494,19 +519,25 @@ static void default_signals(void)
 
 /* ---- the recording ---- */
 
-/* The session is not needed any more; a second Ctrl-C ends the converting. */
-static int finish_target(struct shown *w, struct tacho_recorder_stats *s)
+/* The session is not needed any more; a second Ctrl-C ends the conversion. */
+static int convert(const struct shown *w, struct app_record_result *result)
 {
-	const struct record_options *o = w->opt;
+	const struct app_record_config *c = &w->opt->config;
+	struct app_record *r = w->recording;
 	struct tacho_diag d = { 0 };
-	int ret;
 
-	if (app_record_release(w->recording, &d))
+	if (app_record_release(r, &d))
 		(void)cli_fail_diag(&d);
 	default_signals();
-	ret = record_convert(o, s);
-	show_summary(w, ret == CLI_OK ? o->target : o->config.output, s);
-	return ret;
+	d = (struct tacho_diag){ 0 };
+	if (!app_record_convert(r, &cli_observer, result, &d))
+		return CLI_OK;
+	(void)cli_fail_diag(&d);
+	if (strcmp(result->trace, c->output) != 0)
+		cli_note("all that was recorded is in '%s'; with room for it, 'tacho convert "
+			 "%s --to %s -o %s' goes on", result->trace, result->trace,
+			 c->format->name, c->output);
+	return CLI_FAILED;
 }
 
 /* Records, and says what goes wrong.  *written: all that was recorded is in the trace. */
@@ -534,7 +565,6 @@ static int run(struct app_record *r, struct app_record_result *result, bool *wri
 
 static int record(struct shown *w)
 {
-	const struct record_options *o = w->opt;
 	struct app_record *r = w->recording;
 	struct app_record_result result;
 	struct tacho_diag d = { 0 };
@@ -544,12 +574,11 @@ static int record(struct shown *w)
 	if (app_record_prepare(r, &d))
 		return cli_fail_at(&d, app_record_malformed(r));
 	ret = run(r, &result, &written);
-	if (result.trace && o->target && written) {
-		if (finish_target(w, &result.stats))
-			ret = CLI_FAILED;
-	} else if (result.trace) {
+	if (result.trace && written && w->opt->config.format != &tacho_sink_ctf &&
+	    convert(w, &result))
+		ret = CLI_FAILED;
+	if (result.trace)
 		show_summary(w, result.trace, &result.stats);
-	}
 	show_command(r);
 	return ret;
 }
@@ -562,12 +591,10 @@ static int record_run(int argc, char **argv)
 	struct tacho_diag d = { 0 };
 	int ret = parse_options(&o, argc, argv);
 
-	if (ret < 0 && o.target)
-		ret = record_ready(&o) ? CLI_FAILED : -1;
 	if (ret >= 0)
 		return ret;
 	if (!cli_quiet) {
-		observer.note = note;
+		observer.note = cli_observer.note;
 		observer.progress = show_progress;
 	}
 	o.config.snapshot_done = show_summary;

@@ -23,12 +23,6 @@ static const char usage[] =
 "      --json        what was recovered, as JSON\n"
 "  -h, --help        this text\n";
 
-static void note(void *arg, const char *text)
-{
-	(void)arg;
-	cli_note("%s", text);
-}
-
 static int show(const struct app_recover_result *result, bool json)
 {
 	cli_note("%" PRIu64 " events recovered, %" PRIu64 " lost", result->events, result->lost);
@@ -47,7 +41,6 @@ static int recover_run(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	struct app_recover_config c = { .output = APP_DEFAULT_TRACE, .replace = true };
-	const struct tacho_observer observer = { .note = note };
 	struct app_recover_result result;
 	struct tacho_diag d = { 0 };
 	bool json = false;
@@ -69,7 +62,7 @@ static int recover_run(int argc, char **argv)
 	if (optind + 1 != argc)
 		return cli_usage("name one directory or session");
 	c.what = argv[optind];
-	if (app_recover(&c, &observer, &result, &d))
+	if (app_recover(&c, &cli_observer, &result, &d))
 		return cli_fail_diag(&d);
 	return show(&result, json);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Recordings through src/app, in one process: two at once, one of them cancelled; stopped,
- * malformed, without a command that can be executed, flight recorders, snapshots, recovery.
+ * converted, malformed, without a command that can be executed, flight recorders, snapshots,
+ * recovery.
  *
  * $TRACED is the program that is traced (traced.c).
  */
@@ -266,6 +267,44 @@ static void test_steps(void)
 	end(r);
 }
 
+/* Into another format: the directory is gone then; flight recorders have none. */
+static void test_converted(void)
+{
+	static const char *glob = "rec:*";
+	const char *out = tmpdir_path("x.dat");
+	char hit[] = "hit 30";
+	char *command[] = { traced, hit, NULL };
+	struct app_record_config c = CONFIG(out, .events = &glob, .nr_events = 1,
+					    .command = command, .format = &tacho_sink_dat);
+	struct app_record *r = begin(&c, NULL);
+	struct app_record_result result;
+	struct tacho_diag d = { 0 };
+	struct stat st;
+
+	if (!r)
+		return;
+	CHECK_EQ(app_record_run(r, &d), 0);
+	CHECK_EQ(app_record_finish(r, &result, &d), 0);
+	CHECK_STR(result.trace, tmpdir_path("x.dat.tacho"));
+	CHECK_EQ(app_record_release(r, &d), 0);
+	CHECK_EQ(app_record_convert(r, NULL, &result, &d), 0);
+	CHECK_STR(result.trace, out);
+	CHECK(!stat(out, &st) && (uint64_t)st.st_size == result.stats.bytes);
+	CHECK(access(tmpdir_path("x.dat.tacho"), F_OK) < 0);
+	end(r);
+	CHECK_EQ(read_back(out).hits, 30);
+	/* not again in its place, and no snapshots */
+	CHECK(!app_record_new(&r, &c, NULL, &d));
+	CHECK_EQ(app_record_prepare(r, &d), -EEXIST);
+	d = (struct tacho_diag){ 0 };
+	end(r);
+	c.flight = true;
+	CHECK(!app_record_new(&r, &c, NULL, &d));
+	CHECK_EQ(app_record_prepare(r, &d), -EINVAL);
+	d = (struct tacho_diag){ 0 };
+	end(r);
+}
+
 /* What is wrong is said with its place, and the command never runs. */
 static void test_malformed(void)
 {
@@ -469,19 +508,21 @@ static void test_session(void)
 	CHECK_STR(d.text, "'held' is neither a directory nor a session");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	test_args(argc, argv);
 	traced = getenv("TRACED");
 	tmpdir_make();
 	(void)setenv("TACHO_DIR", tmpdir_path("run"), 1);
-	test_two_at_once();
-	test_stopped();
-	test_steps();
-	test_malformed();
-	test_no_such_command();
-	test_given_up();
-	test_flight();
-	test_signals();
-	test_session();
+	TEST(test_two_at_once());
+	TEST(test_stopped());
+	TEST(test_steps());
+	TEST(test_converted());
+	TEST(test_malformed());
+	TEST(test_no_such_command());
+	TEST(test_given_up());
+	TEST(test_flight());
+	TEST(test_signals());
+	TEST(test_session());
 	return test_done();
 }
