@@ -11,7 +11,6 @@
  * So a logger that is killed leaves a trace that 'tacho' reads.
  */
 #include <errno.h>
-#include <ftw.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -23,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/output.h"
 #include "base/text.h"
 #include "cli/qnx/tracelogger.h"
 #include "kernel/instance.h"
@@ -319,19 +319,6 @@ static int log_ring(struct logger *l)
 
 /* ---- the output ---- */
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-static void remove_trace(const char *dir)
-{
-	(void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 /* "-" and a FIFO get the file when it is whole. */
 static int copy_out(const char *from, const char *out)
 {
@@ -396,7 +383,8 @@ static int convert(struct logger *l)
 		(void)fail_diag(&d, err);
 	if (err || put_file(l, l->file))
 		return logger_fail("all that was recorded is in '%s', a trace of tacho", l->dir);
-	remove_trace(l->dir);
+	if (app_output_remove(l->dir, &d))
+		return fail_diag(&d, d.err);
 	if (o->verbose)
 		(void)logger_fail("%" PRIu64 " events, %" PRIu64 " bytes%s", log.events, log.bytes,
 				  log.full ? ": the limit" : "");
