@@ -285,10 +285,10 @@ static void test_converted(void)
 		return;
 	CHECK_EQ(app_record_run(r, &d), 0);
 	CHECK_EQ(app_record_finish(r, &result, &d), 0);
-	CHECK_STR(result.trace, tmpdir_path("x.dat.tacho"));
+	CHECK_STR(result.trace ? result.trace : "", tmpdir_path("x.dat.tacho"));
 	CHECK_EQ(app_record_release(r, &d), 0);
 	CHECK_EQ(app_record_convert(r, NULL, &result, &d), 0);
-	CHECK_STR(result.trace, out);
+	CHECK(result.trace && !strcmp(result.trace, out));
 	CHECK(!stat(out, &st) && (uint64_t)st.st_size == result.stats.bytes);
 	CHECK(access(tmpdir_path("x.dat.tacho"), F_OK) < 0);
 	end(r);
