@@ -51,15 +51,15 @@ static int define(struct tacho_stream *s, struct tacho_error *error)
 		err = tacho_stream_define_type(s, TACHO_STREAM_PROGRAM, "web:message",
 					       message_format, &message, error);
 	if (!err)
-		err = tacho_stream_define_env(s, "hostname", "www1");
+		err = tacho_stream_define_env(s, "hostname", "www1", error);
 	if (!err)
-		err = tacho_stream_define_env(s, "cpus", "2");
+		err = tacho_stream_define_env(s, "cpus", "2", error);
 	if (!err)
-		err = tacho_stream_define_thread(s, 70, 70, "web");
+		err = tacho_stream_define_thread(s, 70, 70, "web", error);
 	if (!err)
-		err = tacho_stream_define_thread(s, 71, 70, "worker-0");
+		err = tacho_stream_define_thread(s, 71, 70, "worker-0", error);
 	if (!err)
-		err = tacho_stream_define_thread(s, 72, 70, "worker-1");
+		err = tacho_stream_define_thread(s, 72, 70, "worker-1", error);
 	return err;
 }
 
@@ -106,7 +106,7 @@ static int write_trace(struct tacho_stream *s, const char *out, struct tacho_err
 {
 	const struct tacho_sink_options options = { .struct_size = sizeof(options),
 						    .note = note };
-	struct tacho_sink_result result = { .struct_size = sizeof(result) };
+	struct tacho_sink_result result;
 	struct tacho_sink *sink;
 	int err = define(s, error);
 

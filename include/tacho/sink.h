@@ -59,7 +59,8 @@ struct tacho_sink;	/* one output that is being written */
 
 /* How to write.  Zero-initialise, then set struct_size and what you want. */
 struct tacho_sink_options {
-	size_t struct_size;	/* sizeof(struct tacho_sink_options) */
+	uint32_t struct_size;	/* sizeof(struct tacho_sink_options) */
+	uint32_t reserved;	/* 0 */
 	const char *format;	/* a name as above; NULL: by the extension of path, else "ctf" */
 	/*
 	 * Called with each remark, mostly from tacho_sink_finish(): one sentence, no capital, no
@@ -71,7 +72,8 @@ struct tacho_sink_options {
 
 /* What was written. */
 struct tacho_sink_result {
-	size_t struct_size;	/* set by the caller: sizeof(struct tacho_sink_result) */
+	uint32_t struct_size;	/* bytes of the caller's struct; tacho_sink_finish() sets it */
+	uint32_t reserved;	/* not used */
 	uint64_t events;	/* records, without those that the format has no place for */
 	uint64_t bytes;		/* size of the output */
 };
@@ -88,7 +90,8 @@ const char *tacho_sink_format_name(uint32_t index);
  *
  * Returns 0 and *sink, which is the caller's to finish or discard; or a negative errno with
  * *error filled in (error may be NULL) and nothing left behind:
- *	-EINVAL			no such format, or struct_size is 0 or too large
+ *	-EINVAL			no such format, or a struct_size that is too small
+ *	-E2BIG			options with members that the library does not know
  *	-EEXIST, -ENOTDIR, ...	from the file system
  *	-ENOMEM
  */
@@ -109,14 +112,24 @@ int tacho_sink_skip(struct tacho_sink *sink, const struct tacho_record *r);
 /* next() has said TACHO_STREAM_END: what was lost after the last records is written.  As _put(). */
 int tacho_sink_end_of_stream(struct tacho_sink *sink);
 
+/* tacho_sink_finish() for callers that set result->struct_size. */
+int tacho_sink_finish_sized(struct tacho_sink *sink, struct tacho_sink_result *result,
+			    struct tacho_error *error);
+
 /*
  * tacho_sink_finish - complete the output and free the sink.
  *
- * result may be NULL.  Returns 0, or the sink's first error with *error filled in (error may
- * be NULL); then a file that is not whole is removed.
+ * result may be NULL, and need not be initialised.  Returns 0; or, with *error filled in (error
+ * may be NULL), the sink's first error, or the stream's when something of it (a type, a table)
+ * could not be had: then a file that is not whole is removed.
  */
-int tacho_sink_finish(struct tacho_sink *sink, struct tacho_sink_result *result,
-		      struct tacho_error *error);
+static inline int tacho_sink_finish(struct tacho_sink *sink, struct tacho_sink_result *result,
+				    struct tacho_error *error)
+{
+	if (result)
+		result->struct_size = (uint32_t)sizeof(*result);
+	return tacho_sink_finish_sized(sink, result, error);
+}
 
 /* Frees the sink and removes what is not whole.  NULL is fine. */
 void tacho_sink_discard(struct tacho_sink *sink);
@@ -177,14 +190,18 @@ int tacho_stream_define_struct(struct tacho_stream *stream, uint32_t source, con
 
 /*
  * A fact about the recording: "hostname", "sysname", "release", "machine", "command"; "cpus" is
- * their number; name is a C identifier.  Before the sink is opened.  Copied.  0, -EINVAL or
- * -ENOMEM.
+ * their number; name is a C identifier.  Before the sink is opened.  Copied.  0; -EINVAL or
+ * -ENOMEM with *error filled in.
  */
-int tacho_stream_define_env(struct tacho_stream *stream, const char *name, const char *value);
+int tacho_stream_define_env(struct tacho_stream *stream, const char *name, const char *value,
+			    struct tacho_error *error);
 
-/* The name of a thread, and its process (0: not known).  Copied.  0, -EOVERFLOW or -ENOMEM. */
+/*
+ * The name of a thread, and its process (0: not known).  Copied.  0; -EINVAL, -EOVERFLOW (too
+ * many threads) or -ENOMEM with *error filled in.
+ */
 int tacho_stream_define_thread(struct tacho_stream *stream, int32_t thread, int32_t process,
-			       const char *name);
+			       const char *name, struct tacho_error *error);
 
 /*
  * tacho_sink_put_event - append an event that you defined.

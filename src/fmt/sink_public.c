@@ -3,9 +3,11 @@
 #include "tacho/sink.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "fmt/sink.h"
 #include "stream/define.h"
 #include "tacho/abi/record.h"
@@ -28,21 +30,22 @@ const char *tacho_sink_format_name(uint32_t index)
 
 /* ---- open ---------------------------------------------------------------------------- */
 
-/*
- * The caller's options with what it does not have as 0: one that was compiled against an older
- * header has less.
- */
+/* Bytes of the structs of version 1.0. */
+#define OPTIONS_SIZE_1_0	(offsetof(struct tacho_sink_options, arg) + sizeof(void *))
+#define RECORD_SIZE_1_0		(offsetof(struct tacho_record, lost) + sizeof(uint64_t))
+
 static int take_options(struct tacho_sink_options *to, const struct tacho_sink_options *from,
 			struct tacho_diag *d)
 {
+	int err;
+
 	*to = (struct tacho_sink_options){ 0 };
-	if (!from)
-		return 0;
-	if (from->struct_size < sizeof(from->struct_size) || from->struct_size > sizeof(*to))
-		return tacho_diag(d, -EINVAL, 0, "the options' struct_size is %zu; this library "
-				  "knows those of %zu bytes", from->struct_size, sizeof(*to));
-	memcpy(to, from, from->struct_size);
-	return 0;
+	err = from ? tacho_sized_get(to, sizeof(*to), from, OPTIONS_SIZE_1_0) : 0;
+	if (err == -E2BIG)
+		return tacho_diag(d, err, 0, "the options have members that this library does "
+				  "not know");
+	return err ? tacho_diag(d, err, 0, "struct_size %u is too small for a struct "
+				"tacho_sink_options", from->struct_size) : 0;
 }
 
 static void owner_free(struct tacho_sink_owner *o)
@@ -108,15 +111,42 @@ int tacho_sink_open(struct tacho_sink **sink, struct tacho_stream *stream, const
 	return err ? tacho_error_from(error, &d) : 0;
 }
 
+/* A call is refused, and the sink goes on. */
+static int refuse(struct tacho_sink *sink, const char *why)
+{
+	struct tacho_diag d = { 0 };
+
+	tacho_diag(&d, -EINVAL, 0, "%s", why);
+	return tacho_error_from(&sink->owner->error, &d);
+}
+
 /* ---- records of a stream --------------------------------------------------------------- */
+
+/* The record of a caller that was compiled for another version. */
+static bool take_record(struct tacho_record *to, const struct tacho_record *from)
+{
+	if (from->struct_size < RECORD_SIZE_1_0)
+		return false;
+	*to = (struct tacho_record){ 0 };
+	memcpy(to, from, from->struct_size < sizeof(*to) ? from->struct_size : sizeof(*to));
+	return true;
+}
 
 /* After an error nothing but the end is called. */
 static int put(struct tacho_sink *sink, const struct tacho_record *r, bool wanted)
 {
+	struct tacho_record own;
 	int err = sink->diag.err;
 
 	sink->owner->error.err = 0;
-	if (!err && tacho_unlikely(r->lost))
+	if (err)
+		return err;
+	if (tacho_unlikely(r->struct_size != sizeof(own))) {
+		if (!take_record(&own, r))
+			return refuse(sink, "struct_size is too small for a struct tacho_record");
+		r = &own;
+	}
+	if (tacho_unlikely(r->lost))
 		err = tacho_sink_lost(sink, r);
 	return err || !wanted ? err : tacho_sink_record(sink, r);
 }
@@ -137,15 +167,6 @@ int tacho_sink_end_of_stream(struct tacho_sink *sink)
 }
 
 /* ---- events of the program's own -------------------------------------------------------- */
-
-/* The event is refused, and the sink goes on. */
-static int refuse(struct tacho_sink *sink, const char *why)
-{
-	struct tacho_diag d = { 0 };
-
-	tacho_diag(&d, -EINVAL, 0, "%s", why);
-	return tacho_error_from(&sink->owner->error, &d);
-}
 
 static int check_event(struct tacho_sink *sink, const struct tacho_type *type, uint64_t time,
 		       const void *fields, size_t size, uint32_t *source)
@@ -180,8 +201,10 @@ static int make_raw(struct tacho_sink *sink, const struct tacho_type *type, int3
 int tacho_sink_put_event(struct tacho_sink *sink, const struct tacho_type *type, uint64_t time,
 			 uint32_t cpu, int32_t thread, const void *fields, size_t size)
 {
-	struct tacho_record r = { .time = time, .ticks = time, .type = type, .cpu = cpu,
-				  .pid = thread };
+	struct tacho_record r = {
+		.struct_size = sizeof(r), .time = time, .ticks = time, .type = type,
+		.cpu = cpu, .pid = thread,
+	};
 	uint32_t source = 0;
 	int err = sink->diag.err;
 
@@ -204,8 +227,9 @@ int tacho_sink_put_lost(struct tacho_sink *sink, uint32_t source, uint64_t time,
 {
 	/* a loss without a type is one at the end, which lines of text do not show */
 	const struct tacho_record r = {
-		.time = time, .ticks = time, .cpu = cpu, .source = source, .lost = events,
-		.type = tacho_stream_type(sink->config.stream, 0),
+		.struct_size = sizeof(r), .time = time, .ticks = time, .cpu = cpu,
+		.source = source, .lost = events,
+		.type = tacho_stream_defined_type(sink->config.stream),
 	};
 
 	sink->owner->error.err = 0;
@@ -231,25 +255,30 @@ const struct tacho_error *tacho_sink_error(struct tacho_sink *sink)
 static int end_sink(struct tacho_sink *sink, bool good, struct tacho_sink_written *written,
 		    struct tacho_diag *d)
 {
+	struct tacho_stream *stream = sink->config.stream;
 	struct tacho_sink_owner *o = sink->owner;
-	int err = tacho_sink_end(sink, good, written, d);
+	/* what of the stream could not be had is missing in the output */
+	int stream_err = good ? tacho_stream_check(stream) : 0, err;
 
+	err = tacho_sink_end(sink, good && !stream_err, written, d);
+	if (!err && stream_err)
+		err = tacho_diag(d, stream_err, 0, "%s", tacho_stream_error(stream)->text);
 	owner_free(o);
 	return err;
 }
 
-int tacho_sink_finish(struct tacho_sink *sink, struct tacho_sink_result *result,
-		      struct tacho_error *error)
+int tacho_sink_finish_sized(struct tacho_sink *sink, struct tacho_sink_result *result,
+			    struct tacho_error *error)
 {
 	struct tacho_sink_written written = { 0 };
 	struct tacho_diag d = { 0 };
 	int err = end_sink(sink, true, &written, &d);
-	struct tacho_sink_result r = { .events = written.events, .bytes = written.bytes };
+	const struct tacho_sink_result own = {
+		.events = written.events, .bytes = written.bytes,
+	};
 
-	if (result && result->struct_size >= sizeof(r.struct_size)) {
-		r.struct_size = result->struct_size;
-		memcpy(result, &r, r.struct_size < sizeof(r) ? r.struct_size : sizeof(r));
-	}
+	if (result && result->struct_size >= sizeof(result->struct_size))
+		tacho_sized_put(result, result->struct_size, &own, sizeof(own));
 	return err ? tacho_error_from(error, &d) : 0;
 }
 

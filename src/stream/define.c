@@ -73,7 +73,7 @@ static int define(struct tacho_stream **stream, struct tacho_diag *d)
 	for (int i = 0; i < TACHO_NR_STREAM_IDS; i++)
 		def->next_id[i] = 1;
 	if (tacho_stream_add_take(s, &def->source) ||
-	    tacho_stream_define_env(s, "clock", "realtime")) {
+	    tacho_stream_define_env(s, "clock", "realtime", NULL)) {
 		tacho_stream_close(s);
 		return no_memory(d);
 	}
@@ -289,22 +289,51 @@ int tacho_stream_define_struct(struct tacho_stream *stream, uint32_t source, con
 
 /* ---- facts -------------------------------------------------------------------------- */
 
-int tacho_stream_define_env(struct tacho_stream *stream, const char *name, const char *value)
+static int not_defined(struct tacho_diag *d)
+{
+	return tacho_diag(d, -EINVAL, 0, "the stream is not of tacho_stream_define()");
+}
+
+int tacho_stream_define_env(struct tacho_stream *stream, const char *name, const char *value,
+			    struct tacho_error *error)
 {
 	struct defined *s = defined_of(stream);
+	struct tacho_diag d = { 0 };
 
-	if (!s || !is_identifier(name, strlen(name)))
-		return -EINVAL;
-	return tacho_facts_set(&s->source.facts, name, strlen(name), value, strlen(value));
+	if (!s)
+		(void)not_defined(&d);
+	else if (!is_identifier(name, strlen(name)))
+		tacho_diag(&d, -EINVAL, 0, "'%.80s' is not a name of letters, digits and '_'",
+			   name);
+	else if (tacho_facts_set(&s->source.facts, name, strlen(name), value, strlen(value)))
+		(void)no_memory(&d);
+	return d.err ? tacho_error_from(error, &d) : 0;
 }
 
 int tacho_stream_define_thread(struct tacho_stream *stream, int32_t thread, int32_t process,
-			       const char *name)
+			       const char *name, struct tacho_error *error)
 {
 	struct defined *s = defined_of(stream);
+	struct tacho_diag d = { 0 };
+	int err = s ? tacho_facts_add_task(&s->source.facts, thread, process, name,
+					   strlen(name)) : not_defined(&d);
 
-	return s ? tacho_facts_add_task(&s->source.facts, thread, process, name, strlen(name)) :
-	       -EINVAL;
+	if (err == -ENOMEM)
+		(void)no_memory(&d);
+	else if (err)
+		tacho_diag(&d, err, 0, "too many threads");
+	return d.err ? tacho_error_from(error, &d) : 0;
+}
+
+const struct tacho_type *tacho_stream_defined_type(const struct tacho_stream *stream)
+{
+	const struct defined *s = defined_of(stream);
+
+	for (uint32_t i = 0; s && i < TACHO_NR_STREAM_IDS; i++)
+		for (uint32_t id = 0; id < s->source.table[i].nr; id++)
+			if (s->source.table[i].type[id])
+				return s->source.table[i].type[id];
+	return NULL;
 }
 
 bool tacho_stream_defines(const struct tacho_stream *stream, const struct tacho_type *type,

@@ -11,4 +11,7 @@
 bool tacho_stream_defines(const struct tacho_stream *s, const struct tacho_type *type,
 			  uint32_t *source);
 
+/* The first type that it defines; NULL: there is none. */
+const struct tacho_type *tacho_stream_defined_type(const struct tacho_stream *s);
+
 #endif
