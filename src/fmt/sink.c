@@ -180,8 +180,8 @@ int tacho_sink_no_memory(struct tacho_sink *sink)
 	return tacho_no_memory(&sink->diag);
 }
 
-/* The first error of a sink, with a sentence; no error is none. */
-static TACHO_COLD int failed(struct tacho_sink *sink, int err)
+TACHO_COLD
+int tacho_sink_failed(struct tacho_sink *sink, int err)
 {
 	if (!sink->diag.err && err)
 		tacho_diag(&sink->diag, err, 0, "cannot write '%s': %s", sink->config.path,
@@ -217,7 +217,7 @@ int tacho_sink_begin(struct tacho_sink **sink, const struct tacho_sink_format *f
 		*sink = s;
 		return 0;
 	}
-	err = failed(s, err);
+	err = tacho_sink_failed(s, err);
 	tacho_diag(d, err, s->diag.offset, "%s", s->diag.text);
 	release(s);
 	return err;
@@ -227,24 +227,19 @@ int tacho_sink_lost(struct tacho_sink *sink, const struct tacho_record *r)
 {
 	int err = sink->format->lost(sink, r);
 
-	return tacho_unlikely(err) ? failed(sink, err) : 0;
+	return tacho_unlikely(err) ? tacho_sink_failed(sink, err) : 0;
 }
 
-int tacho_sink_record(struct tacho_sink *sink, const struct tacho_record *r)
+int tacho_sink_record_times(struct tacho_sink *sink, const struct tacho_record *r)
 {
-	struct tacho_record copy;
-	int err;
+	struct tacho_record copy = *r;
+	int err = field_times(sink, &copy);
 
-	if (tacho_unlikely(sink->field_time.wanted)) {
-		copy = *r;
-		err = field_times(sink, &copy);
-		if (err)
-			return err;
-		r = &copy;
-	}
-	err = sink->format->record(sink, r);
-	if (tacho_unlikely(err))
-		return failed(sink, err);
+	if (err)
+		return err;
+	err = sink->format->record(sink, &copy);
+	if (err)
+		return tacho_sink_failed(sink, err);
 	sink->events++;
 	return 0;
 }
@@ -281,7 +276,7 @@ int tacho_sink_end(struct tacho_sink *sink, bool good, struct tacho_sink_written
 	err = sink->format->end(sink, good);
 	if (first.err)
 		sink->diag = first;
-	err = first.err ? first.err : good && err ? failed(sink, err) : 0;
+	err = first.err ? first.err : good && err ? tacho_sink_failed(sink, err) : 0;
 	if (err)
 		tacho_diag(d, err, sink->diag.offset, "%s", sink->diag.text);
 	if (written)

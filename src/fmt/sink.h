@@ -65,6 +65,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/compiler.h"
 #include "base/diag.h"
 #include "base/observer.h"
 #include "stream/stream.h"
@@ -176,8 +177,25 @@ int tacho_sink_begin(struct tacho_sink **sink, const struct tacho_sink_format *f
 /* r->lost records are missing before r.  0, or a negative errno: sink->diag. */
 int tacho_sink_lost(struct tacho_sink *sink, const struct tacho_record *r);
 
+/* tacho_sink_record() of a record whose fields may have times that the output's clock replaces. */
+int tacho_sink_record_times(struct tacho_sink *sink, const struct tacho_record *r);
+
+/* What a call returns that failed with err: the sink's first error, with a sentence. */
+int tacho_sink_failed(struct tacho_sink *sink, int err);
+
 /* Appends r, of which the stream's tacho_stream_current() is the source.  As tacho_sink_lost(). */
-int tacho_sink_record(struct tacho_sink *sink, const struct tacho_record *r);
+static inline int tacho_sink_record(struct tacho_sink *sink, const struct tacho_record *r)
+{
+	int err;
+
+	if (tacho_unlikely(sink->field_time.wanted))
+		return tacho_sink_record_times(sink, r);
+	err = sink->format->record(sink, r);
+	if (tacho_unlikely(err))
+		return tacho_sink_failed(sink, err);
+	sink->events++;
+	return 0;
+}
 
 /* The stream was read to its end: what is lost after the last records.  As tacho_sink_lost(). */
 int tacho_sink_last_losses(struct tacho_sink *sink);
