@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "app/output.h"
+#include "app/session.h"
 #include "base/atomic.h"
-#include "record/recorder.h"
 #include "sys/clock.h"
 
 /* As long as a recorder may take to write what all lanes hold. */
@@ -42,19 +42,9 @@ static int by_recorder(struct tacho_session *s, const struct tacho_observer *o,
 static int write_here(struct tacho_session *s, const char *output, struct app_snapshot *done,
 		      struct tacho_diag *d)
 {
-	const struct tacho_control *c = s->view.ctl;
-	struct tacho_recorder_config cfg = {
-		.dir = output, .session = s, .clock = c->clock,
-		.clock_freq = c->clock_freq, .start = c->start, .uuid = c->uuid,
-		.snapshot = true, .flight = true,
-	};
 	struct tacho_recorder_stats stats;
-	struct tacho_recorder *rec;
-	int err = tacho_session_snapshot(s, d);
+	int err = app_session_snapshot(s, NULL, output, &stats, d);
 
-	err = err < 0 ? err : tacho_recorder_new(&rec, &cfg, d);
-	if (!err)
-		err = tacho_recorder_finish(rec, &stats, d);
 	if (err)
 		return err;
 	done->events = stats.events;

@@ -4,22 +4,18 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app/output.h"
+#include "app/session.h"
 #include "app/snapshot.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/list_arg.h"
 #include "cli/session.h"
-#include "kernel/instance.h"
 #include "session/session.h"
 #include "sys/clock.h"
 #include "sys/process.h"
-
-/* Most time that a mount gets to let go of a session that is gone. */
-#define KEPT_WAIT_NS	UINT64_C(2000000000)
 
 /* {"session": NAME, KEY: value} for those who asked. */
 static void say_json(const char *name, const char *key, uint64_t value)
@@ -257,26 +253,11 @@ static int stop_one(struct tacho_session *s, bool json)
 	return run_session(s, json, false);
 }
 
-/*
- * Removes what a mount has made in the kernel for the session; whether there was such.
- * A mount that is there lets go of it as soon as it sees that the session is gone.
- */
+/* Removes what a mount has made in the kernel for the session; whether there was such. */
 static bool destroy_kept(const char *name)
 {
-	const struct timespec pause = { .tv_nsec = KEPT_WAIT_NS / 100 };
-	struct tacho_tracefs t;
-	int err;
+	int err = app_session_remove_kept(name);
 
-	if (tacho_tracefs_open(&t, 0, NULL))
-		return false;
-	err = tacho_kernel_remove_kept(&t, name);
-	for (int i = 0; err == -EBUSY && i < 100; i++) {
-		(void)nanosleep(&pause, NULL);
-		err = tacho_kernel_remove_kept(&t, name);
-		/* by the mount, meanwhile */
-		err = err == -ENOENT ? 0 : err;
-	}
-	tacho_tracefs_close(&t);
 	if (err && err != -ENOENT && err != -EACCES)
 		cli_note("the kernel's instance tacho.%s stays: %s", name, strerror(-err));
 	return !err;
