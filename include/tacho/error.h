@@ -12,7 +12,7 @@
 struct tacho_error {
 	int err;		/* negative errno */
 	uint64_t offset;	/* byte or column in the input that the text names, or 0 */
-	char text[240];		/* lower case, no full stop, no newline; ends with NUL */
+	char text[480];		/* lower case, no full stop, no newline; ends with NUL */
 };
 
 #endif

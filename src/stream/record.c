@@ -48,7 +48,8 @@ static uint32_t value_kind(const struct tacho_field *f)
 {
 	if (f->flags & TACHO_FIELD_STRING)
 		return TACHO_VALUE_STRING;
-	if (f->flags & TACHO_FIELD_BITMASK)
+	/* longs to the end of the event are a stack */
+	if (f->flags & TACHO_FIELD_BITMASK && f->kind != TACHO_FIELD_FLEX)
 		return TACHO_VALUE_BITMASK;
 	if (f->flags & TACHO_FIELD_FLOAT)
 		return TACHO_VALUE_FLOAT;

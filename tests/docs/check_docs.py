@@ -660,6 +660,32 @@ def check_events_example(p):
     return []
 
 
+def check_session_example(p):
+    """The program in tacho-session(3), beside a program that it records."""
+    need_pkg_config()
+    page = (p.man / 'tacho-session.3').read_text()
+    code = re.findall(r'(?ms)^\.EX\n(.*?)^\.EE', page)
+    if len(code) != 1:
+        return ['tacho-session.3 has no example']
+    with tempfile.TemporaryDirectory() as tmp:
+        env = compiler(p, tmp)
+        env['PKG_CONFIG_PATH'] = f'{tmp}/build/meson-uninstalled'
+        env['LD_LIBRARY_PATH'] = f'{tmp}/build/src/ctl'
+        Path(tmp, 'second.c').write_text(plain(code[0]))
+        r = run(['bash', '-c', f'''set -e
+            cc -Werror second.c -o second $(pkg-config --cflags --libs tacho-session)
+            ./second trace
+            {shlex.quote(str(p.tacho.resolve()))} check trace
+            ! ./second trace 2>error
+            cat error'''], cwd=tmp, env=env)
+    if r.returncode:
+        return [f'tacho-session.3: {r.stderr.strip()}']
+    if not r.stdout.startswith('0 events\n') or \
+            not r.stdout.endswith("'trace' is not empty\n"):
+        return ['tacho-session.3: its example printed\n' + r.stdout]
+    return []
+
+
 CHECKS = [
     ('options: --help and pages agree', check_options),
     ('tacho help VERB', check_help),
@@ -678,6 +704,7 @@ CHECKS = [
     ('the example in README.md', check_example),
     ('the example in tacho-stream(3)', check_page_example),
     ('the example in tacho-events(3)', check_events_example),
+    ('the example in tacho-session(3)', check_session_example),
 ]
 
 # ---- the checks checked ------------------------------------------------------------
@@ -728,6 +755,8 @@ MUTATIONS = [
     (check_functions, 'man/tacho-events.3', 'kretprobe_event_gen_cmd_start',
      'kretprobe_start'),
     (check_events_example, 'man/tacho-events.3', 'clackers', 'crackers'),
+    (check_session_example, 'man/tacho-session.3', 'events\\en', 'evants\\en'),
+    (check_functions, 'man/tacho-session.3', 'tacho_ctl_set_not_pids', 'tacho_set_not_pids'),
 ]
 
 

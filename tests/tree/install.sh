@@ -15,7 +15,8 @@ ok $? "meson install"
 root=$work/root$(sed -n 's/^prefix=//p' "$build/meson-private/tacho.pc" | head -1)
 lib=$(dirname "$(find "$root" -name libtacho.so.0)")
 for f in bin/tacho include/tacho/tracepoint.h include/tacho/define_trace.h \
-	 include/tacho/sink.h include/tacho/stream.h include/tacho/events.h include/tacho/abi/shm.h \
+	 include/tacho/sink.h include/tacho/stream.h include/tacho/error.h \
+	 include/tacho/session.h include/tacho/events.h include/tacho/abi/shm.h \
 	 include/lkst/linux/lkst.h include/lkst/linux/lkst_hook.h \
 	 share/man/man1/tacho.1 share/man/man1/tacho-record.1 share/bash-completion/completions/tacho \
 	 share/zsh/site-functions/_tacho share/zsh/site-functions/_lkst; do
@@ -28,7 +29,7 @@ for f in lkst lkstbuf lksteh lkstlogd lkstlogger lkstm logformat; do
 	ok $? "$f, with its page and completion"
 done
 for f in libtacho.so libtacho.so.0 libtacho.a libtacho-stream.so.0 \
-	 libtacho-events.so.0 pkgconfig/tacho.pc pkgconfig/tacho-stream.pc \
+	 libtacho-events.so.0 libtacho-session.so.0 pkgconfig/tacho-session.pc pkgconfig/tacho.pc pkgconfig/tacho-stream.pc \
 	 pkgconfig/tacho-events.pc libtacho-qnx.so.0 pkgconfig/tacho-qnx.pc liblkst.so liblkst.so.2 pkgconfig/lkst.pc \
 	 tacho/libtacho-bt2.so; do
 	[ -e "$lib/$f" ]

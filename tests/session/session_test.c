@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+/*
+ * session_test - <tacho/session.h> as programs have it: the program records itself, and the
+ * kernel where that is allowed.  TAP.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <tacho/session.h>
+#include <tacho/stream.h>
+
+#define CREATE_TRACE_POINTS
+#include "hello_trace.h"
+
+static int nr, failed;
+static char name[32], dir[] = "/tmp/tacho-session-XXXXXX";
+
+static void ok(bool good, const char *what)
+{
+	printf("%sok %d - %s\n", good ? "" : "not ", ++nr, what);
+	failed += !good;
+}
+
+/* A call's result, and the message that goes with it. */
+static void ends(struct tacho_ctl *ctl, int ret, int want, const char *text, const char *what)
+{
+	const struct tacho_error *e = tacho_ctl_error(ctl);
+	bool good = ret == want && (ret >= 0 || (e->err == ret && strstr(e->text, text)));
+
+	ok(good, what);
+	if (!good)
+		printf("# %d, not %d: %s\n", ret, want, e->text);
+}
+
+static struct tacho_ctl *create(uint32_t flags)
+{
+	struct tacho_ctl_config config;
+	struct tacho_error e;
+	struct tacho_ctl *ctl;
+
+	tacho_ctl_config_init(&config);
+	config.name = name;
+	config.flags = flags;
+	config.buffer_size = 1 << 20;
+	config.kernel_buffer_size = 1 << 20;
+	if (!tacho_ctl_create(&ctl, &config, &e))
+		return ctl;
+	printf("Bail out! %s\n", e.text);
+	exit(1);
+}
+
+static void destroy(struct tacho_ctl *ctl)
+{
+	struct tacho_error e = { 0, 0, "" };
+	int err = tacho_ctl_destroy(ctl, &e);
+
+	ok(!err, "destroy");
+	if (err)
+		printf("# %s\n", e.text);
+}
+
+static void greet(int from, int to)
+{
+	for (int i = from; i < to; i++)
+		trace_greet(i, "test");
+}
+
+/* ---- configurations -------------------------------------------------------- */
+
+struct later_config {
+	struct tacho_ctl_config c;
+	uint64_t more;
+};
+
+static void refused(const struct tacho_ctl_config *c, int want, const char *text, const char *what)
+{
+	struct tacho_error e = { 0, 0, "" };
+	struct tacho_ctl *ctl = NULL;
+	int ret = tacho_ctl_create(&ctl, c, &e);
+
+	ok(ret == want && !ctl && e.err == want && strstr(e.text, text), what);
+	if (ret != want)
+		printf("# %d %s\n", ret, e.text);
+	if (!ret)
+		tacho_ctl_destroy(ctl, NULL);
+}
+
+static void configurations(void)
+{
+	struct later_config later;
+	struct tacho_ctl_config c;
+	struct tacho_error e;
+	struct tacho_ctl *ctl;
+
+	tacho_ctl_config_init(&c);
+	refused(&c, -EINVAL, "names no session", "no name");
+	c.name = "a/b";
+	refused(&c, -EINVAL, "not a session name", "a bad name");
+	c.name = name;
+	c.clock = "sundial";
+	refused(&c, -EINVAL, "no clock 'sundial'", "a bad clock");
+	c.clock = NULL;
+	c.subbuf_size = 12345;
+	refused(&c, -EINVAL, "power of two", "a bad size");
+	c.subbuf_size = 0;
+	c.flags = 1u << 30;
+	refused(&c, -EINVAL, "unknown flags", "a flag of a later version");
+	c.flags = 0;
+	c.struct_size = 8;
+	refused(&c, -EINVAL, "struct_size", "a struct that is too small");
+	memset(&later, 0, sizeof(later));
+	later.c.struct_size = sizeof(later);
+	later.c.name = name;
+	later.c.buffer_size = 1 << 20;
+	later.more = 1;
+	refused(&later.c, -E2BIG, "does not know", "a member that is not known");
+	later.more = 0;
+	ok(!tacho_ctl_create(&ctl, &later.c, &e), "a later struct whose new members are 0");
+	ok(!strcmp(tacho_ctl_name(ctl), name) && strstr(tacho_ctl_directory(ctl), name),
+	   "name and directory");
+	tacho_ctl_config_init(&c);
+	c.name = name;
+	refused(&c, -EEXIST, "exists already", "a name that is taken");
+	destroy(ctl);
+	ok(tacho_ctl_open(&ctl, name, &e) == -ENOENT && !ctl && strstr(e.text, "no session"),
+	   "a destroyed session cannot be opened");
+	tacho_ctl_close(NULL);
+}
+
+/* ---- rules and commands ---------------------------------------------------- */
+
+static int find_name(const char *session, const char *directory, void *arg)
+{
+	*(bool *)arg |= !strcmp(session, name) && strstr(directory, name);
+	return 0;
+}
+
+static int add_event(const char *event, void *arg)
+{
+	*(int *)arg += !strcmp(event, "hello:greet");
+	return 0;
+}
+
+static int add_rule(bool enable, const char *events, void *arg)
+{
+	strcat(strcat(strcat((char *)arg, enable ? "+" : "-"), events), " ");
+	return 0;
+}
+
+static int add_command(const struct tacho_ctl_command *c, void *arg)
+{
+	char *to = (char *)arg + strlen((char *)arg);
+
+	sprintf(to, "%u %s %s;", c->kind, c->events, c->text);
+	return c->struct_size < sizeof(*c) ? -1 : 0;
+}
+
+static int stop_at_once(const char *event, void *arg)
+{
+	(void)event;
+	++*(int *)arg;
+	return 42;
+}
+
+static void rules(void)
+{
+	struct tacho_ctl *ctl = create(TACHO_CTL_STOPPED);
+	uint32_t matched = 99;
+	char text[512] = "";
+	bool found = false;
+	int events = 0;
+
+	ok(!tacho_ctl_list(find_name, &found, NULL) && found, "list");
+	ends(ctl, tacho_ctl_enable(ctl, TACHO_CTL_PROGRAMS, "hello:*", &matched), 0, "", "enable");
+	ok(matched == 1, "matched");
+	ends(ctl, tacho_ctl_disable(ctl, TACHO_CTL_PROGRAMS, "other:*", &matched), 0, "", "disable");
+	ok(!matched, "nothing matched");
+	ends(ctl, tacho_ctl_enable(ctl, TACHO_CTL_PROGRAMS, "", NULL), -EINVAL, "event name", "no event");
+	ok(!tacho_ctl_each_rule(ctl, add_rule, text) && !strcmp(text, "+hello:* -other:* "), "rules");
+	ok(!tacho_ctl_each_event(ctl, TACHO_CTL_PROGRAMS, add_event, &events) && events == 1, "events");
+	events = 0;
+	ok(tacho_ctl_each_event(ctl, TACHO_CTL_PROGRAMS, stop_at_once, &events) == 42 && events == 1,
+	   "a callback ends the list");
+	ends(ctl, tacho_ctl_filter(ctl, TACHO_CTL_PROGRAMS, "hello:greet", "round > 1 && nix == 2", NULL),
+	     -EINVAL, "", "a bad filter");
+	ok(tacho_ctl_error(ctl)->offset >= 13, "the column of its mistake");
+	ends(ctl, tacho_ctl_filter(ctl, TACHO_CTL_PROGRAMS, "hello:greet", "round > 1", &matched), 0, "",
+	     "a filter");
+	ends(ctl, tacho_ctl_trigger(ctl, TACHO_CTL_PROGRAMS, "hello:greet", "nonsense", NULL), -EINVAL,
+	     "", "a bad trigger");
+	ends(ctl, tacho_ctl_trigger(ctl, TACHO_CTL_PROGRAMS, "hello:greet", "hist:keys=round", NULL), 0,
+	     "", "a trigger");
+	ends(ctl, tacho_ctl_trigger(ctl, TACHO_CTL_PROGRAMS, "hello:greet", "!traceoff", NULL), -ENOENT,
+	     "", "a trigger that is not there");
+	ends(ctl, tacho_ctl_synth(ctl, "late u64 lat"), 0, "", "a synthetic event");
+	text[0] = '\0';
+	ok(!tacho_ctl_each_command(ctl, TACHO_CTL_PROGRAMS, add_command, text) &&
+	   strstr(text, "1 hello:greet round > 1;") && strstr(text, "2 hello:greet hist:keys=round") &&
+	   strstr(text, "late u64 lat"), "commands");
+	ends(ctl, tacho_ctl_synth(ctl, "!late"), 0, "", "removed again");
+	destroy(ctl);
+}
+
+/* ---- recording ------------------------------------------------------------- */
+
+/* Records of a trace that are called so. */
+static int count(const char *trace, const char *event)
+{
+	struct tacho_error e;
+	struct tacho_stream *s;
+	struct tacho_record r;
+	int n = 0, status;
+
+	if (tacho_stream_open(&s, trace, 0, &e)) {
+		printf("# %s\n", e.text);
+		return -1;
+	}
+	while ((status = tacho_stream_next(s, &r)) == TACHO_STREAM_RECORD)
+		n += !strcmp(tacho_type_name(r.type), event);
+	tacho_stream_close(s);
+	return status == TACHO_STREAM_ERROR ? -1 : n;
+}
+
+static void recording(void)
+{
+	struct tacho_ctl *ctl = create(TACHO_CTL_STOPPED), *other;
+	const int32_t self = getpid();
+	struct tacho_ctl_status st;
+	struct tacho_ctl_buffer b;
+	uint64_t events = 99, sum = 0;
+	char trace[64];
+	uint32_t i;
+
+	ok(!tacho_ctl_enable(ctl, TACHO_CTL_PROGRAMS, "hello:greet", NULL) &&
+	   !tacho_ctl_set_pids(ctl, &self, 1, true) && !tacho_ctl_set_not_pids(ctl, NULL, 0, true),
+	   "processes");
+	greet(0, 3);
+	memset(&st, 0xff, sizeof(st));
+	ok(!tacho_ctl_get_status(ctl, &st) && st.state == TACHO_CTL_NOT_RECORDING &&
+	   !st.programs.attempted && st.memory && !*st.kernel_instance && !st.recorder, "stopped");
+	ends(ctl, tacho_ctl_start(ctl), 0, "", "start");
+	greet(0, 100);
+	ends(ctl, tacho_ctl_stop(ctl), 0, "", "stop");
+	greet(0, 3);
+	ok(!tacho_ctl_get_status(ctl, &st) && st.programs.written == 100 &&
+	   st.programs.attempted == st.programs.written + st.programs.discarded &&
+	   !st.programs.overwritten && !st.flags, "100 records");
+	for (i = 0; !tacho_ctl_get_buffer(ctl, TACHO_CTL_PROGRAMS, i, &b); i++)
+		sum += b.counts.written;
+	ok(i == st.nr_buffers && sum == 100, "the sum of its buffers");
+	ends(ctl, tacho_ctl_snapshot(ctl, "/nonexistent/trace", NULL), -ENOENT, "", "no directory");
+	ends(ctl, tacho_ctl_snapshot(ctl, "/usr", NULL), -ENOTEMPTY, "not empty", "a full directory");
+	snprintf(trace, sizeof(trace), "%s/one", dir);
+	ends(ctl, tacho_ctl_snapshot(ctl, trace, &events), 0, "", "snapshot");
+	ok(events == 100 && count(trace, "greet") == 100, "with all of them");
+	snprintf(trace, sizeof(trace), "%s/two", dir);
+	ok(!tacho_ctl_start(ctl), "start again");
+	greet(0, 7);
+	ok(!tacho_ctl_snapshot(ctl, trace, &events) &&
+	   events == 7, "the next one has what came since");
+	ok(!tacho_ctl_open(&other, name, NULL) && !tacho_ctl_get_status(other, &st) &&
+	   st.programs.written == 107 && st.state == TACHO_CTL_RECORDING, "another handle");
+	destroy(other);
+	ends(ctl, tacho_ctl_start(ctl), -ENOENT, "", "start of a destroyed one");
+	ends(ctl, tacho_ctl_enable(ctl, TACHO_CTL_PROGRAMS, "a:b", NULL), -ENOENT, "destroyed",
+	     "a rule of a destroyed one");
+	ends(ctl, tacho_ctl_snapshot(ctl, trace, NULL), -ENOENT, "destroyed", "its snapshot");
+	ok(!tacho_ctl_get_status(ctl, &st) && st.state == TACHO_CTL_DEAD, "its status");
+	ok(tacho_ctl_destroy(ctl, NULL) == -ENOENT, "it cannot be destroyed again");
+}
+
+static void overwriting(void)
+{
+	struct tacho_ctl *ctl = create(TACHO_CTL_OVERWRITE);
+	struct tacho_ctl_status st;
+	char live[64];
+
+	ok(!tacho_ctl_enable(ctl, TACHO_CTL_PROGRAMS, "hello:*", NULL), "enable");
+	greet(0, 200000);
+	ok(!tacho_ctl_stop(ctl) && !tacho_ctl_get_status(ctl, &st) &&
+	   st.flags == TACHO_CTL_OVERWRITE && st.programs.attempted == 200000 &&
+	   st.programs.overwritten && !st.programs.discarded, "old records are overwritten");
+	snprintf(live, sizeof(live), "session:%s", name);
+	tacho_ctl_close(ctl);
+	ok(count(live, "greet") == (int)(st.programs.written - st.programs.overwritten),
+	   "the rest can be read live, after the handle is closed");
+	ok(!tacho_ctl_open(&ctl, name, NULL), "open");
+	destroy(ctl);
+}
+
+/* ---- kernel ---------------------------------------------------------------- */
+
+static void kernel(void)
+{
+	struct tacho_ctl *ctl = create(0), *other;
+	struct tacho_ctl_status st;
+	struct tacho_ctl_buffer b;
+	uint32_t matched = 0, cpus;
+	const int32_t self = getpid();
+	char trace[96], text[512] = "";
+	uint64_t sum = 0;
+	int err = tacho_ctl_enable(ctl, TACHO_CTL_KERNEL, "sched:sched_process_fork", &matched);
+
+	if (err == -EACCES || err == -EPERM || err == -ENOENT || err == -ENODEV) {
+		printf("ok %d # SKIP %s\n", ++nr, tacho_ctl_error(ctl)->text);
+		destroy(ctl);
+		return;
+	}
+	ends(ctl, err, 0, "", "an event of the kernel");
+	ok(matched == 1, "matched");
+	ends(ctl, tacho_ctl_enable(ctl, TACHO_CTL_KERNEL, "no:such", NULL), -ENOENT, "no", "one that is not there");
+	ends(ctl, tacho_ctl_set_pids(ctl, &self, 1, true), 0, "", "processes");
+	ends(ctl, tacho_ctl_filter(ctl, TACHO_CTL_KERNEL, "sched:sched_process_fork", "parent_pid > 0", NULL),
+	     0, "", "a filter of the kernel");
+	ends(ctl, tacho_ctl_filter(ctl, TACHO_CTL_KERNEL, "sched:sched_process_fork", "nix > 0", NULL),
+	     -EINVAL, "", "a bad filter of the kernel");
+	ok(!tacho_ctl_each_command(ctl, TACHO_CTL_KERNEL, add_command, text) &&
+	   strstr(text, "1 sched:sched_process_fork parent_pid > 0;"), "its commands");
+	ok(!system("true"), "a child");
+	ok(!tacho_ctl_get_status(ctl, &st) && st.kernel.written && strstr(st.kernel_instance, name),
+	   "its records");
+	for (cpus = 0; !tacho_ctl_get_buffer(ctl, TACHO_CTL_KERNEL, cpus, &b); cpus++)
+		sum += b.counts.written;
+	ok(cpus && sum == st.kernel.written, "the sum of its buffers");
+	ok(!tacho_ctl_open(&other, name, NULL), "another handle");
+	tacho_ctl_close(ctl);
+	snprintf(trace, sizeof(trace), "%s/kernel", dir);
+	ends(other, tacho_ctl_snapshot(other, trace, NULL), 0, "", "writes a snapshot");
+	ok(count(trace, "sched_process_fork") >= 1, "which has the kernel's events");
+	ok(!system("true"), "a child");
+	snprintf(trace, sizeof(trace), "%s/kernel2", dir);
+	ends(other, tacho_ctl_disable(other, TACHO_CTL_KERNEL, "sched:sched_process_fork", &matched), 0, "",
+	     "disable");
+	ends(other, tacho_ctl_snapshot(other, trace, NULL), 0, "", "another snapshot");
+	ok(count(trace, "sched_process_fork") >= 1, "it went on recording");
+	destroy(other);
+	snprintf(trace, sizeof(trace), "/sys/kernel/tracing/instances/tacho.%s", name);
+	ok(access(trace, F_OK) < 0, "nothing is left in the kernel");
+}
+
+int main(void)
+{
+	char command[64];
+
+	snprintf(name, sizeof(name), "api-%d", (int)getpid());
+	if (!mkdtemp(dir))
+		return 1;
+	ok(tacho_ctl_version() == TACHO_CTL_VERSION, "version");
+	configurations();
+	rules();
+	recording();
+	overwriting();
+	kernel();
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	ok(!system(command), "rm");
+	printf("1..%d\n", nr);
+	return failed != 0;
+}
