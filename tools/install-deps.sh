@@ -12,7 +12,7 @@ build="gcc g++ make procps meson ninja-build pkg-config libbabeltrace2-dev
 libdw-dev libzstd-dev zlib1g-dev libfuse3-dev fuse3"
 demo="babeltrace2"
 check="python3 babeltrace2 trace-cmd binutils util-linux procps"
-test="clang llvm libclang-rt-14-dev python3 babeltrace2 libtraceevent-dev
+test="abigail-tools clang llvm libclang-rt-14-dev python3 babeltrace2 libtraceevent-dev
 libtracefs-dev spin lttng-tools liblttng-ust-dev binutils gdb man-db
 bash-completion zsh util-linux procps gcc-aarch64-linux-gnu
 libc6-dev-arm64-cross qemu-user-static trace-cmd"
