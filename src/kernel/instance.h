@@ -150,6 +150,13 @@ int tacho_kernel_expect(struct tacho_kernel *k, const char *system,
 int tacho_kernel_load_types(const struct tacho_kernel *k, struct tacho_ktypes *t,
 			    struct tacho_diag *d);
 
+/*
+ * tacho_kernel_load_type - add the type with an id, which need not be enabled any more.
+ *
+ * Looks at the `id` file of every event.  Returns 0, -ENOENT, or another negative errno.
+ */
+int tacho_kernel_load_type(const struct tacho_kernel *k, struct tacho_ktypes *t, uint32_t id);
+
 /* The i-th event that is enabled, or NULL beyond the last.  Borrowed. */
 const struct tacho_kernel_event *tacho_kernel_enabled(const struct tacho_kernel *k,
 						      size_t i);

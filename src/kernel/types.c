@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* The types of an instance's events, read from tracefs. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -10,6 +12,7 @@
 #include "kernel/ktype.h"
 
 #define FORMAT_MAX	TACHO_KTYPE_FORMAT_MAX
+#define LIST_MAX	((size_t)16 << 20)	/* bytes of all names */
 
 static int load_one(struct tacho_ktypes *t, int root, const char *system,
 		    const char *name, struct tacho_buf *text,
@@ -64,5 +67,45 @@ int tacho_kernel_load_types(const struct tacho_kernel *k, struct tacho_ktypes *t
 	for (i = 0; !ret && (ev = tacho_kernel_enabled(k, i)); i++)
 		ret = load_one(t, root, ev->system, ev->name, &text, d);
 	tacho_buf_release(&text);
+	return ret;
+}
+
+/* Whether the event's `id` file has that number. */
+static bool has_id(int root, const struct tacho_kernel_event *ev, uint32_t id)
+{
+	char path[320], text[16];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "events/%.140s/%.140s/id", ev->system, ev->name);
+	fd = openat(root, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 && strtoul(text, NULL, 10) == id;
+}
+
+int tacho_kernel_load_type(const struct tacho_kernel *k, struct tacho_ktypes *t, uint32_t id)
+{
+	const struct tacho_tracefs *fs = tacho_kernel_tracefs(k);
+	struct tacho_kernel_event *list;
+	struct tacho_arena arena;
+	struct tacho_buf text;
+	size_t nr, i;
+	int ret;
+
+	tacho_arena_init(&arena, LIST_MAX);
+	tacho_buf_init(&text, FORMAT_MAX);
+	ret = tacho_tracefs_events(fs, &arena, &list, &nr, NULL);
+	for (i = 0; !ret && i < nr && !has_id(fs->dirfd, &list[i], id); i++)
+		;
+	if (!ret && i == nr)
+		ret = -ENOENT;
+	if (!ret)
+		ret = load_one(t, fs->dirfd, list[i].system, list[i].name, &text, NULL);
+	tacho_buf_release(&text);
+	tacho_arena_release(&arena);
 	return ret;
 }

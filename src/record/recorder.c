@@ -57,6 +57,7 @@ struct tacho_recorder {
 	struct tacho_ktasks own_tasks;
 	struct tacho_ktasks *tasks;	/* these, or the history's */
 	struct tacho_kernel_pump *pump;
+	uint64_t asked[65536 / 64];		/* ids of the kernel's that were looked for */
 	uint64_t kseq[TACHO_LANES_MAX];		/* packets per CPU */
 	uint64_t kfirst[TACHO_LANES_MAX];	/* records per CPU */
 	uint64_t klost[TACHO_LANES_MAX];
@@ -112,11 +113,12 @@ static int write_types(struct tacho_recorder *rec, struct tacho_diag *d)
 	return 0;
 }
 
-static int write_kernel_types(struct tacho_recorder *rec, struct tacho_diag *d)
+/* Writes the types of the kernel from the first-th on. */
+static int write_kernel_types(struct tacho_recorder *rec, uint32_t first, struct tacho_diag *d)
 {
 	const struct tacho_ktypes *t = &rec->ktypes;
 
-	for (uint32_t i = 0; i < t->nr; i++) {
+	for (uint32_t i = first; i < t->nr; i++) {
 		const struct tacho_type *type = t->list[i].type;
 		int err = tacho_ctf_writer_type(rec->w, TACHO_STREAM_KERNEL,
 						type->id, type->system, type->name,
@@ -127,6 +129,19 @@ static int write_kernel_types(struct tacho_recorder *rec, struct tacho_diag *d)
 			return err;
 	}
 	return 0;
+}
+
+/* For a snapshot: an event may have been disabled since it was recorded. */
+static void learn_kernel_type(void *arg, uint32_t id)
+{
+	struct tacho_recorder *rec = arg;
+	uint32_t known = rec->ktypes.nr;
+
+	if (id >= 65536 || rec->asked[id / 64] >> id % 64 & 1)
+		return;
+	rec->asked[id / 64] |= UINT64_C(1) << id % 64;
+	if (!tacho_kernel_load_type(rec->cfg.kernel, &rec->ktypes, id) && !rec->kernel_failed)
+		rec->kernel_failed = write_kernel_types(rec, known, rec->d);
 }
 
 /* Names of threads: the session's own table, the kernel's, and /proc. */
@@ -468,13 +483,14 @@ static int begin_kernel(struct tacho_recorder *rec, struct tacho_diag *d)
 {
 	struct tacho_kernel_pump_config c = {
 		.sink = kernel_sink, .arg = rec, .tasks = rec->tasks,
+		.learn = rec->cfg.snapshot ? learn_kernel_type : NULL,
 	};
 	int err;
 
 	tacho_ktasks_scan(rec->tasks);
 	err = tacho_kernel_load_types(rec->cfg.kernel, &rec->ktypes, d);
 	if (!err)
-		err = write_kernel_types(rec, d);
+		err = write_kernel_types(rec, 0, d);
 	if (!err)
 		err = write_kernel_tables(rec, d);
 	if (err || rec->cfg.history)
