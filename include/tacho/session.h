@@ -196,9 +196,8 @@ int tacho_ctl_disable(struct tacho_ctl *ctl, enum tacho_ctl_side side, const cha
 /*
  * tacho_ctl_set_pids, tacho_ctl_set_not_pids - record these processes only, or all but these.
  *
- * n: number of pids, 0: no restriction.  follow: also children that they fork from now on.
- * For both sides; on the kernel's, it must have been enabled before (_not_pids: programs
- * only).
+ * n: number of pids, 0: no restriction.  follow: also children that they fork from now on;
+ * one setting for both lists.  For both sides.
  *
  * Return 0, -E2BIG (more than 1024), or -ESRCH (the kernel's side: no such process).
  */

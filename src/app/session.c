@@ -7,6 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/session_kernel.h"
+#include "base/atomic.h"
+
 /* Most time that a mount gets to let go of a session that is gone. */
 #define KEPT_TRIES	100
 #define KEPT_PAUSE_NS	20000000
@@ -49,8 +52,8 @@ int app_session_remove_kept(const char *name)
 	return err;
 }
 
-int app_session_snapshot(struct tacho_session *s, struct tacho_kernel *kernel, const char *dir,
-			 struct tacho_recorder_stats *st, struct tacho_diag *d)
+static int write_snapshot(struct tacho_session *s, struct tacho_kernel *kernel, const char *dir,
+			  struct tacho_recorder_stats *st, struct tacho_diag *d)
 {
 	const struct tacho_control *c = s->view.ctl;
 	struct tacho_recorder_config cfg = {
@@ -59,17 +62,37 @@ int app_session_snapshot(struct tacho_session *s, struct tacho_kernel *kernel, c
 		.snapshot = true, .flight = true,
 	};
 	struct tacho_recorder *rec;
-	bool made = !mkdir(dir, 0755);
-	int err;
+	int err = tacho_session_snapshot(s, d);
 
-	/* first: a snapshot that is frozen and not written is lost */
-	if (!made && errno != EEXIST)
-		return tacho_diag(d, -errno, 0, "cannot make directory '%s': %s", dir,
-				  strerror(errno));
-	err = tacho_session_snapshot(s, d);
-	if (err < 0 && made)
-		(void)rmdir(dir);
 	if (err >= 0)
 		err = tacho_recorder_new(&rec, &cfg, d);
 	return err < 0 ? err : tacho_recorder_finish(rec, st, d);
+}
+
+int app_session_snapshot(struct tacho_session *s, const char *dir,
+			 struct tacho_recorder_stats *st, struct tacho_diag *d)
+{
+	struct tacho_kernel *kernel = NULL;
+	bool made;
+	int err = 0;
+
+	if (app_session_has_kernel(s))
+		err = app_session_kernel(s, 0, false, &kernel, d);
+	if (err)
+		return err;
+	/* before the buffers are frozen: what is frozen and not written is lost */
+	made = !mkdir(dir, 0755);
+	if (!made && errno != EEXIST)
+		err = tacho_diag(d, -errno, 0, "cannot make directory '%s': %s", dir,
+				 strerror(errno));
+	if (!err)
+		err = write_snapshot(s, kernel, dir, st, d);
+	if (err && made)
+		(void)rmdir(dir);
+	/* reading its buffers has stopped it */
+	if (kernel && tacho_load_acquire(&s->view.ctl->state) == TACHO_STATE_RECORDING &&
+	    tacho_kernel_start(kernel, d) && !err)
+		err = d->err;
+	tacho_kernel_leave(kernel);
+	return err;
 }

@@ -31,13 +31,13 @@ int app_session_remove_kept(const char *name);
 /*
  * app_session_snapshot - write what a session that has no recorder holds to a trace.
  *
- * The session goes on.  dir must be empty or not exist.  kernel: its instance, recording or
- * not, or NULL; what happens in the kernel while its buffers are read is not recorded.  st
- * may be NULL.
+ * The session goes on.  dir must be empty or not exist.  Events of its instance in the kernel
+ * (app/session_kernel.h), if it has one, are included; those that occur while its buffers are
+ * read are not recorded.  st may be NULL.
  *
  * Returns 0, or a negative errno with d filled in.
  */
-int app_session_snapshot(struct tacho_session *s, struct tacho_kernel *kernel, const char *dir,
+int app_session_snapshot(struct tacho_session *s, const char *dir,
 			 struct tacho_recorder_stats *st, struct tacho_diag *d);
 
 #endif

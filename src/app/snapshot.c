@@ -43,7 +43,7 @@ static int write_here(struct tacho_session *s, const char *output, struct app_sn
 		      struct tacho_diag *d)
 {
 	struct tacho_recorder_stats stats;
-	int err = app_session_snapshot(s, NULL, output, &stats, d);
+	int err = app_session_snapshot(s, output, &stats, d);
 
 	if (err)
 		return err;

@@ -8,6 +8,7 @@
 
 #include "app/output.h"
 #include "app/session.h"
+#include "app/session_kernel.h"
 #include "app/snapshot.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -233,11 +234,10 @@ static int for_each_name(int argc, char **argv,
 
 static int run_session(struct tacho_session *s, bool json, bool recording)
 {
-	int err = tacho_session_run(s, recording);
+	struct tacho_diag d = { 0 };
 
-	if (err)
-		return cli_fail("cannot change session '%s': %s", s->name,
-				strerror(-err));
+	if (app_session_run(s, recording, &d))
+		return cli_fail_diag(&d);
 	if (json)
 		say_json(s->name, "recording", recording);
 	return CLI_OK;

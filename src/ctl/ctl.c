@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "app/session.h"
+#include "app/session_kernel.h"
 #include "base/atomic.h"
 #include "base/sized.h"
 #include "sys/clock.h"
@@ -159,7 +160,7 @@ TACHO_EXPORT void tacho_ctl_close(struct tacho_ctl *ctl)
 
 TACHO_EXPORT int tacho_ctl_destroy(struct tacho_ctl *ctl, struct tacho_error *error)
 {
-	bool kernel = tacho_ctl_has_kernel(ctl);
+	bool kernel = app_session_has_kernel(&ctl->session);
 	struct tacho_diag d = { 0 };
 	int err;
 

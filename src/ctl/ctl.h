@@ -39,9 +39,6 @@ int tacho_ctl_done(struct tacho_ctl *ctl, int err, const struct tacho_diag *d, c
  */
 int tacho_ctl_kernel(struct tacho_ctl *ctl, bool make, struct tacho_diag *d);
 
-/* Whether the session has an instance in the kernel, as its control block says. */
-bool tacho_ctl_has_kernel(const struct tacho_ctl *ctl);
-
 /* Whether another tool has destroyed the session. */
 bool tacho_ctl_is_dead(const struct tacho_ctl *ctl);
 

@@ -1,120 +1,22 @@
 // SPDX-License-Identifier: MIT
-/*
- * A session's instance in the kernel: kept there as long as the session, "tacho.NAME"
- * (kernel/instance.h); the session's control block names it, for the tools.
- */
+/* The kernel's side: events and counts of the session's instance. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/atomic.h"
+#include "app/session_kernel.h"
 #include "base/text.h"
 #include "ctl/ctl.h"
 #include "ctl/kernel.h"
 #include "kernel/tracefs.h"
-#include "sys/clock.h"
 
-#define EVENTS_MAX	((size_t)4 << 20)	/* bytes of set_event */
 #define ARENA_MAX	((size_t)64 << 20)
 #define EVENT_MAX	256
 
-bool tacho_ctl_has_kernel(const struct tacho_ctl *ctl)
-{
-	return ctl->session.view.ctl && ctl->session.view.ctl->kernel_instance[0];
-}
-
-/* Events that are on in an instance that was there: their types are needed. */
-static int learn_enabled(struct tacho_kernel *k, struct tacho_diag *d)
-{
-	const char **events = NULL;
-	struct tacho_buf text;
-	size_t n = 0;
-	char *at;
-	int err;
-
-	tacho_buf_init(&text, EVENTS_MAX);
-	err = tacho_tracefs_read(tacho_kernel_dirfd(k), "set_event", &text, d);
-	tacho_buf_putc(&text, '\0');
-	if (!err && !tacho_buf_error(&text))
-		events = calloc(text.len / 2 + 1, sizeof(*events));
-	if (!err && !events)
-		err = tacho_diag(d, -ENOMEM, 0, "out of memory");
-	at = text.data;
-	while (!err && at) {
-		char *event = strsep(&at, "\n");
-
-		if (strchr(event, ':'))
-			events[n++] = event;
-	}
-	if (!err && n)
-		err = tacho_kernel_enable(k, events, n, d);
-	free(events);
-	tacho_buf_release(&text);
-	return err;
-}
-
-/* Programs and kernel must have one clock. */
-static int check_clock(const struct tacho_ctl *ctl, const struct tacho_kernel *k,
-		       struct tacho_diag *d)
-{
-	const struct tacho_kernel_info *info = tacho_kernel_info(k);
-	uint32_t clock = info->clock_is_tsc ? TACHO_CLOCK_TSC : TACHO_CLOCK_MONO;
-
-	if (clock == ctl->session.view.ctl->clock)
-		return 0;
-	return tacho_diag(d, -EINVAL, 0, "session '%s' has the clock %s, and the kernel records "
-			  "with %s: create the session with that one", ctl->session.name,
-			  tacho_clock_name(ctl->session.view.ctl->clock), info->clock);
-}
-
-static int begin(struct tacho_ctl *ctl, struct tacho_kernel *k, struct tacho_diag *d)
-{
-	struct tacho_control *c = ctl->session.view.ctl;
-	const struct tacho_kernel_info *info = tacho_kernel_info(k);
-	int err = check_clock(ctl, k, d);
-
-	if (err || info->found)
-		return err ? err : learn_enabled(k, d);
-	if (tacho_load_acquire(&c->state) == TACHO_STATE_RECORDING)
-		err = tacho_kernel_start(k, d);
-	return err;
-}
-
 int tacho_ctl_kernel(struct tacho_ctl *ctl, bool make, struct tacho_diag *d)
 {
-	struct tacho_control *c = ctl->session.view.ctl;
-	struct tacho_kernel_config cfg = {
-		.name = ctl->session.name, .keep = true,
-		.buffer_size = ctl->kernel_size,
-		.overwrite = c->flags & TACHO_SESSION_OVERWRITE,
-		.mono = c->clock == TACHO_CLOCK_MONO,
-	};
-	struct tacho_kernel *k;
-	int err;
-
-	if (ctl->kernel)
-		return 0;
-	if (c->owner)
-		return tacho_diag(d, -EBUSY, 0, "session '%s' has a recorder, which alone enables "
-				  "events of the kernel", ctl->session.name);
-	if (!make && !tacho_ctl_has_kernel(ctl))
-		return tacho_diag(d, -ENOENT, 0, "session '%s' records nothing of the kernel",
-				  ctl->session.name);
-	err = tacho_kernel_create(&k, &cfg, d);
-	if (err)
-		return err;
-	err = begin(ctl, k, d);
-	if (err && tacho_kernel_info(k)->found)
-		tacho_kernel_leave(k);
-	else if (err)
-		(void)tacho_kernel_destroy(k);
-	if (err)
-		return err;
-	(void)snprintf(c->kernel_instance, sizeof(c->kernel_instance), "%s",
-		       tacho_kernel_info(k)->instance);
-	ctl->kernel = k;
-	return 0;
+	return ctl->kernel ? 0 : app_session_kernel(&ctl->session, ctl->kernel_size, make,
+						    &ctl->kernel, d);
 }
 
 /* ---- events ---------------------------------------------------------------- */

@@ -5,23 +5,14 @@
 #include <string.h>
 
 #include "app/session.h"
-#include "base/atomic.h"
+#include "app/session_kernel.h"
 #include "ctl/ctl.h"
 
 static int run(struct tacho_ctl *ctl, bool recording, const char *what)
 {
 	struct tacho_diag d = { 0 };
-	int err = 0;
+	int err = app_session_run(&ctl->session, recording, &d);
 
-	/* first, because it can fail */
-	if (tacho_ctl_has_kernel(ctl) && !ctl->session.view.ctl->owner) {
-		err = tacho_ctl_kernel(ctl, false, &d);
-		if (!err)
-			err = recording ? tacho_kernel_start(ctl->kernel, &d) :
-					  tacho_kernel_stop(ctl->kernel, &d);
-	}
-	if (!err)
-		err = tacho_session_run(&ctl->session, recording);
 	return tacho_ctl_done(ctl, err, &d, what);
 }
 
@@ -75,14 +66,8 @@ TACHO_EXPORT int tacho_ctl_snapshot(struct tacho_ctl *ctl, const char *directory
 
 	if (!err)
 		err = check_empty(directory, &d);
-	if (!err && tacho_ctl_has_kernel(ctl))
-		err = tacho_ctl_kernel(ctl, false, &d);
 	if (!err)
-		err = app_session_snapshot(&ctl->session, ctl->kernel, directory, &st, &d);
-	/* reading its buffers has stopped it */
-	if (ctl->kernel &&
-	    tacho_load_acquire(&ctl->session.view.ctl->state) == TACHO_STATE_RECORDING)
-		err = tacho_kernel_start(ctl->kernel, &d) && !err ? d.err : err;
+		err = app_session_snapshot(&ctl->session, directory, &st, &d);
 	if (events)
 		*events = err ? 0 : st.events;
 	return tacho_ctl_done(ctl, err, &d, "write a snapshot of");

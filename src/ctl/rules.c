@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "app/kernel.h"
+#include "app/session_kernel.h"
 #include "ctl/ctl.h"
 #include "ctl/kernel.h"
 #include "session/command.h"
@@ -63,7 +64,7 @@ TACHO_EXPORT int tacho_ctl_set_pids(struct tacho_ctl *ctl, const int32_t *pids, 
 		err = tacho_diag(&d, -E2BIG, 0, "at most %d process ids can be listed",
 				 TACHO_PIDS_MAX);
 	/* first, because it can fail */
-	if (!err && tacho_ctl_has_kernel(ctl))
+	if (!err && app_session_has_kernel(&ctl->session))
 		err = tacho_ctl_kernel(ctl, false, &d);
 	if (!err && ctl->kernel)
 		err = tacho_kernel_set_pids(ctl->kernel, pids, n, follow, &d);
@@ -81,6 +82,10 @@ TACHO_EXPORT int tacho_ctl_set_not_pids(struct tacho_ctl *ctl, const int32_t *pi
 	if (!err && n > TACHO_PIDS_MAX)
 		err = tacho_diag(&d, -E2BIG, 0, "at most %d process ids can be listed",
 				 TACHO_PIDS_MAX);
+	if (!err && app_session_has_kernel(&ctl->session))
+		err = tacho_ctl_kernel(ctl, false, &d);
+	if (!err && ctl->kernel)
+		err = tacho_kernel_set_not_pids(ctl->kernel, pids, n, &d);
 	if (!err)
 		err = tacho_session_not_pids(&ctl->session, pids, (uint32_t)n, follow, &d);
 	return tacho_ctl_done(ctl, err, &d, "change");

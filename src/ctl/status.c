@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "app/session_kernel.h"
 #include "base/atomic.h"
 #include "base/sized.h"
 #include "ctl/ctl.h"
@@ -59,7 +60,7 @@ static int count_kernel(struct tacho_ctl *ctl, struct tacho_ctl_counts *to, stru
 {
 	int err;
 
-	if (!tacho_ctl_has_kernel(ctl) || ctl->session.view.ctl->owner)
+	if (!app_session_has_kernel(&ctl->session))
 		return 0;
 	err = tacho_ctl_kernel(ctl, false, d);
 	for (uint32_t cpu = 0; !err; cpu++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * session_test - <tacho/session.h> as programs have it: the program records itself, and the
- * kernel where that is allowed.  TAP.
+ * kernel where that is allowed.  The argument is tacho(1), which must see the same.  TAP.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,6 +16,7 @@
 #include "hello_trace.h"
 
 static int nr, failed;
+static const char *tacho;
 static char name[32], dir[] = "/tmp/tacho-session-XXXXXX";
 
 static void ok(bool good, const char *what)
@@ -66,6 +67,15 @@ static void greet(int from, int to)
 {
 	for (int i = from; i < to; i++)
 		trace_greet(i, "test");
+}
+
+/* The tool does a verb to the session. */
+static bool tool(const char *verb)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "%s %s %s >/dev/null 2>&1", tacho, verb, name);
+	return !system(command);
 }
 
 /* ---- configurations -------------------------------------------------------- */
@@ -331,6 +341,17 @@ static void kernel(void)
 	ends(other, tacho_ctl_snapshot(other, trace, NULL), 0, "", "writes a snapshot");
 	ok(count(trace, "sched_process_fork") >= 1, "which has the kernel's events");
 	ok(!system("true"), "a child");
+	ok(tool("stop") && !tacho_ctl_get_status(other, &st) && st.state == TACHO_CTL_NOT_RECORDING,
+	   "'tacho stop' stops both sides");
+	sum = st.kernel.written;
+	ok(!system("true") && !tacho_ctl_get_status(other, &st) && st.kernel.written == sum,
+	   "no more records");
+	ok(tool("start") && !system("true") && !tacho_ctl_get_status(other, &st) &&
+	   st.kernel.written > sum, "'tacho start' starts both");
+	snprintf(trace, sizeof(trace), "snapshot -o %s/tool", dir);
+	ok(tool(trace), "'tacho snapshot'");
+	snprintf(trace, sizeof(trace), "%s/tool", dir);
+	ok(count(trace, "sched_process_fork") >= 2 && !system("true"), "has the kernel's events");
 	snprintf(trace, sizeof(trace), "%s/kernel2", dir);
 	ends(other, tacho_ctl_disable(other, TACHO_CTL_KERNEL, "sched:sched_process_fork", &matched), 0, "",
 	     "disable");
@@ -341,10 +362,11 @@ static void kernel(void)
 	ok(access(trace, F_OK) < 0, "nothing is left in the kernel");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	char command[64];
 
+	tacho = argc > 1 ? argv[1] : "tacho";
 	snprintf(name, sizeof(name), "api-%d", (int)getpid());
 	if (!mkdtemp(dir))
 		return 1;
