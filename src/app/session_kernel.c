@@ -15,7 +15,10 @@
 
 bool app_session_has_kernel(const struct tacho_session *s)
 {
-	return s->view.ctl && !strncmp(s->view.ctl->kernel_instance, KEPT, strlen(KEPT));
+	const struct tacho_control *c = s->view.ctl;
+
+	return c && !strncmp(c->kernel_instance, KEPT, strlen(KEPT)) &&
+	       !memchr(c->kernel_instance, '/', sizeof(c->kernel_instance));
 }
 
 /* Events that are on in an instance that was there: their types are needed. */
@@ -102,7 +105,9 @@ int app_session_kernel(struct tacho_session *s, uint64_t size, bool make,
 	if (err)
 		return err;
 	found = tacho_kernel_info(k)->found;
-	err = check_clock(s, k, d);
+	err = found || make ? check_clock(s, k, d) :
+	      tacho_diag(d, -ENOENT, 0, "the instance of session '%s' in the kernel was removed "
+			 "by another tool", s->name);
 	if (!err)
 		err = found ? learn_enabled(k, d) : follow_session(s, k, d);
 	if (err && found)
