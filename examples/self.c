@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * self.c - a program that records itself, and what the kernel does meanwhile.
+ * self.c - a program that records itself and, at the same time, the kernel.
  *
  *	cc -I. self.c -o self $(pkg-config --cflags --libs tacho tacho-session tacho-stream)
  *	./self TRACE [KERNEL-EVENT]		./self /tmp/self-trace sched:sched_switch

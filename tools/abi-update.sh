@@ -3,9 +3,9 @@
 # abi-update.sh [BUILD] - renew the ABI dumps in tests/abi after a change that is meant.
 # BUILD (default: build) is built by gcc with debug information.  Then look at `git diff tests/abi`:
 #
-#	a function, a flag or a member at the end was added	raise the header's *_VERSION_MINOR; a
-#								function goes into a new symbol version
-#	anything else						is another ABI: *_VERSION_MAJOR, soversion
+#	a function, a flag or a member at the end was added: raise the header's *_VERSION_MINOR, and
+#	put the function into a new symbol version;
+#	anything else is another ABI: raise *_VERSION_MAJOR and the soversion.
 src=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "${1:-$src/build}" && pwd) || exit 1
 work=$(mktemp -d) || exit 1

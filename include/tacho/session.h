@@ -43,8 +43,8 @@
  *	close them.  Nothing is printed, no signal handler is installed, no thread is started.
  *
  * Versions
- *	As in <tacho/stream.h>: structs may get members at their end.  In those that the
- *	caller fills in, members that the library does not know must be 0, else -E2BIG.
+ *	As in <tacho/stream.h>: structs may get members at their end.  A configuration in
+ *	which a member that the library does not know is not 0 is rejected with -E2BIG.
  */
 #ifndef TACHO_SESSION_H
 #define TACHO_SESSION_H
@@ -147,8 +147,8 @@ void tacho_ctl_close(struct tacho_ctl *ctl);
  * Records that were not read are lost.  Removes the kernel's part, too.  Frees the handle,
  * also on failure.
  *
- * Returns 0, -ENOENT (it is destroyed already), or -EBUSY (somebody reads its instance in the
- * kernel, which stays), with *error filled in.
+ * Returns 0, -ENOENT (it is destroyed already), or -EBUSY (another process has a file of its
+ * instance in the kernel open; the instance remains), with *error filled in.
  */
 int tacho_ctl_destroy(struct tacho_ctl *ctl, struct tacho_error *error);
 
@@ -344,7 +344,7 @@ struct tacho_ctl_counts {
 	uint64_t discarded;	/* the sum of the three below */
 	uint64_t discarded_full;	/* no room */
 	uint64_t discarded_large;	/* larger than a sub-buffer holds */
-	uint64_t discarded_busy;	/* in a signal handler or behind a lock */
+	uint64_t discarded_busy;	/* in a nested signal handler, or a buffer was locked */
 	uint64_t overwritten;	/* of those written, replaced by newer ones or in a snapshot */
 	uint64_t read;		/* of those written */
 	uint64_t reserved[4];	/* 0 */
@@ -366,7 +366,7 @@ struct tacho_ctl_status {
 	const char *kernel_instance;	/* name of its tracefs instance, or "" */
 	const char *output;	/* the trace that a recorder writes, or "" */
 	int32_t recorder;	/* its process id, or 0 */
-	uint32_t recorder_runs;	/* 1: it does; 0: it has died, or there is none */
+	uint32_t recorder_runs;	/* 1: that process is alive; else 0 */
 };
 
 /* tacho_ctl_get_status() for callers that set status->struct_size; -EINVAL: too small. */

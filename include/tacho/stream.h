@@ -180,7 +180,7 @@ struct tacho_stream_info {
 	uint64_t discarded;	/* records lost while recording */
 	uint64_t overwritten;	/* records that a flight recorder has replaced by newer ones */
 	uint64_t damaged;	/* packets and records found damaged so far */
-	uint64_t truncated;	/* records since the last seek that do not hold all of their event */
+	uint64_t truncated;	/* records since the last seek with only a part of their event */
 	uint64_t bytes;		/* size of the source */
 	uint64_t packets;
 	uint64_t clock_freq;	/* ticks per second */

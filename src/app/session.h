@@ -24,7 +24,7 @@ void app_session_close(struct tacho_dir *dir, struct tacho_session *s);
  * To be called after the session was destroyed: a mount that uses the instance closes it when
  * it sees that; waits up to 2 seconds for this.
  *
- * Returns 0; -ENOENT (there is none); -EBUSY (it is in use), -EACCES, ...: it stays.
+ * Returns 0; -ENOENT: it does not exist; -EBUSY (it is in use), -EACCES, ...: it remains.
  */
 int app_session_remove_kept(const char *name);
 

@@ -17,12 +17,12 @@ bool app_session_has_kernel(const struct tacho_session *s);
 /*
  * app_session_kernel - open the session's instance.
  *
- * make: where there is none, makes it, with buffers of size bytes per CPU (0: the default),
- * restricted to the session's processes, recording if the session does.
+ * make: creates it if it does not exist, with buffers of size bytes per CPU (0: the default),
+ * restricted to the session's processes; it records if the session does.
  *
  * Returns 0 and *k, which the caller gives to tacho_kernel_leave(), or a negative errno with d
  * filled in:
- *	-ENOENT		there is none; tracefs is not mounted
+ *	-ENOENT		it does not exist, or tracefs is not mounted
  *	-EBUSY		a recorder owns the session
  *	-EINVAL		the kernel records with another clock than the session
  *	-EACCES, ...	see tacho_kernel_create()

@@ -2,8 +2,8 @@
 /*
  * ctl.h - the inside of <tacho/session.h>.
  *
- * A handle is an open session, and its instance in the kernel once that is needed.  Nothing
- * else is kept: what a handle says is read from the session at that moment.
+ * A handle is an open session and, from its first use on, the session's instance in the kernel.
+ * It caches nothing: each call reads the session.
  */
 #ifndef TACHO_CTL_CTL_H
 #define TACHO_CTL_CTL_H
@@ -17,7 +17,7 @@
 struct tacho_ctl {
 	struct tacho_dir dir;
 	struct tacho_session session;
-	struct tacho_kernel *kernel;	/* NULL: none yet */
+	struct tacho_kernel *kernel;	/* NULL: not opened yet */
 	uint64_t kernel_size;		/* bytes per CPU to make it with; 0: default */
 	struct tacho_error error;	/* of the last call that failed */
 	char instance[TACHO_KERNEL_INSTANCE_MAX];	/* texts of tacho_ctl_status */
@@ -28,14 +28,14 @@ struct tacho_ctl {
 int tacho_ctl_give_error(struct tacho_error *error, const struct tacho_diag *d);
 
 /*
- * Ends a call: 0 as it is, a negative errno with d's message in the handle; where d has none,
- * with one that says `what` could not be done.
+ * Ends a call: stores d's message in the handle if err is negative, or, if d is empty, "cannot
+ * WHAT session ...".  Returns err.
  */
 int tacho_ctl_done(struct tacho_ctl *ctl, int err, const struct tacho_diag *d, const char *what);
 
 /*
- * The session's instance in the kernel, from now on ctl->kernel.  make: where there is none,
- * makes it.  0, or a negative errno with d filled in: -ENOENT, there is none.
+ * Opens the session's instance in the kernel as ctl->kernel; make: creates it if it does not
+ * exist.  Returns 0, or a negative errno with d filled in (-ENOENT: it does not exist).
  */
 int tacho_ctl_kernel(struct tacho_ctl *ctl, bool make, struct tacho_diag *d);
 

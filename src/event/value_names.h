@@ -15,7 +15,7 @@ struct tacho_name_table {
 	uint64_t mask;		/* names are of (value & mask) */
 	uint32_t first;		/* in the entries of the print program */
 	uint32_t nr;		/* 0: its values have no names */
-	bool flags;		/* bits have names; else values */
+	bool flags;		/* names are of bits, not of values */
 };
 
 /* Finds the names of a field's values.  Any thread. */

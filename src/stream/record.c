@@ -105,7 +105,8 @@ int tacho_type_fill_field(const struct tacho_type *type, const struct tacho_fiel
 		.kind = value_kind(field), .flags = value_flags(field),
 		.offset = field->offset, .size = field->size,
 		.elem_size = field->elem_size,
-		.count = is_dynamic(field) ? 0 : field->kind == TACHO_FIELD_ARRAY ? field->count : 1,
+		.count = is_dynamic(field) ? 0 :
+			 field->kind == TACHO_FIELD_ARRAY ? field->count : 1,
 		.names = !names.nr ? TACHO_NAMES_NONE :
 			 names.flags ? TACHO_NAMES_FLAGS : TACHO_NAMES_ENUM,
 		.names_mask = names.mask, .nr_names = names.nr,

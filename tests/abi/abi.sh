@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# abi.sh SOURCE BUILD COMPILER - the public interfaces are those of the dumps beside this file, and
-# all that libraries export has a version.  After a change that is meant: tools/abi-update.sh.
-# TAP.
+# abi.sh SOURCE BUILD COMPILER - compare the public interfaces with the dumps in this directory, and
+# the exports of the libraries with their linker maps.  After a change that is
+# meant: tools/abi-update.sh.  TAP.
 src=$1 build=$2 compiler=$3
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -58,8 +58,10 @@ changed() {	# name, sed expression, compare..., text that must be in the report
 		! $3 "$work/changed.abi" "$work/$1.abi" >"$work/out" 2>&1 && grep -q "$4" "$work/out"
 	ok $? "noticed: $1, $4"
 }
-changed libtacho-stream "s/name='tacho_record' size-in-bits='512'/name='tacho_record' size-in-bits='448'/" compare 'type size changed from 448 to 512'
+changed libtacho-stream "/name='tacho_record'/s/size-in-bits='512'/size-in-bits='448'/" \
+	compare 'type size changed from 448 to 512'
 changed libtacho-stream "s/tacho_stream_seek/tacho_stream_sought/" compare "Added function"
-changed types "s/name='TACHO_STREAM_STRICT' value='2'/name='TACHO_STREAM_STRICT' value='4'/" compare_types "TACHO_STREAM_STRICT.* from value '4' to '2'"
+changed types "/name='TACHO_STREAM_STRICT'/s/value='2'/value='4'/" \
+	compare_types "TACHO_STREAM_STRICT.* from value '4' to '2'"
 echo "1..$n"
 exit $failed

@@ -12,6 +12,8 @@
 #include <tacho/session.h>
 #include <tacho/stream.h>
 
+#define FORK	"sched:sched_process_fork"
+
 #define CREATE_TRACE_POINTS
 #include "hello_trace.h"
 
@@ -186,29 +188,40 @@ static void rules(void)
 	ok(!tacho_ctl_list(find_name, &found, NULL) && found, "list");
 	ends(ctl, tacho_ctl_enable(ctl, TACHO_CTL_PROGRAMS, "hello:*", &matched), 0, "", "enable");
 	ok(matched == 1, "matched");
-	ends(ctl, tacho_ctl_disable(ctl, TACHO_CTL_PROGRAMS, "other:*", &matched), 0, "", "disable");
+	ends(ctl, tacho_ctl_disable(ctl, TACHO_CTL_PROGRAMS, "other:*", &matched), 0, "",
+	     "disable");
 	ok(!matched, "nothing matched");
-	ends(ctl, tacho_ctl_enable(ctl, TACHO_CTL_PROGRAMS, "", NULL), -EINVAL, "event name", "no event");
-	ok(!tacho_ctl_each_rule(ctl, add_rule, text) && !strcmp(text, "+hello:* -other:* "), "rules");
-	ok(!tacho_ctl_each_event(ctl, TACHO_CTL_PROGRAMS, add_event, &events) && events == 1, "events");
+	ends(ctl, tacho_ctl_enable(ctl, TACHO_CTL_PROGRAMS, "", NULL), -EINVAL, "event name",
+	     "no event");
+	ok(!tacho_ctl_each_rule(ctl, add_rule, text) && !strcmp(text, "+hello:* -other:* "),
+	     "rules");
+	ok(!tacho_ctl_each_event(ctl, TACHO_CTL_PROGRAMS, add_event, &events) && events == 1,
+	     "events");
 	events = 0;
-	ok(tacho_ctl_each_event(ctl, TACHO_CTL_PROGRAMS, stop_at_once, &events) == 42 && events == 1,
+	ok(tacho_ctl_each_event(ctl, TACHO_CTL_PROGRAMS, stop_at_once,
+	     &events) == 42 && events == 1,
 	   "a callback ends the list");
-	ends(ctl, tacho_ctl_filter(ctl, TACHO_CTL_PROGRAMS, "hello:greet", "round > 1 && nix == 2", NULL),
+	ends(ctl, tacho_ctl_filter(ctl, TACHO_CTL_PROGRAMS, "hello:greet",
+	     "round > 1 && nix == 2", NULL),
 	     -EINVAL, "", "a bad filter");
 	ok(tacho_ctl_error(ctl)->offset >= 13, "the column of its mistake");
-	ends(ctl, tacho_ctl_filter(ctl, TACHO_CTL_PROGRAMS, "hello:greet", "round > 1", &matched), 0, "",
+	ends(ctl, tacho_ctl_filter(ctl, TACHO_CTL_PROGRAMS, "hello:greet", "round > 1", &matched),
+	     0, "",
 	     "a filter");
-	ends(ctl, tacho_ctl_trigger(ctl, TACHO_CTL_PROGRAMS, "hello:greet", "nonsense", NULL), -EINVAL,
+	ends(ctl, tacho_ctl_trigger(ctl, TACHO_CTL_PROGRAMS, "hello:greet", "nonsense", NULL),
+	     -EINVAL,
 	     "", "a bad trigger");
-	ends(ctl, tacho_ctl_trigger(ctl, TACHO_CTL_PROGRAMS, "hello:greet", "hist:keys=round", NULL), 0,
+	ends(ctl, tacho_ctl_trigger(ctl, TACHO_CTL_PROGRAMS, "hello:greet", "hist:keys=round",
+	     NULL), 0,
 	     "", "a trigger");
-	ends(ctl, tacho_ctl_trigger(ctl, TACHO_CTL_PROGRAMS, "hello:greet", "!traceoff", NULL), -ENOENT,
+	ends(ctl, tacho_ctl_trigger(ctl, TACHO_CTL_PROGRAMS, "hello:greet", "!traceoff", NULL),
+	     -ENOENT,
 	     "", "a trigger that is not there");
 	ends(ctl, tacho_ctl_synth(ctl, "late u64 lat"), 0, "", "a synthetic event");
 	text[0] = '\0';
 	ok(!tacho_ctl_each_command(ctl, TACHO_CTL_PROGRAMS, add_command, text) &&
-	   strstr(text, "1 hello:greet round > 1;") && strstr(text, "2 hello:greet hist:keys=round") &&
+	   strstr(text, "1 hello:greet round > 1;") && strstr(text,
+	     "2 hello:greet hist:keys=round") &&
 	   strstr(text, "late u64 lat"), "commands");
 	ends(ctl, tacho_ctl_synth(ctl, "!late"), 0, "", "removed again");
 	destroy(ctl);
@@ -262,7 +275,8 @@ static void recording(void)
 		sum += b.counts.written;
 	ok(i == st.nr_buffers && sum == 100, "the sum of its buffers");
 	ends(ctl, tacho_ctl_snapshot(ctl, "/nonexistent/trace", NULL), -ENOENT, "", "no directory");
-	ends(ctl, tacho_ctl_snapshot(ctl, "/usr", NULL), -ENOTEMPTY, "not empty", "a full directory");
+	ends(ctl, tacho_ctl_snapshot(ctl, "/usr", NULL), -ENOTEMPTY, "not empty",
+	     "a full directory");
 	snprintf(trace, sizeof(trace), "%s/one", dir);
 	ends(ctl, tacho_ctl_snapshot(ctl, trace, &events), 0, "", "snapshot");
 	ok(events == 100 && count(trace, "greet") == 100, "with all of them");
@@ -312,7 +326,7 @@ static void kernel(void)
 	const int32_t self = getpid();
 	char trace[96], text[512] = "";
 	uint64_t sum = 0;
-	int err = tacho_ctl_enable(ctl, TACHO_CTL_KERNEL, "sched:sched_process_fork", &matched);
+	int err = tacho_ctl_enable(ctl, TACHO_CTL_KERNEL, FORK, &matched);
 
 	if (err == -EACCES || err == -EPERM || err == -ENOENT || err == -ENODEV) {
 		printf("ok %d # SKIP %s\n", ++nr, tacho_ctl_error(ctl)->text);
@@ -321,11 +335,12 @@ static void kernel(void)
 	}
 	ends(ctl, err, 0, "", "an event of the kernel");
 	ok(matched == 1, "matched");
-	ends(ctl, tacho_ctl_enable(ctl, TACHO_CTL_KERNEL, "no:such", NULL), -ENOENT, "no", "one that is not there");
+	ends(ctl, tacho_ctl_enable(ctl, TACHO_CTL_KERNEL, "no:such", NULL), -ENOENT, "no",
+	     "one that is not there");
 	ends(ctl, tacho_ctl_set_pids(ctl, &self, 1, true), 0, "", "processes");
-	ends(ctl, tacho_ctl_filter(ctl, TACHO_CTL_KERNEL, "sched:sched_process_fork", "parent_pid > 0", NULL),
+	ends(ctl, tacho_ctl_filter(ctl, TACHO_CTL_KERNEL, FORK, "parent_pid > 0", NULL),
 	     0, "", "a filter of the kernel");
-	ends(ctl, tacho_ctl_filter(ctl, TACHO_CTL_KERNEL, "sched:sched_process_fork", "nix > 0", NULL),
+	ends(ctl, tacho_ctl_filter(ctl, TACHO_CTL_KERNEL, FORK, "nix > 0", NULL),
 	     -EINVAL, "", "a bad filter of the kernel");
 	ok(!tacho_ctl_each_command(ctl, TACHO_CTL_KERNEL, add_command, text) &&
 	   strstr(text, "1 sched:sched_process_fork parent_pid > 0;"), "its commands");
@@ -353,7 +368,7 @@ static void kernel(void)
 	snprintf(trace, sizeof(trace), "%s/tool", dir);
 	ok(count(trace, "sched_process_fork") >= 2 && !system("true"), "has the kernel's events");
 	snprintf(trace, sizeof(trace), "%s/kernel2", dir);
-	ends(other, tacho_ctl_disable(other, TACHO_CTL_KERNEL, "sched:sched_process_fork", &matched), 0, "",
+	ends(other, tacho_ctl_disable(other, TACHO_CTL_KERNEL, FORK, &matched), 0, "",
 	     "disable");
 	ends(other, tacho_ctl_snapshot(other, trace, NULL), 0, "", "another snapshot");
 	ok(count(trace, "sched_process_fork") >= 1, "it went on recording");
