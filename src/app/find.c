@@ -107,7 +107,7 @@ int app_trace_remarks(const struct app_trace *t, const struct tacho_observer *ob
 		tacho_observer_note(observer, "%" PRIu64 " events are larger than a record and were cut; tacho_cut in them says how many of their fields, if they have it",
 				    info.truncated);
 	if (info.damaged)
-		tacho_observer_note(observer, "%" PRIu64 " damaged places were passed over; 'tacho check %s' says where",
-				    info.damaged, t->path);
+		tacho_observer_note(observer, "skipped %" PRIu64 " damaged places; "
+				    "'tacho check %s' lists them", info.damaged, t->path);
 	return 0;
 }

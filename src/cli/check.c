@@ -36,13 +36,13 @@ static const struct option options[] = {
 
 static const char usage[] =
 	"usage: tacho check [OPTIONS] [TRACE]\n\n"
-	"Reads every byte of a trace and says what is wrong with it, and where.  TRACE is\n"
-	"a directory, or session:NAME; without it, the newest tacho-trace in this\n"
-	"directory.  Exit status: 0 nothing is wrong, 1 something is.\n\n"
+	"Reads every byte of a trace and reports each problem with its place.  TRACE is\n"
+	"a directory, or session:NAME (default: the newest tacho-trace in this\n"
+	"directory).  Exit status: 0 if there is no problem, 1 if there are problems.\n\n"
 	CLI_TRACE_HELP
-	"  -q, --quiet          only problems, no remarks\n"
-	"      --json           one JSON object\n"
-	"  -h, --help           this text\n";
+	"  -q, --quiet          print problems only, no remarks\n"
+	"      --json           print one JSON object\n"
+	"  -h, --help           print this help\n";
 
 /* ---- what was found ----------------------------------------------------------- */
 
@@ -639,7 +639,7 @@ static int parse(struct check_log *log, int argc, char **argv)
 			return ret;
 	}
 	if (argc - optind > 1)
-		return cli_usage("one trace at a time: '%s' is too much",
+		return cli_usage("unexpected argument '%s': give one trace",
 				 argv[optind + 1]);
 	return -1;
 }
@@ -672,7 +672,7 @@ static int check_main(int argc, char **argv)
 
 const struct cli_verb cli_check = {
 	.name = "check",
-	.summary = "verify a trace, and say what is wrong where",
+	.summary = "verify a trace and report its problems",
 	.usage = usage,
 	.run = check_main,
 };

@@ -203,7 +203,7 @@ static int run(enum tacho_command_kind kind, int argc, char **argv)
 	argv += optind;
 	n = argc - optind;
 	if (n > most)
-		return cli_usage("'%s' is too much; put the text in quotes", argv[most]);
+		return cli_usage("unexpected argument '%s': put the text in quotes", argv[most]);
 	if (c.kernel)
 		return kernel_run(&c, n ? argv[0] : NULL, n > 1 ? argv[1] : NULL);
 	ret = cli_session_open(&c.dir, &c.session, c.name);
@@ -234,52 +234,53 @@ static int synth_run(int argc, char **argv)
 
 const struct cli_verb cli_filter_verb = {
 	.name = "filter",
-	.summary = "record only events whose fields say so",
+	.summary = "record only events whose fields match",
 	.usage = "usage: tacho filter -s NAME [-k] [EVENT [EXPR]]\n\n"
-		 "Sets the filter of events of a session, in programs that run and those that\n"
-		 "start later; '0' takes it away.  Without EXPR, lists filters.\n\n"
+		 "Sets the filter of events of a session, in running programs and in programs that\n"
+		 "start later; '0' removes it.  Without EXPR, lists the filters.\n\n"
 		 "  tacho filter -s web shop:order_done 'id > 100 && customer ~ \"A*\"'\n\n"
-		 "EVENT is SYSTEM:EVENT or a glob; a word without ':' names a system or an event.\n"
-		 "The language is that of the kernel's filter files.\n\n"
-		 "  -s, --session NAME   the session\n"
-		 "  -k, --kernel         events of the kernel, in the recording NAME\n"
-		 "  -q, --quiet          no remarks on stderr\n"
-		 "      --json           the list as JSON\n"
-		 "  -h, --help           this text\n",
+		 "EVENT is SYSTEM:EVENT or a glob; a word without ':' is the name of a system or\n"
+		 "of an event.  The language is that of the kernel's filter files.\n\n"
+		 "  -s, --session NAME   use this session\n"
+		 "  -k, --kernel         kernel events, in the recording NAME\n"
+		 "  -q, --quiet          print no notes on stderr\n"
+		 "      --json           print the list as JSON\n"
+		 "  -h, --help           print this help\n",
 	.run = filter_run,
 };
 
 const struct cli_verb cli_trigger = {
 	.name = "trigger",
-	.summary = "do something whenever an event is hit",
+	.summary = "run an action when an event is hit",
 	.usage = "usage: tacho trigger -s NAME [-k] [EVENT [TRIGGER]]\n\n"
-		 "Puts a trigger on events of a session; '!TRIGGER' takes it away.  Without\n"
-		 "TRIGGER, lists triggers.  A TRIGGER is COMMAND[:COUNT] [if FILTER]:\n\n"
-		 "  traceon traceoff     let the session record, or keep it from it\n"
-		 "  snapshot             have a flight recorder write what it holds\n"
-		 "  stacktrace           record the call stack behind the event\n"
-		 "  enable_event:S:E     record events S:E from now on\n"
-		 "  disable_event:S:E    and not any more\n"
-		 "  hist:keys=...        count and add up; 'tacho hist -s NAME' prints it\n\n"
-		 "  -s, --session NAME   the session\n"
-		 "  -k, --kernel         events of the kernel, in the recording NAME\n"
-		 "  -q, --quiet          no remarks on stderr\n"
-		 "      --json           the list as JSON\n"
-		 "  -h, --help           this text\n",
+		 "Sets a trigger on events of a session; '!TRIGGER' removes it.  Without\n"
+		 "TRIGGER, lists the triggers.  A TRIGGER is COMMAND[:COUNT] [if FILTER]:\n"
+		 "\n"
+		 "  traceon traceoff     start or stop recording in the session\n"
+		 "  snapshot             write the contents of a flight recorder\n"
+		 "  stacktrace           record the call stack after the event\n"
+		 "  enable_event:S:E     enable event S:E\n"
+		 "  disable_event:S:E    disable event S:E\n"
+		 "  hist:keys=...        count and sum; 'tacho hist -s NAME' prints it\n\n"
+		 "  -s, --session NAME   use this session\n"
+		 "  -k, --kernel         kernel events, in the recording NAME\n"
+		 "  -q, --quiet          print no notes on stderr\n"
+		 "      --json           print the list as JSON\n"
+		 "  -h, --help           print this help\n",
 	.run = trigger_run,
 };
 
 const struct cli_verb cli_synth = {
 	.name = "synth",
-	.summary = "define events that triggers make of other events",
+	.summary = "define synthetic events, which triggers generate",
 	.usage = "usage: tacho synth -s NAME [DEFINITION]\n\n"
 		 "Defines a synthetic event in a session ('latency u64 lat; pid_t pid'), or\n"
 		 "removes it ('!latency').  Without DEFINITION, lists them.  They are events of\n"
-		 "system 'synthetic': enabled, filtered and recorded like others, and made by\n"
-		 "the onmatch, onmax and onchange actions of histograms.\n\n"
-		 "  -s, --session NAME   the session\n"
-		 "  -q, --quiet          no remarks on stderr\n"
-		 "      --json           the list as JSON\n"
-		 "  -h, --help           this text\n",
+		 "system 'synthetic': enabled, filtered and recorded like others.  The onmatch,\n"
+		 "onmax and onchange actions of histograms generate them.\n\n"
+		 "  -s, --session NAME   use this session\n"
+		 "  -q, --quiet          print no notes on stderr\n"
+		 "      --json           print the list as JSON\n"
+		 "  -h, --help           print this help\n",
 	.run = synth_run,
 };

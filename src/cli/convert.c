@@ -34,28 +34,29 @@ static const struct option options[] = {
 
 static const char usage[] =
 	"usage: tacho convert TRACE -o OUT [OPTIONS]\n\n"
-	"Writes a trace anew: as one tacho trace (a CTF directory), as a trace.dat that\n"
-	"trace-cmd and KernelShark read, as a .kev of QNX, as a log file of LKST, as\n"
-	"files of the Linux Trace Toolkit (LTT), as text or as JSON lines.  The chunks of\n"
-	"a rotated trace become one; a trace of another system becomes a tacho trace; the\n"
-	"options below cut a piece out.  TRACE may be session:NAME.  OUT must not exist,\n"
-	"or be empty.\n\n"
-	"  -o, --output OUT     where to; of text and JSON, '-' is stdout\n"
+	"Reads a trace and writes it as one tacho trace (a CTF directory), as a trace.dat\n"
+	"for trace-cmd and KernelShark, as a .kev of QNX, as a log file of LKST, as files\n"
+	"of the Linux Trace Toolkit (LTT), as text or as JSON lines.  The traces of a\n"
+	"rotated trace are merged; a trace of another system is converted to a tacho\n"
+	"trace; the options below select a part.  TRACE can be session:NAME.  OUT must\n"
+	"not exist, or must be empty.\n"
+	"\n"
+	"  -o, --output OUT     write to OUT; for text and JSON, '-' is stdout\n"
 	"      --to FORMAT      'ctf', 'dat' (trace.dat version 6), 'dat7' (version 7,\n"
-	"                       compressed), 'kev', 'lkst', 'ltt' (a folder of LTT 2.3, a\n"
-	"                       file per CPU), 'ltt32' (of 32-bit pointers), 'lttswap'\n"
-	"                       and 'ltt32swap' (of the other byte order), 'lttfull' (all\n"
-	"                       fields behind LTT's), 'text' or 'json'; without it by\n"
-	"                       OUT's extension: .dat, .kev, .lkst, .ltt, .txt .text\n"
-	"                       .log, .json .jsonl .ndjson, else ctf\n"
+	"                       compressed), 'kev', 'lkst', 'ltt' (a directory of LTT\n"
+	"                       2.3, a file per CPU), 'ltt32' (32-bit pointers),\n"
+	"                       'lttswap' and 'ltt32swap' (opposite byte order),\n"
+	"                       'lttfull' (all fields, after LTT's), 'text' or 'json';\n"
+	"                       by default OUT's extension decides: .dat, .kev, .lkst,\n"
+	"                       .ltt, .txt .text .log, .json .jsonl .ndjson, others ctf\n"
 	CLI_FILTER_HELP
-	"How text looks:\n"
+	"Text format:\n"
 	"      --format FORMAT  'ftrace' or 'babeltrace'\n"
 	CLI_LINES_HELP
 	CLI_TRACE_HELP
-	"  -q, --quiet          no remarks on stderr\n"
-	"      --json           say what was written as a JSON object\n"
-	"  -h, --help           this text\n";
+	"  -q, --quiet          print no notes on stderr\n"
+	"      --json           print a summary as a JSON object\n"
+	"  -h, --help           print this help\n";
 
 static int take_option(struct convert_run *r, int opt)
 {
@@ -97,8 +98,8 @@ static int parse(struct convert_run *r, int argc, char **argv)
 			return ret;
 	}
 	if (argc - optind != 1)
-		return cli_usage(argc == optind ? "which trace?" :
-				 "one trace at a time");
+		return cli_usage(argc == optind ? "missing trace: tacho convert TRACE -o OUT" :
+				 "more than one trace: tacho convert TRACE -o OUT");
 	if (!r->c.out || !*r->c.out)
 		return cli_usage("where to? name it with -o");
 	if (!r->c.format)
@@ -206,7 +207,7 @@ int cli_convert_stream(struct tacho_stream *stream, const char *out,
 
 const struct cli_verb cli_convert = {
 	.name = "convert",
-	.summary = "write a trace anew: one trace, a piece of it, text or JSON",
+	.summary = "copy, merge, cut or convert a trace",
 	.usage = usage,
 	.run = convert_main,
 };

@@ -32,20 +32,20 @@ enum {
 
 /* What --help says of them. */
 #define CLI_FILTER_HELP \
-	"Which events:\n" \
-	"  -e, --events GLOBS   SYSTEM:EVENT globs, or one word for either; comma\n" \
-	"                       separated, may be repeated; '!GLOB' takes away\n" \
+	"Select events:\n" \
+	"  -e, --events GLOBS   SYSTEM:EVENT globs, or one word for either; separated by\n" \
+	"                       commas, can be repeated; '!GLOB' excludes\n" \
 	"  -p, --pid LIST       of these threads: 12,34-36\n" \
-	"      --comm GLOBS     of threads with these names; '!GLOB' takes away\n" \
+	"      --comm GLOBS     of threads with these names; '!GLOB' excludes\n" \
 	"      --cpu LIST       on these CPUs: 0-3,8\n" \
 	"      --source KIND    'program' or 'kernel'\n" \
-	"      --time A,B       from A until B: seconds since the first event (1.5,2.25),\n" \
-	"                       or @SECONDS since 1970, or =SECONDS as the report shows\n" \
-	"                       them; either may be left out\n" \
-	"      --filter EXPR    whose fields say so, as in the kernel's filter files:\n" \
-	"                       'prio < 100 && comm ~ \"*sh\"'; as EVENT/EXPR of these\n" \
-	"                       events only; may be repeated\n" \
-	"  -m, --max N          no more than N\n"
+	"      --time A,B       from A to B: seconds since the first event (1.5,2.25),\n" \
+	"                       or @SECONDS since 1970, or =SECONDS as the report prints\n" \
+	"                       them; either can be omitted\n" \
+	"      --filter EXPR    whose fields match, as in the kernel's filter files:\n" \
+	"                       'prio < 100 && comm ~ \"*sh\"'; EVENT/EXPR applies to\n" \
+	"                       these events only; can be repeated\n" \
+	"  -m, --max N          stop after N events\n"
 
 /*
  * Takes one of the options.  CLI_OK when it was, CLI_USAGE with a message when

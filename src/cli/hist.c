@@ -52,35 +52,37 @@ static const struct option options[] = {
 static const char usage[] =
 	"usage: tacho hist [OPTIONS] [TRACE] -e EVENT TRIGGER [-e EVENT TRIGGER]...\n"
 	"       tacho hist [OPTIONS] -s NAME [-k] [EVENT]\n\n"
-	"Counts and adds up events by keys, in the kernel's own language of histogram\n"
-	"triggers, over a recorded trace, a session, or the running kernel:\n\n"
+	"Counts events and sums their fields by keys, in the kernel's language of\n"
+	"histogram triggers, over a recorded trace, a session, or the running kernel:\n\n"
 	"  tacho hist -e sched:sched_switch 'keys=next_comm:sort=hitcount.descending'\n\n"
-	"TRACE is of any format that tacho reads, session:NAME, or 'kernel';\n"
-	"without it, the newest tacho-trace in this directory.  TRIGGER is the text of a\n"
-	"trigger file; 'hist:' may be left out.  With several, variables and synthetic\n"
-	"events connect them, and the last one is printed.\n\n"
-	"With -s, prints what the programs of a session count by themselves, and the\n"
-	"kernel in its instance: the hists that 'tacho trigger' put on their events.\n\n"
-	"  -s, --session NAME   the histograms of this session's triggers\n"
-	"  -e, --event EVENT    SYSTEM:EVENT or a glob, for the TRIGGER behind it\n"
+	"TRACE is of any format that tacho reads, session:NAME, or 'kernel' (default:\n"
+	"the newest tacho-trace in this directory).  TRIGGER is the text for a trigger\n"
+	"file; 'hist:' can be omitted.  Several triggers can be connected by variables\n"
+	"and synthetic events; the histogram of the last one is printed.\n"
+	"\n"
+	"With -s, prints the histograms that 'tacho trigger' set on events of a session:\n"
+	"those that its programs maintain, and those of the kernel in its instance.\n"
+	"\n"
+	"  -s, --session NAME   print the histograms of this session's triggers\n"
+	"  -e, --event EVENT    SYSTEM:EVENT or a glob, for the TRIGGER that follows it\n"
 	"      --synth TEXT     define a synthetic event: 'latency u64 lat; pid_t pid'\n"
-	"  -k, --kernel         the running kernel, as TRACE 'kernel'; with -s, what the\n"
-	"                       kernel counts, and nothing of programs\n"
-	"      --duration TIME  live: end after 10s, 5m; else with Ctrl-C\n"
+	"  -k, --kernel         read the running kernel, as TRACE 'kernel'; with -s,\n"
+	"                       print only the kernel's histograms\n"
+	"      --duration TIME  live: stop after 10s, 5m (default: at Ctrl-C)\n"
 	"  -w, --watch[=TIME]   live: print every second, or every TIME\n"
 	"      --all            print the histograms of all triggers\n"
-	"      --chart          bars\n"
-	"      --ascii          bars of ASCII characters\n"
-	"      --quantiles LIST and the quantiles of a numeric key: 50,99,99.9,100\n"
-	"      --by KEYS        a table of the quantiles for each value of these keys, of\n"
-	"                       the key that is left: 'keys=comm,lat' --by comm\n"
-	"      --snapshot OUT   write the last snapshot that a TRIGGER took: OUT as of\n"
+	"      --chart          print bars\n"
+	"      --ascii          print bars of ASCII characters\n"
+	"      --quantiles LIST also print quantiles of a numeric key: 50,99,99.9,100\n"
+	"      --by KEYS        print a table of the quantiles of the remaining key for\n"
+	"                       each value of these keys: 'keys=comm,lat' --by comm\n"
+	"      --snapshot OUT   write the last snapshot that a TRIGGER took; OUT as for\n"
 	"                       tacho convert, or '-' for text on stdout\n"
-	"      --snapshot-size SIZE  how much of the past is in it (default: 4M)\n"
+	"      --snapshot-size SIZE  size of a snapshot (default: 4M)\n"
 	CLI_TRACE_HELP
-	"  -q, --quiet          no remarks on stderr\n"
-	"      --json           one JSON object a histogram\n"
-	"  -h, --help           this text\n";
+	"  -q, --quiet          print no notes on stderr\n"
+	"      --json           print one JSON object per histogram\n"
+	"  -h, --help           print this help\n";
 
 /* "50,99.9,100" in thousandths of a percent. */
 static int quantiles(struct tacho_quantiles *q, const char *arg)
@@ -107,7 +109,7 @@ static int quantiles(struct tacho_quantiles *q, const char *arg)
 static int time_arg(const char *what, const char *arg, uint64_t *ns)
 {
 	if (tacho_parse_time(arg, ns) || !*ns)
-		return cli_usage("%s: '%s' is no time like 10s or 500ms", what, arg);
+		return cli_usage("%s: invalid time '%s' (examples: 10s, 500ms)", what, arg);
 	return CLI_OK;
 }
 
@@ -126,7 +128,7 @@ static int plain_arg(struct hist_options *o, const char *event, const char *arg)
 
 	if (o->session && !event) {
 		if (o->only)
-			return cli_usage("one EVENT at a time: '%s' is too much", arg);
+			return cli_usage("unexpected argument '%s': give one EVENT", arg);
 		o->only = arg;
 		return CLI_OK;
 	}
@@ -198,7 +200,7 @@ static int check(const struct hist_options *o, bool json)
 	if (o->session && (a->question.nr_commands || (a->trace && strcmp(a->trace, "kernel"))))
 		return cli_usage("-s NAME takes neither a TRACE nor -e");
 	if (!a->question.nr_commands && !o->session)
-		return cli_usage("what is to be counted?  -e EVENT TRIGGER is missing");
+		return cli_usage("nothing to count: give -e EVENT TRIGGER");
 	if (a->form.by && !a->form.quantiles.nr)
 		return cli_usage("--by is for quantiles: --quantiles LIST is missing");
 	if (a->form.by && a->form.shape == APP_HIST_CHART && !a->form.ascii)
@@ -260,7 +262,7 @@ static int hist_main(int argc, char **argv)
 
 const struct cli_verb cli_hist = {
 	.name = "hist",
-	.summary = "histograms of events: by keys, sums, latencies",
+	.summary = "print histograms of events: by keys, sums, latencies",
 	.usage = usage,
 	.run = hist_main,
 };

@@ -27,13 +27,13 @@ enum {
 	{ "delta", no_argument, NULL, CLI_OPT_DELTA }
 
 #define CLI_LINES_HELP \
-	"      --fields LIST    only these fields: a,b\n" \
-	"  -R, --raw            all fields, not the event's own text\n" \
-	"      --relative       time since the first event\n" \
-	"      --utc            date and time\n" \
-	"      --ticks          the clock's value as it was recorded\n" \
-	"      --ns             nanoseconds\n" \
-	"      --delta          and the time since the line before\n"
+	"      --fields LIST    print only these fields: a,b\n" \
+	"  -R, --raw            print all fields instead of the event's text\n" \
+	"      --relative       print times relative to the first event\n" \
+	"      --utc            print date and time, in UTC\n" \
+	"      --ticks          print the value of the clock as recorded\n" \
+	"      --ns             print nanoseconds\n" \
+	"      --delta          also print the time since the previous line\n"
 
 struct cli_lines {
 	struct tacho_line_config config;

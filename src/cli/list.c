@@ -269,14 +269,15 @@ static int list_run(int argc, char **argv)
 
 const struct cli_verb cli_list = {
 	.name = "list",
-	.summary = "events of running programs and of the kernel",
+	.summary = "list events of running programs and of the kernel",
 	.usage = "usage: tacho list [OPTIONS] [SYS:EV...]\n\n"
-		 "Lists the events that can be recorded: those of the programs that run\n"
-		 "now, and the kernel's.  Globs choose.\n\n"
-		 "      --programs  of programs only\n"
-		 "      --kernel    of the kernel only\n"
-		 "  -F, --format    with their fields and print formats\n"
-		 "      --json      as JSON\n"
-		 "  -h, --help      this text\n",
+		 "Lists the events that can be recorded: those of running programs, and\n"
+		 "those of the kernel.  Globs select.\n"
+		 "\n"
+		 "      --programs  list program events only\n"
+		 "      --kernel    list kernel events only\n"
+		 "  -F, --format    also print their fields and print formats\n"
+		 "      --json      print JSON\n"
+		 "  -h, --help      print this help\n",
 	.run = list_run,
 };

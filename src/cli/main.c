@@ -157,7 +157,7 @@ static void overview(FILE *to)
 	      to);
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(verbs); i++)
 		fprintf(to, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
-	fputs("\n'tacho VERB --help' tells the options of a verb; manual: tacho(1).\n",
+	fputs("\n'tacho VERB --help' prints the options of a verb; manual: tacho(1).\n",
 	      to);
 }
 

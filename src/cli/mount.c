@@ -33,29 +33,29 @@ static const char mount_usage[] =
 "Mounts a directory that looks and works like /sys/kernel/tracing, with the\n"
 "events of all traced programs and of the kernel in one tree.\n"
 "\n"
-"  -s, --session NAME    the session that the top shows; made if there is\n"
-"                        none (default: tracing).  Others are in instances/\n"
-"  -b, --buffer SIZE     memory per CPU of sessions made here (default 2M)\n"
-"  -o, --options LIST    gid=GROUP: a group may use the files, too;\n"
-"                        allow_other: modes decide for other users;\n"
+"  -s, --session NAME    show this session at the top, and create it if it does\n"
+"                        not exist (default: tracing).  Others are in instances/\n"
+"  -b, --buffer SIZE     buffer size per CPU of new sessions (default: 2M)\n"
+"  -o, --options LIST    gid=GROUP: a group may also use the files;\n"
+"                        allow_other: modes apply to other users;\n"
 "                        nonempty: also over a directory with files\n"
-"      --no-kernel       events of programs only\n"
-"      --keep            sessions made here outlive the mount\n"
-"  -f, --foreground      do not go to the background\n"
-"  -q, --quiet           no remarks on stderr\n"
-"      --json            changes nothing: there is no output\n"
-"  -h, --help            this text\n"
+"      --no-kernel       show program events only\n"
+"      --keep            do not destroy sessions created here at the end\n"
+"  -f, --foreground      stay in the foreground\n"
+"  -q, --quiet           print no notes on stderr\n"
+"      --json            accepted and ignored: there is no output\n"
+"  -h, --help            print this help\n"
 "\n"
 "Unmount it with 'tacho umount DIR'.\n";
 
 static const char umount_usage[] =
 "usage: tacho umount DIR\n"
 "\n"
-"Unmounts what 'tacho mount DIR' has mounted.\n"
+"Unmounts a directory that 'tacho mount DIR' has mounted.\n"
 "\n"
-"  -q, --quiet           no remarks on stderr\n"
-"      --json            changes nothing: there is no output\n"
-"  -h, --help            this text\n";
+"  -q, --quiet           print no notes on stderr\n"
+"      --json            accepted and ignored: there is no output\n"
+"  -h, --help            print this help\n";
 
 /* The process that serves the directory, by the name of its mount; 0: none of ours, or -errno. */
 static pid_t server_of(const char *dir)
@@ -589,14 +589,14 @@ static int run_umount(int argc, char **argv)
 
 const struct cli_verb cli_mount = {
 	.name = "mount",
-	.summary = "the kernel's control files for programs and kernel",
+	.summary = "mount the kernel's tracing files, for programs and kernel",
 	.usage = mount_usage,
 	.run = run_mount,
 };
 
 const struct cli_verb cli_umount = {
 	.name = "umount",
-	.summary = "undo a mount",
+	.summary = "remove a mount",
 	.usage = umount_usage,
 	.run = run_umount,
 };

@@ -29,31 +29,32 @@ static int probe_run(int argc, char **argv)
 
 const struct cli_verb cli_probe = {
 	.name = "probe",
-	.summary = "make events at any place of a program or of the kernel",
+	.summary = "define events at any place in a program or in the kernel",
 	.usage =
 "usage: tacho probe add -x PROGRAM [OPTIONS] SPEC...\n"
 "       tacho probe add -k [OPTIONS] SYMBOL[+OFFSET][%return]...\n"
 "       tacho probe list [--json] [GLOB...]\n"
 "       tacho probe del [--json] GLOB...\n"
 "\n"
-"Makes events of the kernel that happen when a program, or the kernel itself,\n"
-"comes to a place.  They are recorded like other events of the kernel:\n"
-"'tacho record -k 'tacho_probes:*''.  They stay until they are deleted.\n"
+"Defines kernel events that occur when a program, or the kernel itself, reaches\n"
+"a place.  They are recorded like other kernel events:\n"
+"'tacho record -k 'tacho_probes:*''.  They remain until they are deleted.\n"
 "\n"
 "SPEC: checkout  'checkout%return'  checkout+8  checkout:12 (its 12th line)\n"
 "      main.c:42  'order_*'  0x1129  sdt:shop:order_done\n"
 "\n"
-"  -x, --exec FILE      the program or library\n"
-"  -k, --kernel         functions of the kernel\n"
-"      --args LIST      what to record: 'id name:string total=order->sum',\n"
-"                       $params, $retval, and all that the kernel can fetch:\n"
+"  -x, --exec FILE      probe this program or library\n"
+"  -k, --kernel         probe functions of the kernel\n"
+"      --args LIST      values to record: 'id name:string total=order->sum',\n"
+"                       $params, $retval, and the kernel's expressions:\n"
 "                       %di +8(%si)\n"
-"      --group NAME     of the events (default: tacho_probes)\n"
-"      --name NAME      of the event\n"
-"  -n, --dry-run        only print what the kernel would be told\n"
+"      --group NAME     set the group of the events (default: tacho_probes)\n"
+"      --name NAME      set the name of the event\n"
+"  -n, --dry-run        only print the definitions for the kernel\n"
 "      --raw            each SPEC is a line in the kernel's own language\n"
-"      --debug-dir DIR  where separate debug files are (default: /usr/lib/debug)\n"
-"      --json           what was made, or is there, as JSON\n"
-"  -h, --help           this text\n",
+"      --debug-dir DIR  directory of separate debug files (default:\n"
+"                       /usr/lib/debug)\n"
+"      --json           print the probes as JSON\n"
+"  -h, --help           print this help\n",
 	.run = probe_run,
 };

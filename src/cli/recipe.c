@@ -23,17 +23,18 @@ static const char usage[] =
 	"usage: tacho recipe list\n"
 	"       tacho recipe show NAME [TRACE]\n"
 	"       tacho recipe run [OPTIONS] NAME [TRACE]\n\n"
-	"Questions that are asked often, ready made: histograms with their variables and\n"
-	"synthetic events, in the language of 'tacho hist'.  'show' prints the command\n"
-	"that 'run' runs on TRACE, or on a trace that has every event.  TRACE is of any\n"
-	"format that tacho reads, session:NAME or 'kernel'; 'run' without it reads the\n"
-	"newest tacho-trace in this directory.\n\n"
-	"  -k, --kernel         the running kernel, as TRACE 'kernel'\n"
-	"      --duration TIME  live: end after 10s, 5m; else with Ctrl-C\n"
+	"Ready-made queries: histograms with their variables and synthetic events, in\n"
+	"the language of 'tacho hist'.  'show' prints the command that 'run' runs on\n"
+	"TRACE, or on a trace that has all events.  TRACE is of any format that tacho\n"
+	"reads, session:NAME or 'kernel'; the default for 'run' is the newest\n"
+	"tacho-trace in this directory.\n"
+	"\n"
+	"  -k, --kernel         read the running kernel, as TRACE 'kernel'\n"
+	"      --duration TIME  live: stop after 10s, 5m (default: at Ctrl-C)\n"
 	"  -w, --watch[=TIME]   live: print every second, or every TIME\n"
-	"  -q, --quiet          no remarks on stderr\n"
-	"      --json           run: one JSON object a histogram; list: an array\n"
-	"  -h, --help           this text\n";
+	"  -q, --quiet          print no notes on stderr\n"
+	"      --json           run: print one JSON object per histogram; list: an array\n"
+	"  -h, --help           print this help\n";
 
 static const struct app_recipe *find(const char *name)
 {
@@ -145,11 +146,11 @@ static int take(struct cli_hist_query *a, int opt)
 		if (!optarg)
 			return CLI_OK;
 		if (tacho_parse_time(optarg, &a->watch_ns) || !a->watch_ns)
-			return cli_usage("--watch: '%s' is no time like 10s", optarg);
+			return cli_usage("--watch: invalid time '%s' (examples: 10s, 500ms)", optarg);
 		return CLI_OK;
 	case OPT_DURATION:
 		if (tacho_parse_time(optarg, &a->duration_ns) || !a->duration_ns)
-			return cli_usage("--duration: '%s' is no time like 10s", optarg);
+			return cli_usage("--duration: invalid time '%s' (examples: 10s, 500ms)", optarg);
 		return CLI_OK;
 	default:
 		return -1;
@@ -187,7 +188,7 @@ static int recipe_main(int argc, char **argv)
 
 const struct cli_verb cli_recipe = {
 	.name = "recipe",
-	.summary = "ready-made questions: latencies, queues, allocations",
+	.summary = "run ready-made queries: latencies, queues, allocations",
 	.usage = usage,
 	.run = recipe_main,
 };

@@ -11,17 +11,17 @@
 static const char usage[] =
 "usage: tacho recover [OPTIONS] DIR|NAME\n"
 "\n"
-"Makes a readable trace of what was left behind:\n"
-"  by a recorder that was killed: DIR is the trace it was writing; what programs\n"
-"      recorded and it did not write is added, as one more part of DIR\n"
-"  by a machine that crashed: DIR is a session's directory on disk\n"
-"      ('tacho create --dir DIR'); -o says where the trace goes\n"
-"  by programs: NAME is a session without a recorder\n"
+"Writes a trace from the remaining records\n"
+"  after a recorder was killed: DIR is the trace that it was writing; the program\n"
+"      records that it did not write are added to DIR as another trace\n"
+"  after the machine crashed: DIR is a session's directory on disk\n"
+"      ('tacho create --dir DIR'); -o sets the trace\n"
+"  of a session without a recorder: NAME is the session\n"
 "\n"
-"  -o, --output DIR  where a session's trace goes (default: tacho-trace)\n"
-"      --keep        leave the session as it is (else it is destroyed)\n"
-"      --json        what was recovered, as JSON\n"
-"  -h, --help        this text\n";
+"  -o, --output DIR  write a session's trace to DIR (default: tacho-trace)\n"
+"      --keep        do not destroy the session\n"
+"      --json        print the result as JSON\n"
+"  -h, --help        print this help\n";
 
 static int show(const struct app_recover_result *result, bool json)
 {
@@ -69,7 +69,7 @@ static int recover_run(int argc, char **argv)
 
 const struct cli_verb cli_recover = {
 	.name = "recover",
-	.summary = "make a trace of what a crash left behind",
+	.summary = "write a trace from what killed recorders and crashes left",
 	.usage = usage,
 	.run = recover_run,
 };

@@ -57,23 +57,23 @@ static const struct option options[] = {
 
 static const char usage[] =
 	"usage: tacho report [OPTIONS] [TRACE]\n\n"
-	"Prints the events of a trace in the order of time.  TRACE is a directory, a\n"
-	"trace.dat or .kev, session:NAME for a session that is there now, or\n"
-	"kernel:EVENT,EVENT for the running kernel (with --follow); without it, the\n"
-	"newest tacho-trace in this directory.\n\n"
+	"Prints the events of a trace in order of time.  TRACE is a directory, a\n"
+	"trace.dat or .kev, session:NAME for an existing session, or kernel:EVENT,EVENT\n"
+	"for the running kernel (with --follow).  The default is the newest tacho-trace\n"
+	"in this directory.\n\n"
 	CLI_FILTER_HELP
-	"How:\n"
+	"Output format:\n"
 	"  -F, --format FORMAT  'ftrace' (the kernel's trace file), 'babeltrace', 'json'\n"
 	CLI_LINES_HELP
-	"      --header         the kernel's comment lines first (ftrace)\n"
-	"      --follow         of a session: wait for more, until Ctrl-C\n"
-	"      --consume        of a session: give the room of what was read back to it\n"
+	"      --header         print the kernel's comment lines first (ftrace)\n"
+	"      --follow         for a session: wait for more events, until Ctrl-C\n"
+	"      --consume        for a session: release the sub-buffers that were read\n"
 	"      --color=WHEN     'auto' (on a terminal), 'always', 'never'\n"
-	"      --no-pager       no pager, also on a terminal\n"
+	"      --no-pager       do not start a pager on a terminal\n"
 	CLI_TRACE_HELP
-	"  -q, --quiet          no remarks on stderr\n"
+	"  -q, --quiet          print no notes on stderr\n"
 	"      --json           the same as --format json\n"
-	"  -h, --help           this text\n";
+	"  -h, --help           print this help\n";
 
 static int take_option(struct report *r, int opt)
 {
@@ -127,7 +127,7 @@ static int parse(struct report *r, int argc, char **argv)
 			return ret;
 	}
 	if (argc - optind > 1)
-		return cli_usage("one trace at a time: '%s' is too much",
+		return cli_usage("unexpected argument '%s': give one trace",
 				 argv[optind + 1]);
 	if (r->json)
 		r->lines.config.format = TACHO_LINE_JSON;

@@ -164,26 +164,27 @@ static int create_run(int argc, char **argv)
 
 const struct cli_verb cli_create = {
 	.name = "create",
-	.summary = "make a session that records without a recorder",
+	.summary = "create a session that records without a recorder",
 	.usage =
 "usage: tacho create [OPTIONS] NAME\n"
 "\n"
-"Makes a session: rules and buffers in shared memory, which programs record\n"
-"into until it is destroyed.  Nothing is written to disk; see 'tacho snapshot\n"
+"Creates a session: rules and buffers in shared memory, into which programs\n"
+"record until it is destroyed.  Nothing is written to disk; see 'tacho snapshot\n"
 "NAME', 'tacho report session:NAME'.\n"
 "\n"
-"  -e, --events SYS:EV,...  events to record; globs; !SYS:EV takes some away\n"
-"  -p, --pid PID,...        these processes only\n"
-"      --follow             and the children they fork\n"
-"      --flight             keep the newest (else the oldest) when full\n"
-"  -b, --buffer SIZE        memory per CPU (default: 16M)\n"
-"      --subbuf SIZE        sub-buffers of it (default: 256K)\n"
+"  -e, --events SYS:EV,...  record these events; globs; !SYS:EV excludes\n"
+"  -p, --pid PID,...        record these processes only\n"
+"      --follow             with -p: also the children that they fork\n"
+"      --flight             when full, overwrite the oldest records (default:\n"
+"                           discard new ones)\n"
+"  -b, --buffer SIZE        buffer size per CPU (default: 16M)\n"
+"      --subbuf SIZE        sub-buffer size (default: 256K)\n"
 "      --clock NAME         x86-tsc, mono or boot\n"
-"      --dir DIR            keep its files there, on a disk that outlives the\n"
-"                           machine: 'tacho recover DIR' reads them\n"
+"      --dir DIR            keep its files in DIR, on a disk that survives a\n"
+"                           machine crash: 'tacho recover DIR' reads them\n"
 "      --stopped            do not record until 'tacho start NAME'\n"
-"      --json               what was made, as JSON\n"
-"  -h, --help               this text\n",
+"      --json               print the session as JSON\n"
+"  -h, --help               print this help\n",
 	.run = create_run,
 };
 
@@ -314,18 +315,18 @@ static int destroy_run(int argc, char **argv)
 
 const struct cli_verb cli_start = {
 	.name = "start",
-	.summary = "let a session record",
+	.summary = "start recording in a session",
 	.usage = "usage: tacho start [--json] NAME...\n\n"
-		 "Lets stopped sessions record again.\n",
+		 "Starts recording in stopped sessions again.\n",
 	.run = start_run,
 };
 
 const struct cli_verb cli_stop = {
 	.name = "stop",
-	.summary = "keep a session from recording",
+	.summary = "stop recording in a session",
 	.usage = "usage: tacho stop [--json] NAME...\n\n"
-		 "Stops recording into sessions; their events stay enabled, what was\n"
-		 "recorded stays there.\n",
+		 "Stops recording in sessions; their events remain enabled, and their\n"
+		 "records remain in the buffers.\n",
 	.run = stop_run,
 };
 
@@ -333,7 +334,7 @@ const struct cli_verb cli_destroy = {
 	.name = "destroy",
 	.summary = "end a session and free its memory",
 	.usage = "usage: tacho destroy [--json] NAME...\n\n"
-		 "Ends sessions.  What was recorded and not written is gone.\n",
+		 "Ends sessions.  Records that were not written to a trace are lost.\n",
 	.run = destroy_run,
 };
 
@@ -397,19 +398,20 @@ static int disable_run(int argc, char **argv)
 
 const struct cli_verb cli_enable = {
 	.name = "enable",
-	.summary = "switch events on, in running programs and later ones",
+	.summary = "enable events, in running programs and later ones",
 	.usage = "usage: tacho enable -s NAME SYS:EV...\n\n"
-		 "Switches events on in a session: in programs that run, at once, and in\n"
-		 "those that start later.  Globs are allowed; a word without ':' names a\n"
-		 "system or an event; later rules win.\n",
+		 "Enables events in a session, in running programs and in programs that\n"
+		 "start later.  Globs are allowed; a word without ':' is the name of a\n"
+		 "system or of an event; the last rule that matches decides.\n",
 	.run = enable_run,
 };
 
 const struct cli_verb cli_disable = {
 	.name = "disable",
-	.summary = "switch events off",
+	.summary = "disable events",
 	.usage = "usage: tacho disable -s NAME SYS:EV...\n\n"
-		 "Switches events off in a session, now and in programs that start later.\n",
+		 "Disables events in a session, in running programs and in programs that\n"
+		 "start later.\n",
 	.run = disable_run,
 };
 
@@ -479,14 +481,14 @@ static int snapshot_run(int argc, char **argv)
 
 const struct cli_verb cli_snapshot = {
 	.name = "snapshot",
-	.summary = "write what a session holds, while it goes on",
+	.summary = "write the contents of a session while it keeps recording",
 	.usage = "usage: tacho snapshot [-o DIR] NAME\n\n"
-		 "Writes what a session holds now to a trace (default: tacho-trace), while\n"
-		 "programs go on recording into it.  Each snapshot holds what came since the\n"
-		 "last one, as far back as the buffers reach.  A session that 'tacho record\n"
-		 "--flight' holds is written by that recorder, into its own directory.\n"
+		 "Writes the contents of a session to a trace (default: tacho-trace), while\n"
+		 "programs keep recording into it.  A snapshot has the records since the previous\n"
+		 "one that are still in the buffers.  A session of 'tacho record --flight' is\n"
+		 "written by that recorder, into its own directory.\n"
 		 "\n"
-		 "  -o, --output DIR  where to; must be empty or absent\n"
-		 "      --json        how many events, as JSON\n",
+		 "  -o, --output DIR  write to DIR, which must not exist or must be empty\n"
+		 "      --json        print the number of events as JSON\n",
 	.run = snapshot_run,
 };

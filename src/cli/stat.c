@@ -35,14 +35,15 @@ static const struct option options[] = {
 
 static const char usage[] =
 	"usage: tacho stat [OPTIONS] [TRACE]\n\n"
-	"Counts the events of a trace by name, and says what is known of the recording.\n"
-	"TRACE is a directory, a trace.dat, a .kev, or session:NAME for what a session\n"
-	"holds now; without it, the newest tacho-trace in this directory.\n\n"
-	"      --sort KEY       'count' (most first), 'bytes' (most first) or 'name'\n"
+	"Counts the events of a trace by name, and prints the environment of the\n"
+	"recording and its losses.  TRACE is a directory, a trace.dat, a .kev, or\n"
+	"session:NAME for the contents of a session.  The default is the newest\n"
+	"tacho-trace in this directory.\n\n"
+	"      --sort KEY       'count' or 'bytes' (largest first), or 'name'\n"
 	CLI_TRACE_HELP
-	"  -q, --quiet          no remarks on stderr\n"
-	"      --json           one JSON object\n"
-	"  -h, --help           this text\n";
+	"  -q, --quiet          print no notes on stderr\n"
+	"      --json           print one JSON object\n"
+	"  -h, --help           print this help\n";
 
 /* ---- order ----------------------------------------------------------------- */
 
@@ -393,7 +394,7 @@ static int parse(struct stat_run *s, int argc, char **argv)
 			return ret;
 	}
 	if (argc - optind > 1)
-		return cli_usage("one trace at a time: '%s' is too much",
+		return cli_usage("unexpected argument '%s': give one trace",
 				 argv[optind + 1]);
 	return -1;
 }
@@ -427,7 +428,7 @@ static int stat_main(int argc, char **argv)
 
 const struct cli_verb cli_stat = {
 	.name = "stat",
-	.summary = "count the events of a trace, tell its span and its losses",
+	.summary = "count the events of a trace; print its span and its losses",
 	.usage = usage,
 	.run = stat_main,
 };

@@ -444,9 +444,9 @@ static int status_run(int argc, char **argv)
 
 const struct cli_verb cli_status = {
 	.name = "status",
-	.summary = "sessions and traced programs, what they recorded and lost",
+	.summary = "print sessions and traced programs, with recorded and lost events",
 	.usage = "usage: tacho status [--json] [NAME]\n\n"
-		 "Shows the sessions (or one) with their rules, buffers and losses, and\n"
+		 "Prints the sessions (or one) with their rules, buffers and losses, and\n"
 		 "the programs that can be traced.\n",
 	.run = status_run,
 };

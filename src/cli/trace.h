@@ -9,7 +9,7 @@
 #define CLI_OPT_LAYOUT	0x90
 #define CLI_TRACE_OPTIONS { "layout", required_argument, NULL, CLI_OPT_LAYOUT }
 #define CLI_TRACE_HELP								\
-	"      --layout LAYOUT  of LTT 2.3, if its sizes leave it open: 64, 32, text\n"
+	"      --layout LAYOUT  LTT 2.3 struct layout: 64, 32, text (default: detected)\n"
 
 /* Takes one of them: CLI_OK, or an exit status with a message; -1: it is none. */
 int cli_trace_option(int opt, const char *arg);

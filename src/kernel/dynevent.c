@@ -348,11 +348,11 @@ int tacho_dynevent_del(const struct tacho_tracefs *t,
 		return 0;
 	if (ret == -EBUSY)
 		return tacho_diag(d, ret, TACHO_PROBE_NO_COLUMN,
-			"'%s:%s' is enabled: somebody records it", which->group,
-			which->event);
+			"cannot remove '%s:%s': a recording has it enabled; stop that first",
+			which->group, which->event);
 	if (ret == -EACCES || ret == -EPERM)
 		return tacho_diag(d, ret, TACHO_PROBE_NO_COLUMN,
-				  "no permission to take probes away: run as root");
+				  "no permission to remove probes: run as root");
 	return tacho_diag(d, ret, TACHO_PROBE_NO_COLUMN,
 		"cannot take '%s:%s' away: %s", which->group, which->event,
 		strerror(-ret));

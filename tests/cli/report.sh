@@ -135,7 +135,7 @@ says "bad time" 2 "is not two moments" "$TACHO" report --time 5 small
 says "backward time" 2 "ends before it begins" "$TACHO" report --time 5,1 small
 says "bad source" 2 "neither 'program' nor 'kernel'" "$TACHO" report --source x small
 says "bad max" 2 "'0' is no number of events from 1 up" "$TACHO" report --max 0 small
-says "two traces" 2 "'many' is too much" "$TACHO" report small many
+says "two traces" 2 "unexpected argument 'many': give one trace" "$TACHO" report small many
 says "help" 0 '^usage: tacho report' "$TACHO" report --help
 
 # a reader that goes away

@@ -471,7 +471,7 @@ def test_list_and_del():
     until("it is enabled", lambda: any(
         enabled(d, "checkout") for d in instances()))
     tacho("probe", "del", GROUP + ":checkout", ok=1,
-          says="is enabled: somebody records it")
+          says="a recording has it enabled; stop that first")
     stop(with_it)
     d = tacho("probe", "del", GROUP + ":order_*")
     assert sorted(d.out.split()) == [GROUP + ":order_" + n for n in

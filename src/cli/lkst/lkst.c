@@ -91,12 +91,12 @@ int main(int argc, char **argv)
 {
 	static const struct tool_command table[] = {
 		{ "all", NULL, run_all, "",
-		  "status, and lists of all buffers, masksets and event handlers" },
-		{ "status", "stat", run_status, "", "the current status" },
+		  "print the status, and lists of all buffers, masksets and event handlers" },
+		{ "status", "stat", run_status, "", "print the current status" },
 		{ "start", NULL, run_start, "", "start event tracing" },
 		{ "stop", NULL, run_stop, "", "stop event tracing" },
 		{ "destroy", NULL, run_destroy, "",
-		  "end LKST: all buffers and masksets are gone" },
+		  "end LKST, and remove all buffers and masksets" },
 		{ 0 },
 	};
 

@@ -424,21 +424,21 @@ int main(int argc, char **argv)
 {
 	static const struct tool_command table[] = {
 		{ "link", "ln", run_link, "-b BUFFER [-n NEXT] [-c CPU]",
-		  "set which buffer follows (none, without -n)" },
-		{ "shift", NULL, run_shift, "[-c CPU]", "go on in the buffer that follows" },
-		{ "jump", NULL, run_jump, "-b BUFFER [-c CPU]", "go on in a buffer" },
+		  "set the successor of a buffer (default: none)" },
+		{ "shift", NULL, run_shift, "[-c CPU]", "switch to the successor of the current buffer" },
+		{ "jump", NULL, run_jump, "-b BUFFER [-c CPU]", "switch to a buffer" },
 		{ "create", NULL, run_create, "-s SIZE[K|M] [-b BUFFER] [-n NEXT] [-c CPU]",
-		  "make a buffer (on all CPUs, without -c); print its id and size" },
+		  "create a buffer (default: on all CPUs); print its id and size" },
 		{ "delete", "del", run_delete, "-b BUFFER [-c CPU]", "delete a buffer" },
 		{ "list", "ls", run_list, "[-c CPU] [-v]", "list the buffers" },
 		{ "read", NULL, run_read,
 		  "[-c CPU] [-b BUFFER | -S] [-f FILE] [-n ENTRIES] [-E FILE]",
-		  "write what buffers hold to a log file, or show it; -S: the static buffer" },
+		  "write the contents of buffers to a log file, or print them; -S: the static buffer" },
 		{ "print", NULL, run_print,
 		  "[-f FILE] [-c CPU] [-b BUFFER] [-e EVENT,..] [-n ENTRIES] [-r] [-C [-S]] [-V] "
 		  "[-E FILE]",
-		  "show the events of a log file or core dump, or of the buffers, the newest first;\n"
-		  "        -h: which events there are for -e, -r: the oldest first, -C: as CSV "
+		  "print the events of a log file or core dump, or of the buffers, the newest first;\n"
+		  "        -h: list the events for -e, -r: the oldest first, -C: as CSV "
 		  "(-S: seconds, microseconds),\n        -V: all arguments" },
 		{ 0 },
 	};

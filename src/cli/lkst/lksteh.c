@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 {
 	static const struct tool_command table[] = {
 		{ "control", "ctrl", run_ctrl, "-e ID [-f FILE]",
-		  "call the control function of an event handler, with what FILE holds" },
+		  "call the control function of an event handler, with the contents of FILE" },
 		{ "c", NULL, run_ctrl, "-e ID [-f FILE]", "the same" },
 		{ "list", "ls", run_list, "", "list the event handlers" },
 		{ 0 },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* lkstlogger - tell LKST that an event has occurred (specification 4.7.3.5.1). */
+/* lkstlogger - record an event in LKST (specification 4.7.3.5.1). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,12 +8,12 @@
 #include "cli/out.h"
 
 static const char help[] =
-	"lkstlogger - tell LKST that an event has occurred\n\n"
+	"lkstlogger - record an event in LKST\n\n"
 	"usage: lkstlogger -ev TYPE [-a1 DATA] [-a2 DATA] [-a3 DATA] [-a4 DATA]\n"
 	"       lkstlogger version | ver\n"
 	"       lkstlogger help\n\n"
 	"  -ev TYPE     number of the event type (0x100), or its mnemonic\n"
-	"  -a1 .. -a4   what it carries: 64-bit numbers; 0 if left out\n";
+	"  -a1 .. -a4   arguments: 64-bit numbers (default: 0)\n";
 
 /* A number, or the mnemonic of a type that LKST knows. */
 static int find_type(struct tacho_lkst *l, const char *text, uint16_t *etype)

@@ -524,19 +524,19 @@ static int run_config(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	static const struct tool_command table[] = {
-		{ "all", NULL, run_all, "", "list the masksets, and what each holds" },
+		{ "all", NULL, run_all, "", "list the masksets, and the contents of each" },
 		{ "list", "ls", run_list, "", "list the masksets" },
 		{ "read", NULL, run_read, "[-m ID | -n NAME] [-A] [-a] [-d] [-E FILE]",
-		  "what a maskset holds (-A: all of them), as 'write' reads it; -a: also the "
+		  "print a maskset (-A: all of them) in the format of 'write'; -a: also the "
 		  "types that it does not\n        record, -d: without descriptions, -E: with those of "
 		  "an event type file" },
 		{ "set", NULL, run_set, "-m ID | -n NAME", "select a maskset" },
 		{ "write", NULL, run_write, "[-m ID] [-f FILE] [-n NAME] [-S]",
 		  "write a maskset, from FILE or standard input; print its id; -S: select it" },
 		{ "config", "conf", run_config, "[-m ID | -n NAME] TYPE HANDLER",
-		  "change one entry of a maskset (of the selected one)" },
+		  "change one entry of a maskset (default: of the selected one)" },
 		{ "delete", "del", run_delete, "-m ID | -n NAME", "delete a maskset" },
-		{ "find", NULL, run_find, "-n NAME", "print the id of a maskset; 255: there is none" },
+		{ "find", NULL, run_find, "-n NAME", "print the id of a maskset, or 255 if there is none" },
 		{ 0 },
 	};
 

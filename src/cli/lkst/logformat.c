@@ -9,11 +9,11 @@
 static const char help[] =
 	"logformat - display LKST trace data\n\n"
 	"usage: logformat [-c CPU] [-e EVENT,..] [-n ENTRIES] [-r] FILE\n\n"
-	"  -c CPU       of this CPU alone\n"
-	"  -e EVENT,..  these events; '!EVENT': not this one; 'all'\n"
-	"  -n ENTRIES   so many at most\n"
-	"  -r           the oldest first\n"
-	"  -h           this, and the events there are\n"
+	"  -c CPU       print events of this CPU only\n"
+	"  -e EVENT,..  print these events; '!EVENT' excludes; 'all'\n"
+	"  -n ENTRIES   print at most ENTRIES events\n"
+	"  -r           print the oldest first\n"
+	"  -h           print this help, and the known events\n"
 	"  -v           print the version\n";
 
 static int run(int argc, char **argv)

@@ -28,24 +28,24 @@
 
 static const char usage[] =
 	"usage: tracevisualizer [OPTIONS] TRACE [PROCFILE [OUTPUT]]\n\n"
-	"Prints a trace of the Linux Trace Toolkit: what happened how often, then each\n"
-	"event in a line.  TRACE is a file, or a directory of one for each CPU; PROCFILE\n"
-	"has the names of processes (without it, NAME.proc beside the trace); OUTPUT is\n"
-	"where to (without it, stdout).\n\n"
-	"  -s, --summarize      no events, only the counts\n"
-	"  -a, --account        system calls and time of each process, too\n"
-	"  -e, --event NAME     only events of this name: SCHED, FS, ..., CORE; repeat it\n"
-	"  -x, --omit NAME      no events of this name; repeat it\n"
-	"  -c, --cpu N          only events of this CPU\n"
-	"  -p, --pid N          only events of this process\n"
-	"      --no-cpu         lines without the CPU\n"
+	"Prints a trace of the Linux Trace Toolkit: the number of events of each kind, then\n"
+	"one line per event.  TRACE is a file, or a directory with a file per CPU.  PROCFILE\n"
+	"has the names of processes (default: NAME.proc next to the trace).  The default for\n"
+	"OUTPUT is stdout.\n\n"
+	"  -s, --summarize      print only the counts, no events\n"
+	"  -a, --account        also print system calls and the time of each process\n"
+	"  -e, --event NAME     print only events of this name: SCHED, FS, ..., CORE; repeatable\n"
+	"  -x, --omit NAME      exclude events of this name; repeatable\n"
+	"  -c, --cpu N          print only events of this CPU\n"
+	"  -p, --pid N          print only events of this process\n"
+	"      --no-cpu         omit the CPU\n"
 	"      --no-time        ... the time\n"
 	"      --no-pid         ... the process\n"
 	"      --no-length      ... the length of the record\n"
-	"      --no-description ... what the event says\n"
-	"      --layout LAYOUT  which structs it has, where nothing tells: '64', '32', 'text'\n"
+	"      --no-description ... the event's description\n"
+	"      --layout LAYOUT  struct layout: '64', '32', 'text' (default: detected)\n"
 	"  -V, --version        print the version\n"
-	"  -h, --help           this text\n";
+	"  -h, --help           print this help\n";
 
 enum { OPT_NO_CPU = 0x100, OPT_NO_TIME, OPT_NO_PID, OPT_NO_LENGTH, OPT_NO_TEXT,
        OPT_LAYOUT };
@@ -387,8 +387,8 @@ static int run(struct visual *v)
 	if (!ret && tacho_stream_get_info(v->stream, &info))
 		return fail(tacho_stream_error(v->stream)->text, NULL);
 	if (!ret && info.damaged)
-		fprintf(stderr, "tracevisualizer: damaged places were passed over; 'tacho "
-			"check %s' says where\n", v->trace);
+		fprintf(stderr, "tracevisualizer: skipped damaged places; 'tacho "
+			"check %s' lists them\n", v->trace);
 	return ret || v->failed;
 }
 

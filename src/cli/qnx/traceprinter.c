@@ -689,14 +689,14 @@ static int print(struct printer *p, const char *input, bool verbose)
 static const char help[] =
 	"traceprinter - a QNX trace file as text\n\n"
 	"usage: traceprinter [-f FILE] [-o FILE] [-n] [-p FORMAT] [-v]\n\n"
-	"  -f FILE     the trace (" INPUT "); '-': standard input\n"
-	"  -o FILE     where to (standard output)\n"
-	"  -n          all arguments of an event on one line\n"
-	"  -p FORMAT   what lines begin with: %c cycles, %C CPU, %e index of the event,\n"
-	"              %t time, %Z class, %z event, %%; with width and precision, of which\n"
-	"              a negative one drops leading characters\n"
-	"  -v          and all that the parser has to say\n"
-	"  -h          print this\n";
+	"  -f FILE     read this trace (default: " INPUT "); '-': standard input\n"
+	"  -o FILE     print to this file (default: standard output)\n"
+	"  -n          print all arguments of an event on one line\n"
+	"  -p FORMAT   start of each line: %c cycles, %C CPU, %e index of the event,\n"
+	"              %t time, %Z class, %z event, %%; with width and precision; a negative\n"
+	"              precision drops leading characters\n"
+	"  -v          also print all messages of the parser\n"
+	"  -h          print this help\n";
 
 /* Not 0: some of the text is lost, which is said. */
 static int finish(FILE *out)
