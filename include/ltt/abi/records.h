@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ltt/abi/records.h - the structs behind the header word of an LTT 2.3 record.
+ * ltt/abi/records.h - the structs after the header word of an LTT 2.3 record.
  *
  * Read twice by <ltt/events.h>, once for each flavour; not for others.  It has set
  *
@@ -16,7 +16,7 @@
 
 /* Behind the first BUFFER_START of a file: what trace this is. */
 struct LTT_STRUCT(trace_start) {
-	uint32_t MagicNumber;	/* TRACER_MAGIC_NUMBER: tells the byte order, too */
+	uint32_t MagicNumber;	/* TRACER_MAGIC_NUMBER: also shows the byte order */
 	uint32_t ArchType;	/* TRACE_ARCH_TYPE_ */
 	uint32_t ArchVariant;	/* TRACE_ARCH_VARIANT_ */
 	uint32_t SystemType;	/* TRACE_SYS_TYPE_ */
@@ -52,7 +52,7 @@ struct LTT_STRUCT(trace_irq_entry) {
 
 struct LTT_STRUCT(trace_schedchange) {
 	uint32_t out;		/* pid that stops */
-	uint32_t in;		/* pid that goes on */
+	uint32_t in;		/* pid that is switched to */
 	uint32_t out_state;	/* state of the one that stops; 0: it could go on */
 } LTT_END;
 
