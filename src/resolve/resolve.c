@@ -147,7 +147,7 @@ static void name_frame(struct tacho_resolver *r, const struct resolve_place *p,
 	fn = tacho_object_at(file, at);
 	if (!fn)
 		return;
-	f->function = fn->name;
+	f->function = tacho_object_shown_name(file, fn);
 	f->offset = at + call - fn->address;
 	f->size = fn->size;
 	if (!tacho_object_where(file, at, &where, NULL) && where.file) {

@@ -105,6 +105,7 @@ void tacho_object_close(struct tacho_object *o)
 		return;
 	symbol_dwarf_close(o->dwarf);
 	free(o->function);
+	free(o->shown);
 	symbol_image_close(&o->debug);
 	symbol_image_close(&o->image);
 	tacho_arena_release(&o->arena);

@@ -51,6 +51,7 @@ struct tacho_object {
 	size_t build_id_len;
 	struct tacho_function *function;
 	size_t nr_functions;
+	const char **shown;	/* demangled names, by function; NULL: none was needed */
 	struct tacho_sdt *sdt;
 	size_t nr_sdt;
 	struct tacho_dwarf *dwarf;	/* made when first needed */

@@ -134,6 +134,14 @@ const struct tacho_function *tacho_object_find(const struct tacho_object *o,
 const struct tacho_function *tacho_object_at(const struct tacho_object *o,
 					     uint64_t address);
 
+/*
+ * The name of one of the object's functions as people write it: of a C++ function with
+ * its namespaces, classes and types of parameters; else, and where the C++ runtime is not
+ * installed, the name in the file.  Borrowed from the object.  One thread; loads the C++ runtime
+ * when the first such name is met.
+ */
+const char *tacho_object_shown_name(struct tacho_object *o, const struct tacho_function *fn);
+
 /* ---- a value that the kernel can fetch ---- */
 
 struct tacho_fetch {
@@ -235,8 +243,8 @@ int tacho_object_inlined(struct tacho_object *o, const char *name,
  *
  * function: whose variable, where the copy of another function begins at the
  * same address; NULL: the innermost.  path: a parameter, a local or a global
- * variable, then any of ->MEMBER, .MEMBER and [N].  Returns 0, or with d filled in; its offset is the column
- * in path:
+ * variable, then any of ->MEMBER, .MEMBER and [N].  Returns 0, or with d filled in; its offset is
+ * the column in path:
  *	-ENOENT		no such variable here, or no such member
  *	-ENODATA	it has no place here: it was optimised out
  *	-ENOTSUP	the kernel cannot fetch it (floating point, a whole

@@ -15,6 +15,21 @@ __attribute__((noinline)) int lib_twice(int value)
 	return local_add(value, value);
 }
 
+/* The name that a C++ compiler gives app::order::take(int, char const*). */
+int _ZN3app5order4takeEiPKc(int nr, const char *name);
+/* Begins like one, and is none. */
+int _Z_no(int value);
+
+__attribute__((noinline)) int _ZN3app5order4takeEiPKc(int nr, const char *name)
+{
+	return local_add(nr, *name);
+}
+
+__attribute__((noinline)) int _Z_no(int value)
+{
+	return local_add(value, 3);
+}
+
 __attribute__((noinline)) int lib_sum(const int *list, int nr)
 {
 	int sum = 0;

@@ -53,6 +53,15 @@ static const struct tacho_function *need(struct tacho_object *o,
 /* ---- functions ---- */
 
 /* The dynamic linker knows the same addresses. */
+static bool has_runtime(void)
+{
+	void *runtime = dlopen("libstdc++.so.6", RTLD_NOW);
+
+	if (runtime)
+		dlclose(runtime);
+	return runtime;
+}
+
 static void test_library(void)
 {
 	struct tacho_object *o = open_file("libsymtest.so");
@@ -91,6 +100,13 @@ static void test_library(void)
 	CHECK(tacho_object_at(o, local->address + 1) == local);
 	CHECK(local->rank > f->rank);
 	CHECK(!tacho_object_find(o, "lib_nope", NULL));
+	CHECK_STR(tacho_object_shown_name(o, f), "lib_sum");
+	CHECK_STR(tacho_object_shown_name(o, need(o, "_Z_no")), "_Z_no");
+	/* twice: what is remembered is the same; without the C++ runtime it is the file's name */
+	for (int i = 0; i < 2; i++)
+		CHECK_STR(tacho_object_shown_name(o, need(o, "_ZN3app5order4takeEiPKc")),
+			  has_runtime() ? "app::order::take(int, char const*)" :
+			  "_ZN3app5order4takeEiPKc");
 	CHECK_EQ(tacho_object_offset(o, UINT64_MAX, &offset), -ERANGE);
 	CHECK_EQ(tacho_object_address(o, UINT64_MAX, &address), -ERANGE);
 	dlclose(lib);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+/*
+ * demangle.c - the names of C++ functions as they are in the source.
+ *
+ * The C++ runtime has the function that does it, __cxa_demangle() of the Itanium C++ ABI.  It
+ * is loaded when the first such name is met: so tacho is neither linked with the C++
+ * runtime nor with a library of its own for this, and a machine without the runtime, which
+ * then hardly has C++ programs, shows the names as they are in the file.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/priv.h"
+
+/* Returns memory of malloc(), or NULL; out and len are NULL. */
+typedef char *(*demangle_fn)(const char *name, char *out, size_t *len, int *status);
+
+/* The runtime's function, or NULL.  It stays loaded.  One thread. */
+static demangle_fn find_demangle(void)
+{
+	static demangle_fn found;
+	static bool tried;
+	void *runtime;
+
+	if (tried)
+		return found;
+	tried = true;
+	runtime = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+	if (!runtime)
+		runtime = dlopen("libc++abi.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (runtime) {
+		void *symbol = dlsym(runtime, "__cxa_demangle");
+
+		memcpy(&found, &symbol, sizeof(found));
+	}
+	return found;
+}
+
+static const char *demangled(struct tacho_object *o, const char *name)
+{
+	demangle_fn demangle = find_demangle();
+	char *text = demangle ? demangle(name, NULL, NULL, NULL) : NULL;
+	const char *kept = text ? tacho_arena_strndup(&o->arena, text, strlen(text)) : NULL;
+
+	free(text);
+	return kept ? kept : name;
+}
+
+const char *tacho_object_shown_name(struct tacho_object *o, const struct tacho_function *fn)
+{
+	size_t i = (size_t)(fn - o->function);
+
+	if (strncmp(fn->name, "_Z", 2) != 0)
+		return fn->name;
+	if (!o->shown)
+		o->shown = calloc(o->nr_functions, sizeof(*o->shown));
+	if (!o->shown)
+		return fn->name;
+	if (!o->shown[i])
+		o->shown[i] = demangled(o, fn->name);
+	return o->shown[i];
+}
