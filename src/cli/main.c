@@ -15,8 +15,8 @@
 static const struct cli_verb *const verbs[] = {
 	&cli_record, &cli_report, &cli_stat, &cli_hist, &cli_recipe,
 	&cli_list, &cli_probe, &cli_status,
-	&cli_create, &cli_start, &cli_stop, &cli_enable, &cli_disable, &cli_filter_verb, &cli_trigger,
-	&cli_synth,
+	&cli_create, &cli_start, &cli_stop, &cli_enable, &cli_disable, &cli_filter_verb,
+	&cli_trigger, &cli_synth,
 	&cli_snapshot, &cli_destroy, &cli_recover, &cli_convert, &cli_check,
 	&cli_mount, &cli_umount,
 };

@@ -305,7 +305,8 @@ static void remarks(struct status *st)
 		tacho_json_open(&st->j, '[');
 	}
 	for (uint32_t i = 0; i < TACHO_REMARKS_MAX; i++) {
-		if (!tacho_remark_get(st->dir.reg, i + tacho_load_relaxed(&st->dir.reg->remarks), &r))
+		if (!tacho_remark_get(st->dir.reg,
+				      i + tacho_load_relaxed(&st->dir.reg->remarks), &r))
 			continue;
 		if (!st->json) {
 			tacho_buf_printf(&st->out, "program %s, %ju time%s, the last process %d: %s\n",

@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Writes what was printed; NULL, or why some of it is lost.  A reader that is gone is no failure. */
+/*
+ * Writes what was printed; NULL, or why some of it is lost.  A reader that is gone is no failure.
+ */
 static inline const char *cli_stdout_end(void)
 {
 	int lost = ferror(stdout);	/* before this, with an errno that nobody kept */

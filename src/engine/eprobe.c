@@ -105,7 +105,8 @@ static int bit_field(struct parser *p, struct slice t, struct tacho_eprobe_arg *
 	if (!slash || !number(from(t, (size_t)(slash + 1 - t.s)), &size) ||
 	    (size != 8 && size != 16 && size != 32 && size != 64))
 		return bad(p, t.s, NO_TYPE);
-	if (!at || at > slash || !number((struct slice){ t.s + 1, (size_t)(at - t.s) - 1 }, &width) ||
+	if (!at || at > slash ||
+	    !number((struct slice){ t.s + 1, (size_t)(at - t.s) - 1 }, &width) ||
 	    !number((struct slice){ at + 1, (size_t)(slash - at) - 1 }, &bit) ||
 	    !width || width > size || bit > size - width)
 		return bad(p, t.s, "Invalid bitfield");

@@ -4,7 +4,8 @@
  * fails with a sentence that says so.
  *
  *	perf.data	"PERFILE2", or "2ELIFREP" in the other byte order, at 0
- *	LTTng 0.x	the magic number of LTT at 16, behind two u64 of a sub-buffer's header, then u8
+ * 	LTTng 0.x	the magic number of LTT at 16, behind two u64 of a sub-buffer's header, then
+ * 	u8
  *			major and minor version: 2.0 to 2.6; a directory of such files
  *	CTF 2		metadata that is JSON, each object behind 0x1e; or in packets, of the
  *			major version 2

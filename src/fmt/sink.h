@@ -123,7 +123,8 @@ struct tacho_sink {
 	struct tacho_diag diag;	/* the first error */
 	uint64_t events;	/* records so far; end() takes off those that were left out */
 	uint64_t bytes;		/* end() says: size of the output */
-	bool closed;		/* whoever reads the output has seen enough: no error, but the end */
+	/* whoever reads the output has seen enough: no error, but the end */
+	bool closed;
 
 	struct tacho_sink_owner *owner;	/* sink_public.c's: what a program's sink has besides */
 

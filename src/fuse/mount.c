@@ -391,7 +391,10 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (!writes && tacho_tree_is_kept(f) && tacho_fuse_kept_open(m, node, f)) {
 		fi->fh |= TACHO_FUSE_KEPT;
 		fi->keep_cache = 1;
-		/* nobody uses the file itself any more: as if it was closed, its release is waited for */
+		/*
+		 * nobody uses the file itself any more: as if it was closed, its release is waited
+		 * for
+		 */
 		fi->noflush = 1;
 		tacho_tree_flush(f);
 	} else {

@@ -35,7 +35,8 @@
  *
  * Pages of trace_pipe_raw
  *
- *	read() is as of K4.  splice() takes pages from the kernel's cache, up to the file's size.  So
+ * 	read() is as of K4.  splice() takes pages from the kernel's cache, up to the file's size.
+ * 	So
  *	such a file has no end while it is open, nothing is read ahead (max_readahead), and each
  *	page that the kernel asks for is a new one.  Pages that were taken are dropped now
  *	and then (PAGES_KEPT), and all of them when the file is opened and closed.

@@ -182,8 +182,9 @@ learn_plan(struct tacho_kernel_pump *p, uint32_t id)
 }
 
 /*
- * The events of the sub-buffer in l->reader, to records.  This is the loop that
- * every event goes through.
+ * Converts the events of the sub-buffer in l->reader to records.  This is the loop that
+ * every event goes through, so it is one function: its state stays in registers, and what is
+ * rare is behind a call.
  */
 static int take_events(struct tacho_kernel_pump *p, struct lane *l)
 {

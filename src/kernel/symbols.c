@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #define TEXT_MAX	((size_t)1 << 30)
-#define SYMBOLS_MAX	((size_t)1 << 20)	/* against hostile files; a full kernel has some 300,000 */
+/* against hostile files; a full kernel has some 300,000 */
+#define SYMBOLS_MAX	((size_t)1 << 20)
 
 /* One line: its parts point into the text. */
 struct line {

@@ -245,8 +245,8 @@ int tacho_life_begin(void)
 }
 
 /*
- * What is counted in the process's file goes with it: it becomes a remark.  And so does, where there
- * was no way to leave one, why this process is not traced.
+ * What is counted in the process's file goes with it: it becomes a remark.  And so does, where
+ * there was no way to leave one, why this process is not traced.
  */
 static void say_at_end(void)
 {

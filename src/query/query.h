@@ -22,8 +22,8 @@
  * What a record is to the engine: time in ns since 1970 would be useless as
  * common_timestamp, so it is the clock's own value in ns.  Addresses,
  * system calls and names of threads are the recording's, not this
- * machine's: of programs, if the stream has a resolver (resolve/resolve.h).  User memory is not there: `.ustring` matches nothing, and neither does a
- * `char *` into the kernel.
+ * machine's: of programs, if the stream has a resolver (resolve/resolve.h).  User memory is not
+ * there: `.ustring` matches nothing, and neither does a `char *` into the kernel.
  *
  * Call stacks.  A key, variable or parameter common_stacktrace of an event of a stream is the
  * stack that was recorded behind it (pair.c): a kernel_stack record on the same CPU, or a

@@ -50,7 +50,8 @@ bool tacho_history_cut(struct tacho_history_piece *piece, uint64_t from, uint64_
  * tacho_history_new - an empty history of a session, an instance, or both.
  *
  * repeat: later windows need not be fresh, so what a window had is kept for them.
- * Session and instance stay the caller's and must outlive the history.  Returns 0, or a negative errno with d filled in.
+ * Session and instance stay the caller's and must outlive the history.  Returns 0, or a negative
+ * errno with d filled in.
  */
 int tacho_history_new(struct tacho_history **h, struct tacho_session *session,
 		      const struct tacho_kernel *kernel, bool repeat,

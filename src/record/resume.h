@@ -28,8 +28,8 @@ struct tacho_resume {
 /*
  * Looks through one trace directory (not a rotated one).  Adds to what r has, so
  * that several chunks can be looked through.  A torn packet does not count: a
- * caller that keeps its whole records repairs it first (fmt/ctf/repair.h).  Returns 0, or -errno with d
- * filled in: -EINVAL for a directory that is no trace of ours.  One that is only
+ * caller that keeps its whole records repairs it first (fmt/ctf/repair.h).  Returns 0, or -errno
+ * with d filled in: -EINVAL for a directory that is no trace of ours.  One that is only
  * begun has nothing to add, and sets r->begun.
  */
 int tacho_resume_scan(struct tacho_resume *r, const char *dir,

@@ -494,7 +494,8 @@ void tacho_ring_follow(struct tacho_ring *r, uint32_t lane);
  * mode: TACHO_BUFFER_OVERWRITE or 0.  Not for sessions whose buffers are linked.
  *
  * Context: tools, under the registry's lock.  Returns 0, -EINVAL (size; the lane has not begun, or
- * is closed), -ENOSPC, -ENOMEM, and -EPERM, -EAGAIN as tacho_ring_shift(): the lane stays as it was.
+ * is closed), -ENOSPC, -ENOMEM, and -EPERM, -EAGAIN as tacho_ring_shift(): the lane stays as it
+ * was.
  */
 int tacho_ring_move(struct tacho_ring *r, uint32_t lane, uint32_t nr_subs, uint32_t mode);
 

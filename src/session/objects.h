@@ -24,8 +24,8 @@
  * PATH goes to the end of the line, as in /proc/PID/maps.  A block is written in one
  * piece, before the first record that needs it, when a session's first command
  * that asks for stacks or functions is compiled or its first event with a pointer
- * is met, when an object with events is loaded, and when a stack goes through an object that was not told yet.  A
- * process id that is used again, and a program that is replaced by exec, begin
+ * is met, when an object with events is loaded, and when a stack goes through an object that was
+ * not told yet.  A process id that is used again, and a program that is replaced by exec, begin
  * with a block of their own, so time tells whose an address is.  A forked child
  * begins with what its parent had.
  *

@@ -36,8 +36,8 @@ struct tacho_procfile {
 
 /*
  * Calls fn for each living traced process, which has a file or a seat in one (abi/shm.h); fn
- * returns 0 to go on.  Files that nobody uses any more are removed on the way.  Returns what fn returned last,
- * or a negative errno.
+ * returns 0 to go on.  Files that nobody uses any more are removed on the way.  Returns what fn
+ * returned last, or a negative errno.
  */
 int tacho_procs_each(struct tacho_dir *dir,
 		     int (*fn)(struct tacho_procfile *p, void *arg), void *arg);

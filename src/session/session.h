@@ -35,7 +35,8 @@ struct tacho_session {
 /* What to create; zero means the default. */
 struct tacho_session_config {
 	const char *name;	/* letters, digits, '-', '_', '.'; not empty */
-	const char *path;	/* directory to hold it, made if missing; NULL: run-time directory */
+	/* directory to hold it, made if missing; NULL: run-time directory */
+	const char *path;
 	uint64_t sub_size;	/* bytes, a power of two; default 256 KiB */
 	uint64_t lane_size;	/* bytes per CPU; default 16 MiB, less on large machines */
 	uint32_t flags;		/* enum tacho_session_flag */

@@ -215,7 +215,8 @@ static void next_packet(const struct crash_source *s, struct lane_part *p)
 	p->part.lost += missing(&p->seam, k);
 	p->next++;
 	p->at = k->addr + HEAD;
-	p->left = !bytes ? open_room(s, p, k) : bytes > HEAD ? (bytes - HEAD + 7) & ~UINT64_C(7) : 0;
+	p->left = !bytes ? open_room(s, p, k) :
+		  bytes > HEAD ? (bytes - HEAD + 7) & ~UINT64_C(7) : 0;
 	p->last = k->head.timestamp_begin;
 	p->walked = 0;
 	(void)snprintf(p->name, sizeof(p->name), "%d", k->buffer);

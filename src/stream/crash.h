@@ -52,7 +52,9 @@ int tacho_crash_open(struct tacho_stream *stream, const char *path, unsigned int
 
 /* ---- for who knows what else a program has mapped ---- */
 
-/* The control block's fixed part, of a source that comes from there; NULL: it does not.  Borrowed. */
+/*
+ * The control block's fixed part, of a source that comes from there; NULL: it does not.  Borrowed.
+ */
 const struct tacho_control *tacho_crash_control(const struct tacho_source *source);
 
 /*

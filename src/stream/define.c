@@ -242,7 +242,8 @@ static void struct_format(const struct tacho_member *member, size_t nr, struct t
 	for (size_t i = 0; i < nr; i++) {
 		all = all && shown_as(&member[i]);
 		tacho_buf_printf(out, "\tfield:%s;\toffset:%zu;\tsize:%zu;\tsigned:%d;\n",
-				 member[i].declaration, member[i].offset + sizeof(struct tacho_common),
+				 member[i].declaration,
+				 member[i].offset + sizeof(struct tacho_common),
 				 member[i].size, !!member[i].is_signed);
 	}
 	/* without a print format readers show all fields by name */

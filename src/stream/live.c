@@ -25,7 +25,8 @@ struct lane {
 	int32_t own;		/* -1: the buffer that is written, whichever it is */
 	bool open;
 	bool followed;		/* a shift */
-	bool late;		/* a late lane: its records come when others of their time have gone */
+	/* a late lane: its records come when others of their time have gone */
+	bool late;
 	uint64_t floor;		/* they get no time before it */
 	uint64_t discarded;	/* by writers, reported so far */
 };

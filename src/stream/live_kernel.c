@@ -14,7 +14,8 @@
 #include "sys/clock.h"
 
 #define BUFFER_SIZE	((uint64_t)16 << 20)
-#define SLACK_NS	UINT64_C(200000)	/* an event in the making is older by this at most */
+/* an event in the making is older by this at most */
+#define SLACK_NS	UINT64_C(200000)
 #define LOOK_PER_FILL	64			/* new threads looked up at a time */
 #define GLOBS_MAX	256
 #define EVENT_MAX	256	/* "system:event" */

@@ -156,7 +156,8 @@ struct tacho_source {
 	uint64_t recording;		/* equal in the pieces of a rotated trace; 0: not known */
 	bool symbols_tried;		/* the stream's: kallsyms was asked for */
 	bool strings_tried;		/* printk_formats was asked for */
-	bool failed;			/* tacho_source_failed() was called: seeking does not help */
+	/* tacho_source_failed() was called: seeking does not help */
+	bool failed;
 	bool counting;			/* ... only how many records there are is asked for */
 	uint64_t damaged;
 	uint64_t truncated;		/* records that had to be cut to be one */

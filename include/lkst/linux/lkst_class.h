@@ -26,7 +26,9 @@ struct lkst_eh_device {
 	int id;
 	lkst_evhandler_func evhandler;
 	lkst_evhandler_ctrl_func evhandler_ctrl;
-	/* Gets the data written to ctrl, followed by NUL.  Returns its bytes, or a negative errno. */
+	/*
+	 * Gets the data written to ctrl, followed by NUL.  Returns its bytes, or a negative errno.
+	 */
 	ssize_t (*ctrl_store)(struct lkst_eh_device *, const char *, size_t);
 	/* Fills a page with the contents of ctrl.  Returns its bytes, or a negative errno. */
 	ssize_t (*ctrl_show)(struct lkst_eh_device *, char *);

@@ -75,7 +75,8 @@ struct tacho_packet {
 	uint64_t content_size;		/* bits, header included; 0 while open */
 	uint64_t packet_size;		/* bits, padding included */
 	uint64_t packet_seq_num;	/* counts the packets of one buffer from 0 */
-	uint64_t events_discarded;	/* records lost in this stream until the end of this packet */
+	/* records lost in this stream until the end of this packet */
+	uint64_t events_discarded;
 	uint32_t cpu_id;		/* CPU; UINT32_MAX if unknown */
 	uint32_t events;		/* records in this packet; 0 while open */
 	uint64_t event_first;		/* number of the first record, from 0 in its buffer */

@@ -133,7 +133,8 @@ struct tacho_registry {
  * after it, so that no hit of an event that only has triggers is recorded.
  */
 struct tacho_proc_state {
-	uint64_t wanted;	/* the site fires: enabled, has a trigger, or is the target of one */
+	/* the site fires: enabled, has a trigger, or is the target of one */
+	uint64_t wanted;
 	uint64_t program;	/* there are commands for it: a hit takes the slow path */
 };
 
@@ -245,7 +246,8 @@ struct tacho_types {
 	uint64_t text_ready;	/* bytes whose blocks are allocated */
 	uint64_t lost;		/* types rejected: the table or the text is full */
 	uint64_t pad[3];
-	uint64_t slot[TACHO_EVENTS_MAX + 1];	/* struct tacho_type_slot as one word: text | len << 32 */
+	/* struct tacho_type_slot as one word: text | len << 32 */
+	uint64_t slot[TACHO_EVENTS_MAX + 1];
 };
 
 #define TACHO_TYPES_TEXT_OFF	TACHO_ABI_PAGE_UP(sizeof(struct tacho_types))
@@ -476,7 +478,8 @@ struct tacho_control {
 	uint32_t asked;
 	uint32_t asking;
 	uint64_t asked_at;	/* ticks: when the last one was; 0: not noted */
-	uint64_t asked_times[TACHO_ASKED_TIMES];	/* of the last ones, by turn; 0: not noted */
+	/* of the last ones, by turn; 0: not noted */
+	uint64_t asked_times[TACHO_ASKED_TIMES];
 
 	/* wake-up: futex word and counts, written at sub-buffer changes only */
 	uint32_t wake __attribute__((aligned(64)));

@@ -140,7 +140,8 @@ struct child {
 	bool writing, failed;
 	struct lkst_log_writer *w;
 	char path[PATH_MAX];	/* of w */
-	uint64_t missed, said;	/* events that are missing in it; how many that was when it was said */
+	/* events that are missing in it; how many that was when it was said */
+	uint64_t missed, said;
 };
 
 /* What a log file is to begin with; *types is what cfg->types is of. */

@@ -5,8 +5,8 @@
  *
  * The selection language of -e: names, mnemonics or numbers of event types, with commas
  * between; `!name` takes away, `all` is every type; what stands further right wins.  A type
- * that is not named is shown if no type is left that was asked for: so `!a` is all but a, and `a,!a`
- * is the same.
+ * that is not named is shown if no type is left that was asked for: so `!a` is all but a, and
+ * `a,!a` is the same.
  */
 #ifndef TACHO_CLI_LKST_PRINT_H
 #define TACHO_CLI_LKST_PRINT_H
@@ -36,7 +36,9 @@ int print_names(const char *etypes);
 
 /* ---- of the buffers of LKST ---- */
 
-/* The n records of a buffer of a CPU, in the order in which they are there; -1, -1: the static one. */
+/*
+ * The n records of a buffer of a CPU, in the order in which they are there; -1, -1: the static one.
+ */
 typedef int (*print_buffer_fn)(void *arg, const struct lkst_record *r, size_t n, int cpu,
 			       int32_t id);
 

@@ -3,8 +3,8 @@
  * tool.h - what LKST's commands share (specification 4.7.3): lkst, lkstm, lkstbuf, lksteh,
  * lkstlogger, lkstlogd, logformat.
  *
- * A command is `lkstm write -f FILE`: a word, which may have an alias, then options.  Exit status 0,
- * or not: 1 failed, 2 not understood.  What is wrong is one sentence on stderr.
+ * A command is `lkstm write -f FILE`: a word, which may have an alias, then options.  Exit status
+ * 0, or not: 1 failed, 2 not understood.  What is wrong is one sentence on stderr.
  */
 #ifndef TACHO_CLI_LKST_TOOL_H
 #define TACHO_CLI_LKST_TOOL_H

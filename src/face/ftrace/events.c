@@ -101,7 +101,9 @@ static int id_show(struct tacho_tree_file *f, struct tacho_buf *out)
 	return 0;
 }
 
-static const struct tree_node id_node = { .name = "id", .mode = 0440, .kept = true, .show = id_show };
+static const struct tree_node id_node = {
+	.name = "id", .mode = 0440, .kept = true, .show = id_show,
+};
 
 const struct tree_node *const tree_events_nodes[] = {
 	&tree_enable_node, &tree_filter_node, &tree_header_event_node,

@@ -61,17 +61,10 @@ static int make_session(struct tree_inst *inst, const char *name,
 	return tacho_session_create(&inst->session, &inst->dir, &c, d);
 }
 
-/* Opens the session, or makes it; and all that does not need the kernel. */
-static int inst_open(struct tacho_tree *tree, const char *name, bool make,
-		     struct tree_inst **out, struct tacho_diag *d)
+static void init_inst(struct tree_inst *inst, struct tacho_tree *tree, const char *name)
 {
-	struct tree_inst *inst = calloc(1, sizeof(*inst));
-	struct tacho_diag why = { 0 };
 	pthread_mutexattr_t attr;
-	int err;
 
-	if (!inst)
-		return tacho_no_memory(d);
 	inst->tree = tree;
 	(void)snprintf(inst->name, sizeof(inst->name), "%s", name);
 	pthread_mutexattr_init(&attr);
@@ -83,18 +76,26 @@ static int inst_open(struct tacho_tree *tree, const char *name, bool make,
 	inst->cmdlines_size = 128;
 	inst->options = tree_options_default();
 	inst->dir.fd = inst->dir.lock_fd = inst->own_fd = inst->use_fd = -1;
-	err = tacho_dir_open(&inst->dir, true, d);
-	if (err)
-		goto fail;
-	err = tacho_session_open(&inst->session, &inst->dir, name, &why);
+}
+
+/* Opens the session, or makes it. */
+static int open_or_make(struct tree_inst *inst, const char *name, bool make, struct tacho_diag *d)
+{
+	struct tacho_diag why = { 0 };
+	int err = tacho_session_open(&inst->session, &inst->dir, name, &why);
+
 	if (err == -ENOENT && make) {
 		err = make_session(inst, name, d);
 		inst->made = !err;
 	} else if (err) {
 		(void)tacho_diag(d, err, 0, "%s", why.text);
 	}
-	if (err)
-		goto fail_dir;
+	return err;
+}
+
+/* What is known of the session's lanes and snapshots; false: no memory. */
+static bool note_lanes(struct tree_inst *inst, const struct tacho_tree *tree)
+{
 	inst->asked = tacho_load_acquire(&inst->session.view.ctl->asked);
 	inst->asked_at = tacho_load_relaxed(&inst->session.view.ctl->asked_at);
 	inst->nr_lanes = inst->session.view.ring.nr_cpus + 1;
@@ -102,7 +103,26 @@ static int inst_open(struct tacho_tree *tree, const char *name, bool make,
 		inst->nr_lanes = tree->nr_cpus + 1;
 	inst->mark = calloc((size_t)4 * inst->nr_lanes, sizeof(*inst->mark));
 	inst->piped = calloc(inst->nr_lanes, sizeof(*inst->piped));
-	if (!inst->mark || !inst->piped) {
+	return inst->mark && inst->piped;
+}
+
+/* Opens the session, or makes it; and all that does not need the kernel. */
+static int inst_open(struct tacho_tree *tree, const char *name, bool make,
+		     struct tree_inst **out, struct tacho_diag *d)
+{
+	struct tree_inst *inst = calloc(1, sizeof(*inst));
+	int err;
+
+	if (!inst)
+		return tacho_no_memory(d);
+	init_inst(inst, tree, name);
+	err = tacho_dir_open(&inst->dir, true, d);
+	if (err)
+		goto fail;
+	err = open_or_make(inst, name, make, d);
+	if (err)
+		goto fail_dir;
+	if (!note_lanes(inst, tree)) {
 		if (inst->made)
 			(void)tacho_session_destroy(&inst->session, NULL);
 		inst_free(inst);

@@ -81,7 +81,8 @@ struct tacho_tree {
 	struct tacho_tracefs tracefs;	/* dirfd -1: no kernel events */
 	struct tacho_diag without;	/* why */
 	bool has_hist;		/* the kernel has hist triggers */
-	uint32_t eprobes;	/* atomic; the kernel takes event probes: 0 not known, 1 no, 2 yes */
+	/* atomic; the kernel takes event probes: 0 not known, 1 no, 2 yes */
+	uint32_t eprobes;
 	uint32_t nr_cpus;
 	struct tree_types *types;	/* of programs' events, of all instances */
 	pthread_mutex_t symbols_lock;	/* nothing is taken under it */
@@ -155,7 +156,8 @@ struct tree_inst {
 	bool pending;			/* ... and what is in the file is not set yet */
 	bool shared;			/* ... the file is that of another server, which runs */
 	int own_fd;			/* the session's directory, locked if it is not */
-	int use_fd;			/* servers.c: the session is used here; -1: only looked at */
+	/* servers.c: the session is used here; -1: only looked at */
+	int use_fd;
 	bool snapshot;			/* one was taken; atomic */
 	struct tree_swaps swaps;	/* those that were taken */
 	uint32_t swap_turn;		/* counts them; changes under pipe, too; atomic */

@@ -66,7 +66,8 @@ int tree_store_snapshot(struct tree_inst *inst, uint64_t end);
 void tree_store_drop_snapshot(struct tree_inst *inst);
 
 struct tree_store_stats {
-	uint64_t entries, bytes;	/* in blocks; of what the kernel has not given yet, nothing */
+	/* in blocks; of what the kernel has not given yet, nothing */
+	uint64_t entries, bytes;
 	uint64_t overrun;		/* lost by overwriting, in the kernel or here */
 };
 void tree_store_stats(const struct tree_inst *inst, uint32_t cpu,

@@ -61,7 +61,8 @@ struct tacho_tree_config {
 	bool no_kernel;		/* programs only */
 	uint32_t uid, gid;	/* owner of all files */
 	bool gid_reads;		/* the group may do what the owner may */
-	bool keep;		/* sessions that are made outlive the tree, if its server is killed */
+	/* sessions that are made outlive the tree, if its server is killed */
+	bool keep;
 };
 
 /*

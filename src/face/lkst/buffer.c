@@ -94,7 +94,8 @@ void lkst_buffer_enter(struct tacho_lkst *l, uint32_t cpu, int32_t id, uint32_t 
 	b->since = last ? last->packet_seq_num + 1 : 0;
 	b->taken = 0;
 	b->late_turn = 0;
-	b->late_end = lane == UINT32_MAX ? 0 : tacho_ring_written(&l->session.view.ring, lane, ring);
+	b->late_end = lane == UINT32_MAX ? 0 :
+		      tacho_ring_written(&l->session.view.ring, lane, ring);
 	b->late_from = b->late_early = b->late_end;
 	b->upto = (last ? last->event_first + tacho_cursor_events(saved) : 0) + b->late_end;
 	tacho_store_release(&b->state, LKST_BUFFER_THERE);	/* [lkst-buffer] */
@@ -112,7 +113,10 @@ int lkst_late_make(struct tacho_lkst *l, uint32_t cpu, uint32_t ring, uint32_t n
 				     TACHO_BUFFER_OVERWRITE);
 }
 
-/* A buffer of the lane for nr_subs sub-buffers that nobody has: an old one of that size, or a new one. */
+/*
+ * A buffer of the lane for nr_subs sub-buffers that nobody has: an old one of that size, or a new
+ * one.
+ */
 static int free_ring(const struct tacho_lkst *l, uint32_t cpu, uint32_t nr_subs)
 {
 	const struct lkst_cpu *c = &l->state->cpu[cpu];
@@ -461,8 +465,8 @@ static void list_one(struct tacho_lkst *l, uint32_t cpu, int32_t id,
 	lkst_extent(l, cpu, b, &x);
 	*e = (struct lkst_buffer_listent){
 		.size = b->size,
-		.write_offset = (int)((x.shown.end - x.shown.since) * LKST_SIZEOF_LKST_EVENT_RECORD %
-				      b->size),
+		.write_offset = (int)((x.shown.end - x.shown.since) *
+				      LKST_SIZEOF_LKST_EVENT_RECORD % b->size),
 		.baseid = (int)x.shown.since,
 		.id = id, .next = tacho_load_relaxed(&b->next),
 		.rq_prev = LKST_BUFFER_ID_VOID, .rq_next = LKST_BUFFER_ID_VOID,

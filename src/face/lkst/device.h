@@ -14,8 +14,8 @@
  * process_vm_readv(2) and process_vm_writev(2); what cannot be reached is EINVAL, as the
  * specification has it.
  *
- * LKST is set up by the first request to the device, or of a handler's files, not before: whoever reads all files of a
- * tree makes no session.  From then on kernel events are pumped.
+ * LKST is set up by the first request to the device, or of a handler's files, not before: whoever
+ * reads all files of a tree makes no session.  From then on kernel events are pumped.
  *
  * Any calls from any threads at once.  A read that waits holds no lock.  Each returns 0 or
  * more, or a negative errno.  Paths begin with '/'.

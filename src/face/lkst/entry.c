@@ -150,7 +150,8 @@ int tacho_lkst_handle(struct tacho_lkst *l, uint32_t handler, const struct lkst_
 	case LKST_EVHANDLER_ID_BUFFER_SHIFT_DW:
 		err = write_record(l, r, kernel);
 		(void)lkst_shift_here(l->state, &l->session.view,
-				      kernel ? lkst_late_cpu(l->state, &l->session.view.ring, r->cpu) :
+				      kernel ? lkst_late_cpu(l->state, &l->session.view.ring,
+							     r->cpu) :
 				      lane_here(l), handler == LKST_EVHANDLER_ID_BUFFER_SHIFT_DW,
 				      kernel);
 		return err;

@@ -24,8 +24,8 @@
  * directory.
  *
  * What a core dump must hold: shared mappings are dumped only if bit 3 of
- * /proc/self/coredump_filter is set.  A program that has LKST event types sets it (LKST_CORE=0 in the
- * environment: it does not).
+ * /proc/self/coredump_filter is set.  A program that has LKST event types sets it (LKST_CORE=0 in
+ * the environment: it does not).
  */
 #ifndef TACHO_FACE_LKST_HOOK_H
 #define TACHO_FACE_LKST_HOOK_H
@@ -74,8 +74,8 @@ struct lkst_hookrec {
 };
 
 /*
- * Calls a handler's function.  False: that many run in this thread already, one in the other, and it
- * was not called: the event is to be recorded.  Any context.
+ * Calls a handler's function.  False: that many run in this thread already, one in the other, and
+ * it was not called: the event is to be recorded.  Any context.
  */
 #define LKST_DEPTH_MAX	4
 bool lkst_handler_call(lkst_evhandler_func fn, struct lkst_hookrec *rec, uint32_t etype,

@@ -135,9 +135,9 @@ static bool path_of(uint64_t generation, uint32_t *bit, char path[TACHO_PATH_MAX
 }
 
 /*
- * A core dump has the session once, from libtacho's mappings, which hold what hooks write: these are
- * for looking at it.  What is written by them, lkst_link_dump() puts in.  The kernel's events, which
- * hooks do not write, are mapped here alone.
+ * A core dump has the session once, from libtacho's mappings, which hold what hooks write: these
+ * are for looking at it.  What is written by them, lkst_link_dump() puts in.  The kernel's events,
+ * which hooks do not write, are mapped here alone.
  */
 static void keep_out_of_core(struct lkst_link *k)
 {

@@ -65,8 +65,8 @@ static void find_late(struct tacho_lkst *l)
 {
 	const struct tacho_ring *r = &l->session.view.ring;
 
-	tacho_store_release(&l->state->late_cpu, tacho_load_relaxed(&tacho_ring_lane(r, 0)->cursor) ?
-			    0 : r->nr_cpus);
+	tacho_store_release(&l->state->late_cpu,
+			    tacho_load_relaxed(&tacho_ring_lane(r, 0)->cursor) ? 0 : r->nr_cpus);
 }
 
 /*

@@ -119,7 +119,8 @@ ssize_t tacho_lkst_read(struct tacho_lkst *l, void *to, size_t size, int32_t own
 /* Whose records were read. */
 struct lkst_read_from {
 	lkst_buffer_id buffer;
-	uint64_t missed;	/* records before them that were overwritten before they could be read */
+	/* records before them that were overwritten before they could be read */
+	uint64_t missed;
 };
 
 /*

@@ -72,8 +72,8 @@ void lkst_extent(struct tacho_lkst *l, uint32_t cpu, const struct lkst_buffer *b
 /* ---- pump.c ---- */
 
 /*
- * Has what the kernel has moved into the buffers: 0: it is there; -EBUSY: somebody else was asked to,
- * and is not waited for; else no kernel events.
+ * Has what the kernel has moved into the buffers: 0: it is there; -EBUSY: somebody else was asked
+ * to, and is not waited for; else no kernel events.
  */
 int lkst_pump_ask(struct tacho_lkst *l);
 

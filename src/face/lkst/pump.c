@@ -16,7 +16,8 @@
 #include "sys/futex.h"
 
 #define PAUSE_MS	100			/* between steps, if nothing wakes */
-#define WAIT_NS		UINT64_C(200000000)	/* for another's step, until it is looked at again */
+/* for another's step, until it is looked at again */
+#define WAIT_NS		UINT64_C(200000000)
 #define WAITS		50			/* a pump that is stopped is not waited for */
 
 /* ---- the threads on the CPUs: T4, T5 ---- */

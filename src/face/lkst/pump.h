@@ -9,8 +9,9 @@
  *
  * A kernel event is written to the late lane of its own CPU, by a thread on that CPU, with its own
  * time, thread, process and ids in the record, after the maskset that was selected at its
- * time has been asked; into the buffer that was written at that time (state.h, 4).  Handlers of LKST act as in programs; those of users act if they are
- * of this process (modules that a daemon has loaded), else the event is recorded.
+ * time has been asked; into the buffer that was written at that time (state.h, 4).  Handlers of
+ * LKST act as in programs; those of users act if they are of this process (modules that a
+ * daemon has loaded), else the event is recorded.
  *
  * Which tracepoints are on follows the masksets: tacho_lkst_kernel_set().
  */

@@ -5,8 +5,8 @@
  * 1. Threads
  *
  *	One thread reads the kernel's buffers, judges and completes events; one thread on each
- *	CPU that had any writes them into the late lane of that CPU (and goes to the next buffer, which
- *	only who is on the CPU can).  They work in rounds:
+ *	CPU that had any writes them into the late lane of that CPU (and goes to the next buffer,
+ *	which only who is on the CPU can).  They work in rounds:
  *
  *	T1  of each CPU that has nothing staged at most one sub-buffer is read into its slot
  *	    (64 KiB, shared)

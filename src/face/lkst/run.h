@@ -37,7 +37,8 @@
 struct lkst_link {
 	uint64_t generation;	/* as state->generation has it */
 	uint64_t mask;		/* its bit in state words */
-	const unsigned char *lanes;	/* by libtacho's mapping: see ops->control() of abi/site.h */
+	/* by libtacho's mapping: see ops->control() of abi/site.h */
+	const unsigned char *lanes;
 	uint32_t nr_cpus;	/* lanes of CPUs that have a limit */
 	uint32_t serial;	/* of links, from 1 */
 	struct tacho_view view;

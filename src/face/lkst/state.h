@@ -104,17 +104,17 @@
  *	L4  it is counted in `late_end`, and in `late_early` if the turn is not over.  The
  *	    next hook counts anew (O1); is the buffer full, who pumps does O2
  *	L5  it shifted: the kernel's events that follow go on in the buffer that was shifted
- *	    to, as they would have if nobody had been late.  So of two buffers that follow each other
- *	    the kernel's events are parted where the first was full, and those of programs when
- *	    that was found; each buffer is in order
+ *	    to, as they would have if nobody had been late.  So of two buffers that follow each
+ *	    other the kernel's events are parted where the first was full, and those of programs
+ *	    when that was found; each buffer is in order
  *
  *	Killed between L3 and L4, the next one that pumps counts what lies there.
  *
  *	What a buffer shows of a turn
- *	    the last n bytes of both together, if it was full before it was left: what goes is the oldest
- *	    else all; what came after it was left takes no place from what was there.  Of the
- *	    kernel's the last n bytes are left then at most, and older ones of programs go with what
- *	    they lost: nothing is missing behind the first record that is shown
+ *	    the last n bytes of both together, if it was full before it was left: what goes is
+ *	    the oldest; else all.  What came after it was left takes no place from what was there.
+ *	    Of the kernel's the last n bytes are left then at most, and older ones of programs go
+ *	    with what they lost: nothing is missing behind the first record that is shown
  *
  *	A record's number is the sum of its number in its lane and of that of the next record
  *	of the other lane.  It counts what was written to the buffer, of all turns, so what a reader
@@ -132,8 +132,8 @@
  *	Who is in it follows from the above: the buffers of the CPU that are not being
  *	written, were not `taken` since they began, and hold something; in the order in
  *	which they were left (time of the `saved` cursor's packet).  Reading takes the head: taken =
- *	its began + 1, when it is whole, or when another one waits already.  The owner is a process (pid and start time); one that is dead owns
- *	nothing.
+ *	its began + 1, when it is whole, or when another one waits already.  The owner is a process
+ *	(pid and start time); one that is dead owns nothing.
  *
  *	Records between `upto`, the first that no reader had, and the first that a buffer shows
  *	by now were overwritten before: they are counted, and the reader is told.

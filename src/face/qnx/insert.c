@@ -85,7 +85,8 @@ static void map_state(void)
 	struct qnx_state *s;
 
 	if (tacho_load_relaxed(&qnx_run.state) == &nobodys && !qnx_state_map(&s, NULL))
-		tacho_store_release(&qnx_run.state, (const struct qnx_state *)s);	/* [qnx-state] */
+		/* [qnx-state] */
+		tacho_store_release(&qnx_run.state, (const struct qnx_state *)s);
 }
 
 /* Under the lock.  A process that cannot be traced goes on without. */

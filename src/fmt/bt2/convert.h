@@ -15,9 +15,9 @@
  *	option, variant, array of anything else
  *					__data_loc char[]: its text
  *
- * A record has 64 KiB and a type SLOTS_MAX fields.  An event that is larger is cut, and its record is of
- * another type of the same name, which has one field more, the *mark*: u32 tacho_cut, how many
- * fields are not whole, or missing.
+ * A record has 64 KiB and a type SLOTS_MAX fields.  An event that is larger is cut, and its record
+ * is of another type of the same name, which has one field more, the *mark*: u32 tacho_cut, how
+ * many fields are not whole, or missing.
  */
 #ifndef TACHO_FMT_BT2_CONVERT_H
 #define TACHO_FMT_BT2_CONVERT_H
@@ -69,8 +69,8 @@ struct tacho_bt2_plan *tacho_bt2_plan_new(struct tacho_arena *arena,
 					  const char *system, uint32_t id, bool marked);
 
 /*
- * Appends the record of an event at ticks to out.  *cut is how many fields are not whole; where that is
- * not 0 and the plan has no mark, nothing is appended.  0, or -ENOMEM.
+ * Appends the record of an event at ticks to out.  *cut is how many fields are not whole; where
+ * that is not 0 and the plan has no mark, nothing is appended.  0, or -ENOMEM.
  */
 int tacho_bt2_convert(const struct tacho_bt2_plan *plan, const bt_event *event,
 		      uint64_t ticks, struct tacho_bt2_thread *thread,

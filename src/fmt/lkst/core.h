@@ -38,8 +38,8 @@ bool lkst_core_has(const struct lkst_core *core, const struct tacho_part *part, 
 		   struct lkst_core_place *place);
 
 /*
- * Whether the buffer shows it: asked of those of lkst_core_has(), all of them, in the order of time.
- * Its record id is set.
+ * Whether the buffer shows it: asked of those of lkst_core_has(), all of them, in the order of
+ * time. Its record id is set.
  */
 bool lkst_core_shows(struct lkst_core *core, const struct lkst_core_place *place,
 		     struct lkst_record *r);

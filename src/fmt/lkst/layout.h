@@ -19,10 +19,12 @@
 #include "tacho/abi/shm.h"
 
 #define LKST_MAGIC_STATE	UINT64_C(0x74736b4c48434154)
-#define LKST_SLOTS		(LKST_MASKSET_MAX + 8)	/* of masksets, and of those just replaced */
+/* of masksets, and of those just replaced */
+#define LKST_SLOTS		(LKST_MASKSET_MAX + 8)
 #define LKST_SWITCHES		64	/* the last ones that are remembered; a power of two */
 #define LKST_STATIC_RECORDS	256	/* a power of two */
-#define LKST_ETYPES_LOW		0x200	/* 0x000..0x1ff, then 0xf00..0xfff; those between are reserved */
+/* 0x000..0x1ff, then 0xf00..0xfff; those between are reserved */
+#define LKST_ETYPES_LOW		0x200
 #define LKST_NR_ETYPES		(LKST_ETYPES_LOW + 0x100)
 #define LKST_NR_HANDLERS	(LKST_EVHANDLER_ID_MAX + 1)
 
@@ -82,9 +84,9 @@ struct lkst_buffer {
 	uint64_t taken;			/* see 5 */
 	uint64_t upto;			/* number of the first record that no reader had */
 	/*
-	 * The kernel's records, by their numbers in the late lane: `late_end` is behind the last one.
-	 * The turn late_turn - 1 of the buffer has those from late_from on; those before late_early
-	 * came while it was written.
+	 * The kernel's records, by their numbers in the late lane: `late_end` is behind the last
+	 * one. The turn late_turn - 1 of the buffer has those from late_from on; those before
+	 * late_early came while it was written.
 	 */
 	uint64_t late_turn, late_from, late_early, late_end;
 };
@@ -101,7 +103,8 @@ struct lkst_cpu {
 	uint64_t missed;		/* overwritten before they were read; not told yet */
 	uint64_t read_at[2];		/* likewise, of the lane and of the late lane */
 	uint64_t late_last;		/* ticks: no record of the late lane is younger */
-	uint64_t late_left;		/* ticks: turns left until then have all their kernel events */
+	/* ticks: turns left until then have all their kernel events */
+	uint64_t late_left;
 	uint32_t late_ring;		/* the buffer that they go to + 1; 0: not known */
 	uint32_t pad1;
 	uint8_t of_ring[TACHO_BUFFERS_MAX];	/* LKST's id + 1; 0: none */
@@ -122,7 +125,8 @@ struct lkst_state {
 	uint64_t generation;
 	uint32_t late_cpu;		/* entry of cpu[] that the first late lane is of */
 	uint32_t pad;
-	uint64_t pumped;		/* ticks: no kernel events from before are missing in buffers */
+	/* ticks: no kernel events from before are missing in buffers */
+	uint64_t pumped;
 
 	uint64_t current __attribute__((aligned(64)));
 	uint64_t stopped;		/* 1: `saved` is what START selects */
@@ -189,12 +193,12 @@ struct lkst_turn {
 };
 
 /*
- * What LKST's buffer shows of a turn: of its records, those of programs and the kernel's in the order
- * of time, the last ones (face/lkst/state.h, 4).
+ * What LKST's buffer shows of a turn: of its records, those of programs and the kernel's in the
+ * order of time, the last ones (face/lkst/state.h, 4).
  *
  * A record's number is the sum of two numbers in their lanes, that of the next record of
- * programs and that of the next one of the kernel: [first, end) are shown, since is the turn's first.
- * They are found by merging [from, upto) of both lanes.
+ * programs and that of the next one of the kernel: [first, end) are shown, since is the turn's
+ * first. They are found by merging [from, upto) of both lanes.
  */
 struct lkst_shown {
 	uint64_t since, first, end;

@@ -8,8 +8,8 @@
  *	word 6		u32 uid, u32 gid
  *	word 7		s32 pid, s32 pgrp
  *	word 8		u16 etype, u16 cpu, u32 flags
- *	word 9		u64 time: of kernel events, in ticks of the trace's clock; their first word has
- *			the same, but not before that of the record before
+ *	word 9		u64 time: of kernel events, in ticks of the trace's clock; their first
+ *			word has the same, but not before that of the record before
  *	word 10		u32 recid, s32 buffer: of events of a log file, which also have word 9
  *
  * Events of programs end behind word 8: so the size tells which words there are.

@@ -265,7 +265,8 @@ static int first_types(struct lkst_sink *o, struct tacho_buf *text)
 	for (uint32_t i = 0; !err && (s = tacho_stream_source(o->sink.config.stream, i)); i++) {
 		tacho_buf_reset(text);
 		if (s->ops->text && !s->ops->text(s, LKST_ETYPES_TEXT, text))
-			err = lkst_types_parse(&o->types, text->data, text->len, false, &o->sink.diag);
+			err = lkst_types_parse(&o->types, text->data, text->len, false,
+					       &o->sink.diag);
 	}
 	tacho_buf_reset(text);
 	lkst_types_text(&o->types, text);

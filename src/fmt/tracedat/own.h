@@ -55,8 +55,8 @@ void tacho_dat_own_put(uint32_t id, bool program, const char *name,
 void tacho_dat_own_put_task(int32_t tid, int32_t pid, struct tacho_buf *out);
 
 /*
- * Reads the len bytes of the option; memory from the arena, but for tasks.  What is not understood is passed
- * over.  0 or -ENOMEM.
+ * Reads the len bytes of the option; memory from the arena, but for tasks.  What is not understood
+ * is passed over.  0 or -ENOMEM.
  */
 int tacho_dat_own_parse(struct tacho_dat_own *own, const char *text, size_t len,
 			struct tacho_arena *arena);

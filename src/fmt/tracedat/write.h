@@ -89,8 +89,8 @@ int tacho_dat_writer_task(struct tacho_dat_writer *w, int32_t tid, int32_t pid,
 			  struct tacho_diag *d);
 
 /*
- * Says of the events whose names the file has another way (own.h) how many there are, and of the first
- * `max` what they are called there.
+ * Says of the events whose names the file has another way (own.h) how many there are, and of the
+ * first `max` what they are called there.
  */
 size_t tacho_dat_writer_renamed(const struct tacho_dat_writer *w, size_t max,
 				struct tacho_buf *out);
