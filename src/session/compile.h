@@ -2,7 +2,7 @@
 /*
  * compile.h - from the texts in a session's command table to what the engine runs.
  *
- * The traced process (src/probe/compile.c) and tools (command.c) do this alike;
+ * The traced process (src/runtime/compile.c) and tools (command.c) do this alike;
  * what differs is where types are found, whether histograms have maps, and what a
  * synthetic event does.  That is the owner's, in the first members of struct
  * tacho_compile.

@@ -277,7 +277,7 @@ def for_nobody(program):
     """A copy that others may run, wherever the original was built, and what its
     environment has to have."""
     there = os.path.join(base, "bin")
-    lib = os.path.join(os.path.dirname(TACHO), "src/probe/libtacho.so.0")
+    lib = os.path.join(os.path.dirname(TACHO), "src/runtime/libtacho.so.0")
     os.chmod(base, 0o755)
     os.makedirs(there, exist_ok=True)
     for path in program, lib:

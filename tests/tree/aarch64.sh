@@ -17,7 +17,7 @@ flags="-std=gnu11 -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -fPIC -fvisibility=hid
 bad=0
 for c in "$src"/src/base/*.c "$src"/src/sys/*.c "$src"/src/event/*.c \
 	 "$src"/src/engine/*.c "$src"/src/ring/*.c \
-	 "$src"/src/session/*.c "$src"/src/probe/*.c; do
+	 "$src"/src/session/*.c "$src"/src/runtime/*.c; do
 	$cc $flags -c "$c" -o "$work/$(echo "$c" | tr / _).o" 2>"$work/log" ||
 		{ bad=1; sed 's/^/# /' "$work/log" | head -10; }
 done
@@ -30,7 +30,7 @@ ok $? "the probe has sequences"
 if command -v qemu-aarch64-static >/dev/null || command -v qemu-aarch64 >/dev/null; then
 	qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64)
 	$cc $flags -I"$src/tests" -static -o "$work/test_probe" \
-		"$src/tests/probe/test_probe.c" "$work"/*.o -lpthread 2>"$work/log" &&
+		"$src/tests/runtime/test_probe.c" "$work"/*.o -lpthread 2>"$work/log" &&
 		timeout 120 "$qemu" "$work/test_probe" >"$work/out" 2>&1
 	ok $? "sessions and tracepoints under $(basename "$qemu") (plain lanes: it has no rseq)"
 	grep '^not ok' "$work/out" | sed 's/^/# /'

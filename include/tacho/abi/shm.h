@@ -142,7 +142,7 @@ struct tacho_proc_state {
  * A program that dropped privileges (setuid, chroot) can no longer create files, nor can its
  * children, but they inherit its mapping.  A child without a file therefore takes a seat in
  * the file of its ancestor: its own head and state words.  It maps the words over
- * those of its parent, at the addresses that its sites read.  src/probe/procmap.c.
+ * those of its parent, at the addresses that its sites read.  src/runtime/procmap.c.
  *
  *	seat i	one word, in the head page of the file: pid | state << 32
  *		struct tacho_proc and state words, at TACHO_PROC_SEAT(i)
@@ -261,7 +261,7 @@ struct tacho_types {
 
 /*
  * Filters, triggers and definitions of synthetic events and event probes, as text.
- * Each traced process compiles them for itself (src/probe/actions.h), so nothing in this
+ * Each traced process compiles them for itself (src/runtime/actions.h), so nothing in this
  * file is executed.
  *
  *	Tools edit under the registry's lock: seq odd, edit, seq even.  A command's

@@ -14,8 +14,8 @@
 #include "base/atomic.h"
 #include "base/digits.h"
 #include "base/text.h"
-#include "probe/maps.h"
-#include "probe/actions.h"
+#include "runtime/maps.h"
+#include "runtime/actions.h"
 #include "sys/clock.h"
 #include "sys/mapping.h"
 
@@ -33,7 +33,7 @@ struct block {
 	size_t len;
 	uint32_t nr;
 	/* the file of the mapping before: its head has the build id */
-	struct probe_map head;
+	struct runtime_map head;
 	char id[2 * ID_MAX + 64];
 	char path[PATH_SIZE];
 	unsigned char notes[NOTES_MAX];
@@ -99,7 +99,7 @@ static bool id_of_notes(const unsigned char *p, size_t len, size_t align, char *
 }
 
 /* Reads the notes that the head of a mapped file names. */
-static bool id_of_memory(struct block *b, const struct probe_map *m)
+static bool id_of_memory(struct block *b, const struct runtime_map *m)
 {
 	uint64_t size = m->end - m->start;
 	Elf64_Ehdr head;
@@ -126,7 +126,7 @@ static bool id_of_memory(struct block *b, const struct probe_map *m)
 }
 
 /* Without a build id: what tells a file from the one that comes in its place. */
-static void id_of_file(struct block *b, const struct probe_map *m)
+static void id_of_file(struct block *b, const struct runtime_map *m)
 {
 	char *p = b->id;
 	struct stat st;
@@ -147,13 +147,13 @@ static void id_of_file(struct block *b, const struct probe_map *m)
 	*p = '\0';
 }
 
-static bool same_file(const struct probe_map *a, const struct probe_map *b)
+static bool same_file(const struct runtime_map *a, const struct runtime_map *b)
 {
 	return a->inode == b->inode && a->dev_major == b->dev_major &&
 	       a->dev_minor == b->dev_minor;
 }
 
-static bool put_map(const struct probe_map *m, void *arg)
+static bool put_map(const struct runtime_map *m, void *arg)
 {
 	struct block *b = arg;
 
@@ -189,7 +189,7 @@ static int make_block(struct block *b, uint64_t ticks, uint64_t *what)
 
 	/* a line of its own, whatever a full file system cut off before it */
 	put(b, "\nprocess ", 9);
-	put_decimal(b, (uint64_t)tacho_probe.pid, ' ');
+	put_decimal(b, (uint64_t)tacho_runtime.pid, ' ');
 	put_decimal(b, ticks, '\n');
 	from = b->len;
 	err = tacho_maps_each(put_map, b);
@@ -201,7 +201,7 @@ static int make_block(struct block *b, uint64_t ticks, uint64_t *what)
 
 /* ---- the session's file ---- */
 
-static int append(const struct probe_session *s, const char *text, size_t len)
+static int append(const struct runtime_session *s, const char *text, size_t len)
 {
 	char path[TACHO_PATH_MAX + 16];
 	size_t n = strnlen(s->view.ring.path, TACHO_PATH_MAX);
@@ -227,7 +227,7 @@ static int append(const struct probe_session *s, const char *text, size_t len)
 	return err;
 }
 
-static int tell(struct probe_session *s)
+static int tell(struct runtime_session *s)
 {
 	struct block *b = tacho_shm_private(sizeof(*b));
 	uint64_t what;
@@ -246,7 +246,7 @@ static int tell(struct probe_session *s)
 	return err;
 }
 
-bool tacho_objects_tell(struct probe_session *s)
+bool tacho_objects_tell(struct runtime_session *s)
 {
 	int saved = errno;
 	uint32_t idle = 0;
@@ -255,7 +255,7 @@ bool tacho_objects_tell(struct probe_session *s)
 	if (!tacho_cas_acq_rel(&s->telling, &idle, 1))	/* [announcing] */
 		return false;
 	if (!tacho_attach_may_map() || tell(s))
-		(void)tacho_add_relaxed(&tacho_probe.proc->lost_stack, 1);
+		(void)tacho_add_relaxed(&tacho_runtime.proc->lost_stack, 1);
 	tacho_store_release(&s->telling, 0);	/* [announcing] */
 	errno = saved;
 	return true;
@@ -265,7 +265,7 @@ void tacho_objects_loaded(void)
 {
 	for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
 		/* [session] */
-		struct probe_session *s = tacho_load_acquire(&tacho_probe.session[bit]);
+		struct runtime_session *s = tacho_load_acquire(&tacho_runtime.session[bit]);
 
 		if (s && tacho_load_relaxed(&s->tells))
 			(void)tacho_objects_tell(s);
@@ -315,7 +315,7 @@ static uint64_t object_key(uint64_t addr, uint64_t *start, uint64_t *end)
 #endif
 
 /* Whether an address is in an object that was not told; notes those that are. */
-static bool look_at(struct probe_session *s, const uint64_t *addr, uint32_t n,
+static bool look_at(struct runtime_session *s, const uint64_t *addr, uint32_t n,
 		    bool note)
 {
 	uint64_t start = 0, end = 0, key;
@@ -333,7 +333,7 @@ static bool look_at(struct probe_session *s, const uint64_t *addr, uint32_t n,
 	return false;
 }
 
-void tacho_objects_check(struct probe_session *s, const uint64_t *addr, uint32_t n)
+void tacho_objects_check(struct runtime_session *s, const uint64_t *addr, uint32_t n)
 {
 	if (tacho_likely(!look_at(s, addr, n, false)))
 		return;
@@ -343,11 +343,11 @@ void tacho_objects_check(struct probe_session *s, const uint64_t *addr, uint32_t
 }
 
 /* "child PID PARENT TICKS": all is where it was in the parent. */
-static int tell_child(const struct probe_session *s, int32_t parent)
+static int tell_child(const struct runtime_session *s, int32_t parent)
 {
 	char text[96] = "\nchild ", *p = text + 7;
 
-	p = tacho_digits(p, (uint64_t)tacho_probe.pid);
+	p = tacho_digits(p, (uint64_t)tacho_runtime.pid);
 	*p++ = ' ';
 	p = tacho_digits(p, (uint64_t)parent);
 	*p++ = ' ';
@@ -359,7 +359,7 @@ static int tell_child(const struct probe_session *s, int32_t parent)
 void tacho_objects_fork(int32_t parent)
 {
 	for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
-		struct probe_session *s = tacho_probe.session[bit];
+		struct runtime_session *s = tacho_runtime.session[bit];
 
 		if (!s)
 			continue;

@@ -12,15 +12,15 @@
  * the kernel, as memory that another thread unmaps is an error there.  errno is not
  * preserved here; the callers outside of this folder's inside do that.
  */
-#ifndef TACHO_PROBE_MAPS_H
-#define TACHO_PROBE_MAPS_H
+#ifndef TACHO_RUNTIME_MAPS_H
+#define TACHO_RUNTIME_MAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* A mapping of a file. */
-struct probe_map {
+struct runtime_map {
 	uint64_t start, end, offset;
 	uint64_t dev_major, dev_minor, inode;
 	bool code;		/* executable */
@@ -30,10 +30,10 @@ struct probe_map {
 };
 
 /* Returns whether to go on. */
-typedef bool probe_map_fn(const struct probe_map *m, void *arg);
+typedef bool runtime_map_fn(const struct runtime_map *m, void *arg);
 
 /* Calls fn for each mapping of a file, by address.  0 or -errno. */
-int tacho_maps_each(probe_map_fn *fn, void *arg);
+int tacho_maps_each(runtime_map_fn *fn, void *arg);
 
 /* Copies our own memory; false when not all of it is there. */
 bool tacho_memory_read(uint64_t addr, void *to, size_t size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* This process's own mappings of files, by system calls only. */
-#include "probe/maps.h"
+#include "runtime/maps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/scan.h"
-#include "probe/actions.h"
+#include "runtime/actions.h"
 #include "sys/mapping.h"
 
 /* A line is as long as a path, most of whose bytes may be escaped. */
@@ -39,7 +39,7 @@ static uint64_t take_number(const char **s, const char *end, unsigned int base)
 }
 
 /* "7f00-7f10 r-xp 00001000 08:01 4711      /lib/x.so"; false: of no file. */
-static bool parse_line(const char *s, const char *end, struct probe_map *m)
+static bool parse_line(const char *s, const char *end, struct runtime_map *m)
 {
 	static const char deleted[] = " (deleted)";
 	size_t n = sizeof(deleted) - 1;
@@ -65,10 +65,10 @@ static bool parse_line(const char *s, const char *end, struct probe_map *m)
 }
 
 /* Hands out the whole lines of a window; how many bytes they were. */
-static size_t each_line(const char *window, size_t len, probe_map_fn *fn,
+static size_t each_line(const char *window, size_t len, runtime_map_fn *fn,
 			void *arg, bool *go_on)
 {
-	struct probe_map m;
+	struct runtime_map m;
 	size_t at = 0;
 
 	while (*go_on && at < len) {
@@ -84,7 +84,7 @@ static size_t each_line(const char *window, size_t len, probe_map_fn *fn,
 	return at;
 }
 
-int tacho_maps_each(probe_map_fn *fn, void *arg)
+int tacho_maps_each(runtime_map_fn *fn, void *arg)
 {
 	char *window = tacho_shm_private(WINDOW);
 	size_t len = 0, used;

@@ -15,8 +15,8 @@
 
 #include "base/atomic.h"
 #include "base/text.h"
-#include "probe/events.h"
-#include "probe/actions.h"
+#include "runtime/events.h"
+#include "runtime/actions.h"
 #include "ring/read.h"
 #include "session/command.h"
 #include "unit/test.h"
@@ -595,7 +595,7 @@ static void keep_stack(const uint64_t *record, void *arg)
 	const unsigned char *raw = (const unsigned char *)(record + 1);
 
 	to[0] = (word >> 16) / 8;
-	if (to[0] <= PROBE_STACK_MAX)
+	if (to[0] <= RUNTIME_STACK_MAX)
 		memcpy(to + 1, raw + (word & 0xffff), to[0] * 8);
 }
 
@@ -611,7 +611,7 @@ static bool calls(const uint64_t *stack, void (*fn)(void))
 
 __attribute__((noinline)) static void test_stack(void)
 {
-	uint64_t stack[PROBE_STACK_MAX + 1] = { 0 };
+	uint64_t stack[RUNTIME_STACK_MAX + 1] = { 0 };
 	struct tacho_session s;
 
 	make(&s, "stack");
@@ -631,8 +631,8 @@ __attribute__((noinline)) static void test_stack(void)
 /* Frame pointers that lead anywhere: the walk ends, and nothing faults. */
 static void test_bad_stack(void)
 {
-	uint64_t frame[64][2], addr[PROBE_STACK_MAX];
-	struct probe_place place = { frame, NULL };
+	uint64_t frame[64][2], addr[RUNTIME_STACK_MAX];
+	struct runtime_place place = { frame, NULL };
 	uint64_t *edge = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -641,21 +641,21 @@ static void test_bad_stack(void)
 		frame[i][1] = (uint64_t)i + 1000;
 	}
 	/* a ring ends where it turns back; the first record is our own */
-	CHECK_EQ(tacho_stack_walk(&place, addr, PROBE_STACK_MAX), 63);
+	CHECK_EQ(tacho_stack_walk(&place, addr, RUNTIME_STACK_MAX), 63);
 	CHECK_EQ(addr[0], 1001);
 	CHECK_EQ(addr[62], 1063);
 	CHECK_EQ(tacho_stack_walk(&place, addr, 5), 5);
 	frame[3][0] = UINT64_MAX - 7;
-	CHECK_EQ(tacho_stack_walk(&place, addr, PROBE_STACK_MAX), 3);
+	CHECK_EQ(tacho_stack_walk(&place, addr, RUNTIME_STACK_MAX), 3);
 	frame[3][0] = (uint64_t)(uintptr_t)frame[4] + 1;
-	CHECK_EQ(tacho_stack_walk(&place, addr, PROBE_STACK_MAX), 3);
+	CHECK_EQ(tacho_stack_walk(&place, addr, RUNTIME_STACK_MAX), 3);
 	munmap((char *)edge + 4096, 4096);
 	frame[1][0] = (uint64_t)(uintptr_t)(edge + 511);
 	if (edge > frame[0])
-		CHECK_EQ(tacho_stack_walk(&place, addr, PROBE_STACK_MAX), 1);
+		CHECK_EQ(tacho_stack_walk(&place, addr, RUNTIME_STACK_MAX), 1);
 	munmap(edge, 4096);
 	place.frame = NULL;
-	CHECK_EQ(tacho_stack_walk(&place, addr, PROBE_STACK_MAX), 0);
+	CHECK_EQ(tacho_stack_walk(&place, addr, RUNTIME_STACK_MAX), 0);
 }
 
 /* ---- histograms ---- */

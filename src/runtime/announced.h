@@ -7,25 +7,25 @@
  *
  * Any number of threads; who loses a race tells once more.
  */
-#ifndef TACHO_PROBE_ANNOUNCED_H
-#define TACHO_PROBE_ANNOUNCED_H
+#ifndef TACHO_RUNTIME_ANNOUNCED_H
+#define TACHO_RUNTIME_ANNOUNCED_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/atomic.h"
 
-#define PROBE_ANNOUNCED	256u	/* keys; a power of two */
-#define PROBE_ANNOUNCED_WAYS	32u	/* places of one */
+#define RUNTIME_ANNOUNCED	256u	/* keys; a power of two */
+#define RUNTIME_ANNOUNCED_WAYS	32u	/* places of one */
 
 static inline uint64_t *announced_place(uint64_t *announced, uint64_t key, uint32_t way)
 {
-	return &announced[((key >> 32) + way) & (PROBE_ANNOUNCED - 1)];
+	return &announced[((key >> 32) + way) & (RUNTIME_ANNOUNCED - 1)];
 }
 
 static inline bool announced_has(uint64_t *announced, uint64_t key)
 {
-	for (uint32_t way = 0; way < PROBE_ANNOUNCED_WAYS; way++) {
+	for (uint32_t way = 0; way < RUNTIME_ANNOUNCED_WAYS; way++) {
 		uint64_t at = tacho_load_relaxed(announced_place(announced, key, way));
 
 		if (at == key || !at)
@@ -37,7 +37,7 @@ static inline bool announced_has(uint64_t *announced, uint64_t key)
 /* key: not 0.  Where all its places are taken, the first one's has to go. */
 static inline void announced_add(uint64_t *announced, uint64_t key)
 {
-	for (uint32_t way = 0; way < PROBE_ANNOUNCED_WAYS; way++) {
+	for (uint32_t way = 0; way < RUNTIME_ANNOUNCED_WAYS; way++) {
 		uint64_t *place = announced_place(announced, key, way);
 		uint64_t at = tacho_load_relaxed(place);
 
@@ -51,7 +51,7 @@ static inline void announced_add(uint64_t *announced, uint64_t key)
 
 static inline void announced_clear(uint64_t *announced)
 {
-	for (uint32_t i = 0; i < PROBE_ANNOUNCED; i++)
+	for (uint32_t i = 0; i < RUNTIME_ANNOUNCED; i++)
 		tacho_store_relaxed(&announced[i], 0);
 }
 

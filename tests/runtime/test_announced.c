@@ -2,19 +2,19 @@
 /* The set of objects that a session was told of: objects with one place stay in it. */
 #include "unit/test.h"
 
-#include "probe/announced.h"
+#include "runtime/announced.h"
 
 static void test_announced(void)
 {
-	static uint64_t announced[PROBE_ANNOUNCED];
+	static uint64_t announced[RUNTIME_ANNOUNCED];
 	uint32_t missing = 0;
 
 	CHECK(!announced_has(announced, 1));
 	/* 20 objects of one place, and the last one of them next to the end */
-	for (uint64_t place = 0; place < PROBE_ANNOUNCED; place += PROBE_ANNOUNCED - 1)
+	for (uint64_t place = 0; place < RUNTIME_ANNOUNCED; place += RUNTIME_ANNOUNCED - 1)
 		for (uint64_t i = 1; i <= 10; i++)
 			announced_add(announced, place << 32 | i);
-	for (uint64_t place = 0; place < PROBE_ANNOUNCED; place += PROBE_ANNOUNCED - 1)
+	for (uint64_t place = 0; place < RUNTIME_ANNOUNCED; place += RUNTIME_ANNOUNCED - 1)
 		for (uint64_t i = 1; i <= 10; i++)
 			missing += !announced_has(announced, place << 32 | i);
 	CHECK_EQ(missing, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* One hit of an event that has commands, and when its actions are recompiled. */
-#include "probe/actions.h"
+#include "runtime/actions.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,12 +18,12 @@
 
 /* ---- the current actions ---- */
 
-const struct probe_actions *tacho_actions_recompile(struct probe_session *s,
+const struct runtime_actions *tacho_actions_recompile(struct runtime_session *s,
 						uint32_t index)
 {
-	struct probe_actions *old = tacho_load_acquire(&s->actions[index]);	/* [actions] */
+	struct runtime_actions *old = tacho_load_acquire(&s->actions[index]);	/* [actions] */
 	uint32_t seq = tacho_load_relaxed(&s->view.commands->seq);
-	struct probe_actions *p;
+	struct runtime_actions *p;
 	uint32_t idle = 0;
 
 	/* half edited: what is there is good until it is done */
@@ -35,7 +35,7 @@ const struct probe_actions *tacho_actions_recompile(struct probe_session *s,
 	if (!tacho_attach_may_map() ||
 	    !tacho_cas_acq_rel(&s->compiling, &idle, 1)) {	/* [compiling] */
 		if (!old)
-			(void)tacho_add_relaxed(&tacho_probe.proc->lost_program, 1);
+			(void)tacho_add_relaxed(&tacho_runtime.proc->lost_program, 1);
 		return old;
 	}
 	p = tacho_actions_compile(s, index);
@@ -52,18 +52,18 @@ const struct probe_actions *tacho_actions_recompile(struct probe_session *s,
 }
 
 /* Those that waited for an event that has come. */
-static void recompile_partial(struct probe_session *s, uint32_t last)
+static void recompile_partial(struct runtime_session *s, uint32_t last)
 {
 	for (uint32_t i = 1; i <= last; i++) {
 		/* [actions] */
-		const struct probe_actions *p = tacho_load_acquire(&s->actions[i]);
+		const struct runtime_actions *p = tacho_load_acquire(&s->actions[i]);
 
 		if (p && p->partial)
 			(void)tacho_actions_recompile(s, i);
 	}
 }
 
-void tacho_actions_prepare(struct probe_session *s, uint32_t first,
+void tacho_actions_prepare(struct runtime_session *s, uint32_t first,
 			   uint32_t last)
 {
 	for (uint32_t i = first; i <= last; i++)
@@ -74,9 +74,9 @@ void tacho_actions_prepare(struct probe_session *s, uint32_t first,
 }
 
 /* All that are there are made again, whatever they were made of. */
-static void recompile_all(struct probe_session *s)
+static void recompile_all(struct runtime_session *s)
 {
-	uint32_t n = tacho_load_relaxed(&tacho_probe.proc->nr_events);
+	uint32_t n = tacho_load_relaxed(&tacho_runtime.proc->nr_events);
 
 	for (uint32_t i = 1; i <= n; i++)
 		if (tacho_load_relaxed(&s->actions[i]))
@@ -87,9 +87,9 @@ void tacho_actions_loaded(void)
 {
 	for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
 		/* [session] */
-		struct probe_session *s = tacho_load_acquire(&tacho_probe.session[bit]);
+		struct runtime_session *s = tacho_load_acquire(&tacho_runtime.session[bit]);
 
-		if (s && tacho_load_relaxed(&tacho_probe.functions))
+		if (s && tacho_load_relaxed(&tacho_runtime.functions))
 			recompile_all(s);
 	}
 }
@@ -97,14 +97,14 @@ void tacho_actions_loaded(void)
 /* ---- a hit ---- */
 
 struct hit {
-	struct probe_session *s;
-	const struct probe_actions *p;
-	const struct probe_place *place;	/* NULL: a synthetic event */
+	struct runtime_session *s;
+	const struct runtime_actions *p;
+	const struct runtime_place *place;	/* NULL: a synthetic event */
 	struct tacho_rec rec;
 };
 
 /* The clock's own value in ns. */
-static uint64_t clock_ns(const struct probe_session *s)
+static uint64_t clock_ns(const struct runtime_session *s)
 {
 	__extension__ typedef unsigned __int128 u128;
 	uint64_t ticks = tacho_clock_read(s->view.ring.clock);
@@ -113,7 +113,7 @@ static uint64_t clock_ns(const struct probe_session *s)
 }
 
 /* One of the hits that a trigger's count allows. */
-static bool take_count(const struct probe_trigger *t)
+static bool take_count(const struct runtime_trigger *t)
 {
 	uint64_t *left = &t->command->left;
 	uint64_t n = tacho_load_relaxed(left);
@@ -128,8 +128,8 @@ static bool take_count(const struct probe_trigger *t)
 	return true;
 }
 
-static void switch_session(struct probe_session *s,
-			   const struct probe_trigger *t, bool on)
+static void switch_session(struct runtime_session *s,
+			   const struct runtime_trigger *t, bool on)
 {
 	uint32_t from = on ? TACHO_STATE_STOPPED : TACHO_STATE_RECORDING;
 
@@ -138,15 +138,15 @@ static void switch_session(struct probe_session *s,
 		tacho_view_run(&s->view, on);
 }
 
-static void switch_soft(const struct probe_trigger *t, uint32_t disabled)
+static void switch_soft(const struct runtime_trigger *t, uint32_t disabled)
 {
 	if (!tacho_load_relaxed(t->soft) != !disabled && take_count(t))
 		tacho_store_relaxed(t->soft, disabled);
 }
 
-static void switch_hists(const struct probe_trigger *t, bool paused)
+static void switch_hists(const struct runtime_trigger *t, bool paused)
 {
-	const struct probe_target *target;
+	const struct runtime_target *target;
 
 	if (!t->targets || tacho_hist_paused(t->targets->hist) == paused ||
 	    !take_count(t))
@@ -168,11 +168,11 @@ static const char stack_type[] =
 	STACK_TYPE("__data_loc unsigned long[] caller", 8, 4) "0;\n\n"
 	"print fmt: \"<user stack trace>\\n%s\", __get_stacktrace(caller)\n";
 
-static TACHO_NOINLINE void write_stack(struct probe_session *s,
-				       const struct probe_place *place)
+static TACHO_NOINLINE void write_stack(struct runtime_session *s,
+				       const struct runtime_place *place)
 {
-	uint64_t raw[2 + PROBE_STACK_MAX];
-	uint32_t n = place ? tacho_stack_walk(place, raw + 2, PROBE_STACK_MAX) : 0;
+	uint64_t raw[2 + RUNTIME_STACK_MAX];
+	uint32_t n = place ? tacho_stack_walk(place, raw + 2, RUNTIME_STACK_MAX) : 0;
 	int id = (int)tacho_load_relaxed(&s->stack_id);
 
 	if (n)
@@ -185,12 +185,12 @@ static TACHO_NOINLINE void write_stack(struct probe_session *s,
 	raw[0] = tacho_self.common | TACHO_COMMON_TYPE((uint64_t)id);
 	raw[1] = 16 | n * 8 << 16;
 	if (!n || id <= 0 || tacho_ring_write(&s->view.ring, raw, 2 + n))
-		(void)tacho_add_relaxed(&tacho_probe.proc->lost_stack, 1);
+		(void)tacho_add_relaxed(&tacho_runtime.proc->lost_stack, 1);
 }
 
-static void run_eprobe(const struct hit *h, const struct probe_eprobe *made);
+static void run_eprobe(const struct hit *h, const struct runtime_eprobe *made);
 
-static void run_trigger(const struct hit *h, const struct probe_trigger *t)
+static void run_trigger(const struct hit *h, const struct runtime_trigger *t)
 {
 	if (t->eprobe) {
 		run_eprobe(h, t->eprobe);
@@ -227,7 +227,7 @@ static void run_trigger(const struct hit *h, const struct probe_trigger *t)
 enum phase { E1, E3, E4 };
 
 /* A snapshot has the event in it if the record was made before E1, as in the kernel. */
-static enum phase phase_of(const struct probe_actions *p, const struct probe_trigger *t)
+static enum phase phase_of(const struct runtime_actions *p, const struct runtime_trigger *t)
 {
 	if (t->cmd == TACHO_TRIGGER_STACKTRACE || t->cmd == TACHO_TRIGGER_TRACEOFF ||
 	    (t->cmd == TACHO_TRIGGER_SNAPSHOT && p->looks))
@@ -235,7 +235,7 @@ static enum phase phase_of(const struct probe_actions *p, const struct probe_tri
 	return t->hist || t->eprobe ? E3 : E1;
 }
 
-static void run_phase(const struct hit *h, const struct probe_trigger *t,
+static void run_phase(const struct hit *h, const struct runtime_trigger *t,
 		      enum phase phase)
 {
 	if (phase_of(h->p, t) == phase &&
@@ -255,7 +255,7 @@ static void run_oldest_first(const struct hit *h, enum phase phase)
 		run_phase(h, &h->p->trigger[i], phase);
 }
 
-static bool is_recording(const struct probe_session *s)
+static bool is_recording(const struct runtime_session *s)
 {
 	return tacho_load_relaxed(&s->view.ctl->state) == TACHO_STATE_RECORDING;
 }
@@ -279,7 +279,7 @@ static bool run_before(const struct hit *h)
 /* E1 to E4. */
 static int run_hit(struct hit *h, const uint64_t *raw)
 {
-	const struct probe_actions *p = h->p;
+	const struct runtime_actions *p = h->p;
 	int err = 0;
 
 	if (run_before(h) &&
@@ -306,7 +306,7 @@ static TACHO_NOINLINE int run_hit_stack(struct hit *h, const uint64_t *raw)
 
 static int run_actions(struct hit *h, const uint64_t *raw, size_t len)
 {
-	const struct probe_actions *p = h->p;
+	const struct runtime_actions *p = h->p;
 
 	tacho_actions_rec(&h->rec, raw, len);
 	if (p->needs_time)
@@ -317,19 +317,19 @@ static int run_actions(struct hit *h, const uint64_t *raw, size_t len)
 }
 
 /* There are no actions and none can be compiled now: what the rules say. */
-static TACHO_COLD bool rules_enable(const struct probe_session *s, uint32_t index)
+static TACHO_COLD bool rules_enable(const struct runtime_session *s, uint32_t index)
 {
 	char name[TACHO_RULE_MAX];
 	uint32_t len;
 	const char *text = tacho_procmap_text(index, &len);
 
 	tacho_type_text_name(text, len, name, sizeof(name));
-	return tacho_view_decide(&s->view, name, tacho_probe.pid).enabled;
+	return tacho_view_decide(&s->view, name, tacho_runtime.pid).enabled;
 }
 
-int tacho_actions_hit(struct probe_session *s, const struct probe_actions *p,
+int tacho_actions_hit(struct runtime_session *s, const struct runtime_actions *p,
 		      uint32_t index, const uint64_t *raw, size_t len,
-		      const struct probe_place *place)
+		      const struct runtime_place *place)
 {
 	struct hit h = { .s = s, .p = p, .place = place };
 	uint32_t depth = tacho_self.depth;
@@ -359,7 +359,7 @@ void tacho_actions_snapshot(void *arg, const struct tacho_rec *cause)
 }
 
 /* A synthetic event is a hit like any other. */
-static void hit_synth(struct probe_session *s, const struct probe_actions *p,
+static void hit_synth(struct runtime_session *s, const struct runtime_actions *p,
 		      uint64_t *raw, uint32_t len, const struct tacho_rec *cause)
 {
 	struct hit h = { .s = s, .p = p };
@@ -382,9 +382,9 @@ static void hit_synth(struct probe_session *s, const struct probe_actions *p,
 
 /* ---- event probes ---- */
 
-static void run_eprobe(const struct hit *h, const struct probe_eprobe *made)
+static void run_eprobe(const struct hit *h, const struct runtime_eprobe *made)
 {
-	const struct probe_actions *p = made->program;
+	const struct runtime_actions *p = made->program;
 	uint64_t small[SYNTH_STACK / 8];
 	bool is_small = made->eprobe->most <= sizeof(small);
 	uint64_t *raw = is_small ? small : tacho_scratch_take();
@@ -403,7 +403,7 @@ static void run_eprobe(const struct hit *h, const struct probe_eprobe *made)
 
 /* ---- synthetic events ---- */
 
-static const struct probe_actions *synth_program(const struct tacho_compile *c,
+static const struct runtime_actions *synth_program(const struct tacho_compile *c,
 						 const struct tacho_synth *synth)
 {
 	const struct tacho_made_synth *s = c->synths;
@@ -418,8 +418,8 @@ void tacho_actions_synth(void *arg, const struct tacho_synth *synth,
 			 const struct tacho_rec *cause)
 {
 	const struct tacho_compile *c = arg;
-	const struct probe_actions *p = synth_program(c, synth);
-	struct probe_session *s = c->owner;
+	const struct runtime_actions *p = synth_program(c, synth);
+	struct runtime_session *s = c->owner;
 	uint64_t small[SYNTH_STACK / 8];
 	uint64_t *raw = small;
 	uint32_t len;

@@ -24,8 +24,8 @@
 
 #include "base/atomic.h"
 #include "base/inject.h"
-#include "probe/events.h"
-#include "probe/probe.h"
+#include "runtime/events.h"
+#include "runtime/runtime.h"
 #include "ring/read.h"
 #include "session/remark.h"
 #include "session/session.h"
@@ -233,7 +233,7 @@ static void test_types_full(void)
 /* A process with all the events it can have, and one more. */
 static void events_full(void)
 {
-	uint32_t n = TACHO_EVENTS_MAX + 1 - tacho_probe.proc->nr_events;
+	uint32_t n = TACHO_EVENTS_MAX + 1 - tacho_runtime.proc->nr_events;
 	struct tacho_event *ev = calloc(n, sizeof(*ev));
 	struct tacho_event **list = calloc(n, sizeof(*list));
 	char (*name)[16] = calloc(n, sizeof(*name));
@@ -253,8 +253,8 @@ static void events_full(void)
 	o.events = list;
 	o.events_end = list + n;
 	CHECK_EQ(tacho_object_register(&o), -ENOSPC);
-	CHECK_EQ(tacho_probe.proc->nr_events, TACHO_EVENTS_MAX);
-	CHECK_EQ(tacho_probe.proc->lost_events, 1);
+	CHECK_EQ(tacho_runtime.proc->nr_events, TACHO_EVENTS_MAX);
+	CHECK_EQ(tacho_runtime.proc->lost_events, 1);
 	CHECK(!(ev[n - 1].flags & TACHO_EVENT_LIVE));
 	CHECK_EQ(make(&s, "big", 1 << 20, NULL), 0);
 	CHECK_EQ(tacho_session_rule(&s, true, name[n - 2], &matched, NULL), 0);
@@ -323,7 +323,7 @@ static void test_cycles(void)
 	ev.name = "cycle";
 	CHECK_EQ(make(&s, "cycle", 1 << 20, NULL), 0);
 	CHECK_EQ(tacho_session_rule(&s, true, "cycle", NULL, NULL), 0);
-	before = tacho_probe.proc->nr_events;
+	before = tacho_runtime.proc->nr_events;
 	for (int i = 0; i < 500; i++) {
 		CHECK_EQ(tacho_object_register(&o), 0);
 		CHECK_EQ(tacho_object_register(&o), 0);
@@ -332,7 +332,7 @@ static void test_cycles(void)
 		tacho_object_unregister(&o);
 		hit(&ev, 0, i);
 	}
-	CHECK_EQ(tacho_probe.proc->nr_events, before + 1);
+	CHECK_EQ(tacho_runtime.proc->nr_events, before + 1);
 	CHECK_EQ(written(&s), 500);
 	CHECK_EQ(tacho_session_destroy(&s, NULL), 0);
 }
@@ -354,14 +354,14 @@ static void no_descriptors(void)
 	none.rlim_cur = (rlim_t)(fd < 0 ? 0 : fd);
 	close(fd);
 	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
-	lost_map = tacho_probe.proc->lost_map;
+	lost_map = tacho_runtime.proc->lost_map;
 	errno = 4711;
 	for (int i = 0; i < 10; i++)
 		hit(&event_count, 0, i);
 	CHECK_EQ(errno, 4711);
 	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 	CHECK_EQ(written(&s), 0);
-	CHECK(tacho_probe.proc->lost_map > lost_map);
+	CHECK(tacho_runtime.proc->lost_map > lost_map);
 	hit(&event_count, 0, 0);
 	CHECK_EQ(written(&s), 1);
 	CHECK_EQ(tacho_session_destroy(&s, NULL), 0);

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "probe/actions.h"
+#include "runtime/actions.h"
 #include "ring/write.h"
 #include "sys/mapping.h"
 
-__thread struct probe_self tacho_self
+__thread struct runtime_self tacho_self
 	__attribute__((tls_model("initial-exec")));
 
 /* Whether a type has a field that is a pointer: "\tfield:void * fn;". */
@@ -23,7 +23,7 @@ static TACHO_COLD bool has_pointer(const char *text, uint32_t len)
 }
 
 /* The id of an event's type in a session; 0 when it cannot be had. */
-static TACHO_COLD uint16_t learn_id(struct probe_session *s, uint32_t index)
+static TACHO_COLD uint16_t learn_id(struct runtime_session *s, uint32_t index)
 {
 	uint32_t len;
 	const char *text = tacho_procmap_text(index, &len);
@@ -39,22 +39,22 @@ static TACHO_COLD uint16_t learn_id(struct probe_session *s, uint32_t index)
 }
 
 /* Tells a session who this thread is. */
-static TACHO_COLD void introduce(struct probe_session *s, uint32_t bit)
+static TACHO_COLD void introduce(struct runtime_session *s, uint32_t bit)
 {
 	char comm[16] = "";
 	int saved = errno;
 
 	(void)prctl(PR_GET_NAME, comm);
 	errno = saved;
-	tacho_tasks_put(s->view.ctl, tacho_self.tid, tacho_probe.pid, comm);
+	tacho_tasks_put(s->view.ctl, tacho_self.tid, tacho_runtime.pid, comm);
 	tacho_self.serial[bit] = s->serial;
 }
 
 /* Whatever must be known before an event can be written to a session. */
-static TACHO_COLD struct probe_session *
+static TACHO_COLD struct runtime_session *
 prepare(const struct tacho_event *ev, uint32_t bit, uint16_t *id)
 {
-	struct probe_session *s = tacho_attach(bit);
+	struct runtime_session *s = tacho_attach(bit);
 
 	/* a dead one learns no types, and another may have its bit by now */
 	if (s && tacho_load_relaxed(&s->view.ctl->state) == TACHO_STATE_DEAD) {
@@ -76,7 +76,7 @@ prepare(const struct tacho_event *ev, uint32_t bit, uint16_t *id)
 
 /* Not recording: stopped, or dead and perhaps followed by another session. */
 static TACHO_COLD void refused(const struct tacho_event *ev, uint32_t bit,
-			       struct probe_session *s, uint64_t *raw,
+			       struct runtime_session *s, uint64_t *raw,
 			       uint64_t words)
 {
 	uint16_t id;
@@ -98,7 +98,7 @@ static TACHO_COLD void lose_big(const struct tacho_event *ev, uint64_t mask)
 
 	for (; mask; mask &= mask - 1) {
 		uint32_t bit = (uint32_t)__builtin_ctzll(mask);
-		struct probe_session *s = prepare(ev, bit, &id);
+		struct runtime_session *s = prepare(ev, bit, &id);
 
 		if (s && tacho_load_relaxed(&s->view.ctl->state) ==
 			 TACHO_STATE_RECORDING)
@@ -108,11 +108,11 @@ static TACHO_COLD void lose_big(const struct tacho_event *ev, uint64_t mask)
 
 /* The whole way in one session; true when the event may remember it. */
 static bool emit_to(const struct tacho_event *ev, uint32_t bit, uint64_t *raw,
-		    size_t len, const struct probe_place *place)
+		    size_t len, const struct runtime_place *place)
 {
 	uint64_t program = tacho_load_relaxed(&ev->state[1]) >> bit & 1;
 	uint16_t id;
-	struct probe_session *s = prepare(ev, bit, &id);
+	struct runtime_session *s = prepare(ev, bit, &id);
 	int err;
 
 	if (!s)
@@ -133,7 +133,7 @@ static bool emit_to(const struct tacho_event *ev, uint32_t bit, uint64_t *raw,
  * program.
  */
 static TACHO_NOINLINE void emit_rare(struct tacho_event *ev, uint64_t *raw,
-				     size_t len, const struct probe_place *place,
+				     size_t len, const struct runtime_place *place,
 				     uint64_t only)
 {
 	uint64_t mask = tacho_load_relaxed(ev->state);
@@ -153,11 +153,11 @@ static TACHO_NOINLINE void emit_rare(struct tacho_event *ev, uint64_t *raw,
 	}
 	for (uint64_t left = mask & only; left; left &= left - 1) {
 		uint32_t bit = (uint32_t)__builtin_ctzll(left);
-		struct probe_session *s;
+		struct runtime_session *s;
 
 		if (!emit_to(ev, bit, raw, len, place))
 			continue;
-		s = tacho_load_acquire(&tacho_probe.session[bit]);	/* [session] */
+		s = tacho_load_acquire(&tacho_runtime.session[bit]);	/* [session] */
 		if (s && mask == s->mask && tacho_load_relaxed(&ev->session) != s)
 			tacho_store_release(&ev->session, s);	/* [event-session] */
 	}
@@ -177,11 +177,11 @@ static TACHO_NOINLINE void emit_rare(struct tacho_event *ev, uint64_t *raw,
  *
  * Returns the session and the common fields, or NULL: emit_rare().
  */
-static TACHO_ALWAYS_INLINE struct probe_session *
+static TACHO_ALWAYS_INLINE struct runtime_session *
 known(const struct tacho_event *ev, uint64_t *common)
 {
 	/* what it points to is complete */
-	struct probe_session *s = tacho_load_acquire(&ev->session);	/* [event-session] */
+	struct runtime_session *s = tacho_load_acquire(&ev->session);	/* [event-session] */
 	const uint64_t *state = tacho_load_relaxed(&ev->state);
 	uint64_t id;
 
@@ -200,11 +200,11 @@ known(const struct tacho_event *ev, uint64_t *common)
  */
 static TACHO_ALWAYS_INLINE bool
 emit_actions(const struct tacho_event *ev, uint64_t *raw, size_t len,
-	     const struct probe_place *place)
+	     const struct runtime_place *place)
 {
-	struct probe_session *s = tacho_load_acquire(&ev->session);	/* [event-session] */
+	struct runtime_session *s = tacho_load_acquire(&ev->session);	/* [event-session] */
 	const uint64_t *state = tacho_load_relaxed(&ev->state);
-	const struct probe_actions *p;
+	const struct runtime_actions *p;
 	uint64_t id;
 
 	if (tacho_unlikely(!s || tacho_self.serial[s->bit] != s->serial ||
@@ -234,14 +234,14 @@ emit_actions(const struct tacho_event *ev, uint64_t *raw, size_t len,
 
 /* The caller's return address and frame, which is where the site is. */
 #define PLACE_HERE()						\
-	((struct probe_place){ __builtin_frame_address(0),		\
+	((struct runtime_place){ __builtin_frame_address(0),		\
 			       __builtin_return_address(0) })
 
 /* Reached by a jump, so that the frame above is the site's. */
 static TACHO_NOINLINE void next_write(struct tacho_event *ev, void *raw,
 				      size_t len)
 {
-	const struct probe_place place = PLACE_HERE();
+	const struct runtime_place place = PLACE_HERE();
 
 	if (len - sizeof(struct tacho_common) >
 	    TACHO_RAW_MAX - sizeof(struct tacho_common) ||
@@ -253,7 +253,7 @@ static void emit_write(struct tacho_event *ev, void *raw, size_t len)
 {
 #ifdef TACHO_HAVE_RSEQ
 	uint64_t common;
-	struct probe_session *s = known(ev, &common);
+	struct runtime_session *s = known(ev, &common);
 
 	/* the length in one comparison: room for the common fields, not too large */
 	if (tacho_likely(s && len - sizeof(struct tacho_common) <=
@@ -270,7 +270,7 @@ static void emit_write(struct tacho_event *ev, void *raw, size_t len)
 static TACHO_NOINLINE void emit_write_mask(struct tacho_event *ev, void *raw,
 					   size_t len, uint64_t mask)
 {
-	const struct probe_place place = PLACE_HERE();
+	const struct runtime_place place = PLACE_HERE();
 
 	emit_rare(ev, raw, len, &place, mask);
 }
@@ -289,7 +289,7 @@ static TACHO_NOINLINE void emit_write_mask(struct tacho_event *ev, void *raw,
 #define EMIT_WORDS(payload, record, params, ...)			\
 	static TACHO_NOINLINE void next_write##payload params		\
 	{								\
-		const struct probe_place place = PLACE_HERE();		\
+		const struct runtime_place place = PLACE_HERE();		\
 		uint64_t raw[] = { 0, __VA_ARGS__ };			\
 									\
 		if (!emit_actions(ev, raw, sizeof(raw), &place))	\
@@ -299,7 +299,7 @@ static TACHO_NOINLINE void emit_write_mask(struct tacho_event *ev, void *raw,
 	static void emit_write##payload params				\
 	{								\
 		uint64_t common;					\
-		struct probe_session *s = known(ev, &common);		\
+		struct runtime_session *s = known(ev, &common);		\
 									\
 		if (tacho_unlikely(!FAST(record, __VA_ARGS__)))		\
 			next_write##payload(ev, __VA_ARGS__);		\
@@ -347,7 +347,7 @@ static void *emit_scratch_get(struct tacho_event *ev, size_t len)
 	}
 	raw = tacho_scratch_take();
 	for (; !raw && mask; mask &= mask - 1) {
-		struct probe_session *s =
+		struct runtime_session *s =
 			prepare(ev, (uint32_t)__builtin_ctzll(mask), &id);
 
 		if (s)
@@ -366,7 +366,7 @@ void tacho_scratch_put(void *raw)
 static struct tacho_control *emit_control(uint32_t bit)
 {
 	int saved = errno;
-	struct probe_session *s = bit < TACHO_SESSIONS_MAX ? tacho_attach_live(bit) : NULL;
+	struct runtime_session *s = bit < TACHO_SESSIONS_MAX ? tacho_attach_live(bit) : NULL;
 
 	errno = saved;
 	return s ? s->view.ctl : NULL;
@@ -380,7 +380,7 @@ void tacho_emit_fork(void)
 	memset(&tacho_self, 0, sizeof(tacho_self));
 	/* the thread that was compiling is not there to end it */
 	for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
-		struct probe_session *s = tacho_probe.session[bit];
+		struct runtime_session *s = tacho_runtime.session[bit];
 
 		if (s)
 			tacho_store_relaxed(&s->compiling, 0);

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "probe/maps.h"
-#include "probe/actions.h"
+#include "runtime/maps.h"
+#include "runtime/actions.h"
 
 /* Frames are mostly small: one system call finds several. */
 #define WINDOW	512u
@@ -49,7 +49,7 @@ static bool read_frame(struct window *w, uint64_t fp, uint64_t frame[2])
 	return true;
 }
 
-uint32_t tacho_stack_walk(const struct probe_place *place, uint64_t *addr,
+uint32_t tacho_stack_walk(const struct runtime_place *place, uint64_t *addr,
 			  uint32_t max)
 {
 	uint64_t fp = (uint64_t)(uintptr_t)place->frame;
@@ -135,7 +135,7 @@ static bool own_function(void *unused, const char *name, struct tacho_symbol *sy
 {
 	(void)unused;
 	*sym = (struct tacho_symbol){ .name = name };
-	tacho_store_relaxed(&tacho_probe.functions, 1);
+	tacho_store_relaxed(&tacho_runtime.functions, 1);
 	if (!tacho_function_find(name, &sym->start, &sym->end))
 		sym->start = sym->end = UINT64_MAX;
 	return true;
@@ -145,7 +145,7 @@ static bool own_symbol(void *unused, uint64_t addr, struct tacho_symbol *sym)
 {
 	(void)unused;
 	*sym = (struct tacho_symbol){ .name = "" };
-	tacho_store_relaxed(&tacho_probe.functions, 1);
+	tacho_store_relaxed(&tacho_runtime.functions, 1);
 	if (!tacho_function_at(addr, &sym->start, &sym->end))
 		sym->start = sym->end = UINT64_MAX;
 	return true;

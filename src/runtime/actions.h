@@ -5,7 +5,7 @@
  * 1. What there is
  *
  *	A session's commands are text (abi/shm.h).  For each event that has any, the
- *	process compiles them to a struct probe_actions: once when the event is registered,
+ *	process compiles them to a struct runtime_actions: once when the event is registered,
  *	and again at a hit after the session's seq has changed.  Compiled actions are
  *	private and immutable; what changes at run time is stored elsewhere:
  *
@@ -38,7 +38,7 @@
  *	may cover events without the field.  One that does not compile for lack of memory is
  *	counted, and the event is recorded as if it had none.
  *
- *	Stack (measured in a signal handler, gcc -O2; tests/probe/test_program.c): a
+ *	Stack (measured in a signal handler, gcc -O2; tests/runtime/test_program.c): a
  *	filter runs in 0.5 KiB, 1.5 KiB if it follows pointers; a histogram that makes
  *	a synthetic event and a stack trace in 4 KiB, each further level of
  *	synthetic events in 3 KiB more.  Compiling takes 4 KiB.
@@ -57,8 +57,8 @@
  *	No step is locked, so a handler that interrupts a hit may do all of them.
  *	Synthetic events of synthetic events go TACHO_ENGINE_DEPTH deep.
  */
-#ifndef TACHO_PROBE_ACTIONS_H
-#define TACHO_PROBE_ACTIONS_H
+#ifndef TACHO_RUNTIME_ACTIONS_H
+#define TACHO_RUNTIME_ACTIONS_H
 
 #include <sched.h>
 
@@ -66,36 +66,36 @@
 #include "engine/filter.h"
 #include "engine/hist.h"
 #include "engine/trigger.h"
-#include "probe/probe.h"
+#include "runtime/runtime.h"
 #include "session/compile.h"
 #include "sys/sequence.h"
 
 /* A histogram that enable_hist and disable_hist switch. */
-struct probe_target {
-	struct probe_target *next;
+struct runtime_target {
+	struct runtime_target *next;
 	struct tacho_hist *hist;
 };
 
 struct tacho_eprobe;
 
 /* An event probe on an event: what is made of its records, and what happens to that. */
-struct probe_eprobe {
+struct runtime_eprobe {
 	const struct tacho_eprobe *eprobe;
-	const struct probe_actions *program;
+	const struct runtime_actions *program;
 };
 
-struct probe_trigger {
+struct runtime_trigger {
 	enum tacho_trigger_cmd cmd;
 	uint32_t serial;
 	const struct tacho_filter *filter;	/* NULL: always */
 	struct tacho_command *command;		/* shared: its count */
 	uint32_t *soft;				/* shared: its target; or NULL */
 	struct tacho_hist *hist;
-	struct probe_target *targets;
-	const struct probe_eprobe *eprobe;	/* it is one: done in E3; cmd says nothing */
+	struct runtime_target *targets;
+	const struct runtime_eprobe *eprobe;	/* it is one: done in E3; cmd says nothing */
 };
 
-struct probe_actions {
+struct runtime_actions {
 	uint32_t seq;		/* of the commands that it was made of */
 	uint32_t id;		/* of a synthetic event: its type in the session */
 	const struct tacho_filter *filter;
@@ -110,26 +110,26 @@ struct probe_actions {
 	bool partial;		/* a hist refers to what is not known yet; seq is odd */
 	uint64_t known;		/* partial: what was known when it was made */
 	uint32_t nr_triggers;
-	struct probe_trigger *trigger;	/* the oldest first */
+	struct runtime_trigger *trigger;	/* the oldest first */
 	/* all of it, if it is a tacho_hist_is_plain() one and no filter; or NULL */
 	struct tacho_hist *count;
 };
 
 /* Where a hit came from. */
-struct probe_place {
+struct runtime_place {
 	const void *frame;	/* its frame pointer chain; NULL: not known */
 	const void *pc;		/* the return address into the site */
 };
 
 /* The current actions of an event of s; NULL: see section 2. */
-const struct probe_actions *tacho_actions_recompile(struct probe_session *s,
+const struct runtime_actions *tacho_actions_recompile(struct runtime_session *s,
 						uint32_t index);
 
-static inline const struct probe_actions *
-tacho_actions_get(struct probe_session *s, uint32_t index)
+static inline const struct runtime_actions *
+tacho_actions_get(struct runtime_session *s, uint32_t index)
 {
 	/* what it points to is complete */
-	const struct probe_actions *p = tacho_load_acquire(&s->actions[index]);	/* [actions] */
+	const struct runtime_actions *p = tacho_load_acquire(&s->actions[index]);	/* [actions] */
 
 	if (tacho_likely(p && p->seq ==
 			      tacho_load_relaxed(&s->view.commands->seq)))
@@ -141,7 +141,7 @@ tacho_actions_get(struct probe_session *s, uint32_t index)
  * Compiles the actions of events [first, last] that have commands, before the program
  * locks itself up, and off the first hit's bill.
  */
-void tacho_actions_prepare(struct probe_session *s, uint32_t first,
+void tacho_actions_prepare(struct runtime_session *s, uint32_t first,
 			   uint32_t last);
 
 /*
@@ -149,9 +149,9 @@ void tacho_actions_prepare(struct probe_session *s, uint32_t first,
  * bytes (room for a multiple of 8).  index is the event's, p its actions or NULL.
  * Returns 0, or -ESHUTDOWN when the session is not recording.
  */
-int tacho_actions_hit(struct probe_session *s, const struct probe_actions *p,
+int tacho_actions_hit(struct runtime_session *s, const struct runtime_actions *p,
 		      uint32_t index, const uint64_t *raw, size_t len,
-		      const struct probe_place *place);
+		      const struct runtime_place *place);
 
 /* ---- compile.c, for actions.c ---- */
 
@@ -159,11 +159,11 @@ int tacho_actions_hit(struct probe_session *s, const struct probe_actions *p,
  * Compiles the actions of event index; NULL without memory.  The session's
  * lock is held.
  */
-struct probe_actions *tacho_actions_compile(struct probe_session *s,
+struct runtime_actions *tacho_actions_compile(struct runtime_session *s,
 					    uint32_t index);
 
 /* Changes whenever this process or the session gets to know another event. */
-uint64_t tacho_actions_known(const struct probe_session *s);
+uint64_t tacho_actions_known(const struct runtime_session *s);
 
 /* ---- what histograms ask for; arg is the struct tacho_compile they are of ---- */
 
@@ -174,14 +174,14 @@ void tacho_actions_snapshot(void *arg, const struct tacho_rec *cause);
 
 /* ---- stack.c ---- */
 
-#define PROBE_STACK_MAX	64
+#define RUNTIME_STACK_MAX	64
 
 /*
  * Return addresses from place on, innermost first; how many.  By frame pointers:
  * what was compiled without them ends it early.  Memory is asked of the
  * kernel, so that no stack, however broken, makes it fault.
  */
-uint32_t tacho_stack_walk(const struct probe_place *place, uint64_t *addr,
+uint32_t tacho_stack_walk(const struct runtime_place *place, uint64_t *addr,
 			  uint32_t max);
 
 /*
@@ -196,14 +196,14 @@ size_t tacho_memory_copy(uint64_t addr, void *to, size_t size);
  * Tells a session which code is mapped here now (session/objects.h).  False when
  * another thread is at it; what cannot be told is counted.  Any context.
  */
-bool tacho_objects_tell(struct probe_session *s);
+bool tacho_objects_tell(struct runtime_session *s);
 
 /*
  * Before a stack of n addresses is written: tells the session, if one is in an
  * object that it has not been told of.  Any context; a system call for each library
  * that the stack goes through.
  */
-void tacho_objects_check(struct probe_session *s, const uint64_t *addr,
+void tacho_objects_check(struct runtime_session *s, const uint64_t *addr,
 			 uint32_t n);
 
 /* An object was loaded: all sessions that were told before are told. */
@@ -244,14 +244,14 @@ tacho_actions_rec(struct tacho_rec *rec, const uint64_t *raw, size_t len)
 
 /* E3 without its filter. */
 static TACHO_ALWAYS_INLINE bool
-tacho_actions_enabled(const struct probe_actions *p)
+tacho_actions_enabled(const struct runtime_actions *p)
 {
 	return p->soft ? !tacho_load_relaxed(p->soft) : p->enabled;
 }
 
 /* E2 of actions without triggers: whether the event is recorded. */
 static TACHO_ALWAYS_INLINE bool
-tacho_actions_takes(const struct probe_actions *p, const uint64_t *raw,
+tacho_actions_takes(const struct runtime_actions *p, const uint64_t *raw,
 		    size_t len)
 {
 	struct tacho_rec rec;

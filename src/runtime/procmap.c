@@ -10,20 +10,20 @@
 
 #include "base/atomic.h"
 #include "base/inject.h"
-#include "probe/probe.h"
+#include "runtime/runtime.h"
 #include "session/proc.h"
 #include "sys/mapping.h"
 
 static struct tacho_proc_event *entry(uint32_t index)
 {
 	return (struct tacho_proc_event *)(void *)
-	       (tacho_probe.file_map + TACHO_PROC_ENTRY_OFF) + index;
+	       (tacho_runtime.file_map + TACHO_PROC_ENTRY_OFF) + index;
 }
 
 struct tacho_proc_state *tacho_procmap_state(uint32_t index)
 {
 	return (struct tacho_proc_state *)(void *)
-	       (tacho_probe.file_map + TACHO_PROC_STATE_OFF) + index;
+	       (tacho_runtime.file_map + TACHO_PROC_STATE_OFF) + index;
 }
 
 const char *tacho_procmap_text(uint32_t index, uint32_t *len)
@@ -31,21 +31,21 @@ const char *tacho_procmap_text(uint32_t index, uint32_t *len)
 	const struct tacho_proc_event *e = entry(index);
 
 	*len = e->text_len;
-	return tacho_probe.file_map + TACHO_PROC_TEXT_OFF + e->text;
+	return tacho_runtime.file_map + TACHO_PROC_TEXT_OFF + e->text;
 }
 
 /* Makes the path DIR/proc/<pid>.<pidns>, and DIR/proc. */
 static void make_path(void)
 {
-	(void)snprintf(tacho_probe.file, sizeof(tacho_probe.file),
-		       "%s/proc/%d.%ju", tacho_probe.dir, tacho_probe.pid,
+	(void)snprintf(tacho_runtime.file, sizeof(tacho_runtime.file),
+		       "%s/proc/%d.%ju", tacho_runtime.dir, tacho_runtime.pid,
 		       (uintmax_t)tacho_pidns());
 }
 
 /* Opens a new file for this process under a temporary name. */
 static int open_new(char *temp, size_t size)
 {
-	int n = snprintf(temp, size, "%s.new", tacho_probe.file);
+	int n = snprintf(temp, size, "%s.new", tacho_runtime.file);
 
 	if (n < 0 || (size_t)n >= size)
 		return -ENAMETOOLONG;
@@ -73,8 +73,8 @@ static void fill_head(struct tacho_proc *p)
 
 	p->head.magic = TACHO_MAGIC_PROC;
 	p->head.signature = tacho_abi_signature();
-	p->pid = tacho_probe.pid;
-	p->start_time = tacho_start_time(tacho_probe.pid);
+	p->pid = tacho_runtime.pid;
+	p->start_time = tacho_start_time(tacho_runtime.pid);
 	p->pidns = ns ? ns : p->pidns;
 	(void)prctl(PR_GET_NAME, p->comm);
 	fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
@@ -91,7 +91,7 @@ static void fill_head(struct tacho_proc *p)
 
 int tacho_procmap_create(void)
 {
-	char temp[sizeof(tacho_probe.file) + 8];
+	char temp[sizeof(tacho_runtime.file) + 8];
 	void *map;
 	int fd, err;
 
@@ -107,8 +107,8 @@ int tacho_procmap_create(void)
 		tacho_shm_undumped(map, 0, TACHO_PROC_SIZE);
 		fill_head(map);
 		((struct tacho_proc *)map)->flags =
-			tacho_probe.seccomp ? TACHO_PROC_SANDBOXED : 0;
-		if (rename(temp, tacho_probe.file) < 0) {
+			tacho_runtime.seccomp ? TACHO_PROC_SANDBOXED : 0;
+		if (rename(temp, tacho_runtime.file) < 0) {
 			err = -errno;
 			tacho_shm_unmap(map, TACHO_PROC_SIZE);
 		}
@@ -117,8 +117,8 @@ int tacho_procmap_create(void)
 		(void)unlink(temp);
 		return err;
 	}
-	tacho_probe.file_map = map;
-	tacho_store_release(&tacho_probe.proc, map);	/* [proc] */
+	tacho_runtime.file_map = map;
+	tacho_store_release(&tacho_runtime.proc, map);	/* [proc] */
 	return 0;
 }
 
@@ -134,7 +134,7 @@ static int allocate_in(int fd, uint64_t offset, uint64_t len)
 /* The same where the program can no longer open its file: by its mapping. */
 static int allocate_mapped(uint64_t offset, uint64_t len)
 {
-	return tacho_shm_populate(tacho_probe.file_map, offset, len);
+	return tacho_shm_populate(tacho_runtime.file_map, offset, len);
 }
 
 /* Blocks for one more event: its state words, its entry, its text. */
@@ -149,9 +149,9 @@ static int allocate_event(uint32_t index, uint32_t text, uint32_t len)
 	};
 	int fd, err = 0;
 
-	if (tacho_probe.seat || !tacho_attach_may_map())
+	if (tacho_runtime.seat || !tacho_attach_may_map())
 		return -EPERM;
-	fd = tacho_shm_open(AT_FDCWD, tacho_probe.file);
+	fd = tacho_shm_open(AT_FDCWD, tacho_runtime.file);
 	for (size_t i = 0; !err && i < TACHO_ARRAY_SIZE(part); i++)
 		err = fd >= 0 ? allocate_in(fd, part[i].offset, part[i].len)
 			      : allocate_mapped(part[i].offset, part[i].len);
@@ -163,7 +163,7 @@ static int allocate_event(uint32_t index, uint32_t text, uint32_t len)
 /* An event of an unloaded object that had the same text, or 0. */
 static uint32_t find_gone(const char *text, uint32_t len)
 {
-	uint32_t n = tacho_probe.proc->nr_events;
+	uint32_t n = tacho_runtime.proc->nr_events;
 
 	for (uint32_t i = 1; i <= n; i++) {
 		uint32_t have;
@@ -180,8 +180,8 @@ static uint32_t find_gone(const char *text, uint32_t len)
 
 int tacho_procmap_add(const char *text, uint32_t len, uint32_t name_len)
 {
-	struct tacho_proc *p = tacho_probe.proc;
-	uint32_t index = tacho_probe.seat ? 0 : find_gone(text, len);
+	struct tacho_proc *p = tacho_runtime.proc;
+	uint32_t index = tacho_runtime.seat ? 0 : find_gone(text, len);
 	uint32_t at = p->text_used;
 	int err;
 
@@ -199,7 +199,7 @@ int tacho_procmap_add(const char *text, uint32_t len, uint32_t name_len)
 		p->lost_events++;
 		return err;
 	}
-	memcpy(tacho_probe.file_map + TACHO_PROC_TEXT_OFF + at, text, len);
+	memcpy(tacho_runtime.file_map + TACHO_PROC_TEXT_OFF + at, text, len);
 	*entry(index) = (struct tacho_proc_event){
 		.text = at, .text_len = len, .name_len = name_len,
 	};
@@ -212,9 +212,9 @@ int tacho_procmap_add(const char *text, uint32_t len, uint32_t name_len)
 void tacho_procmap_remove(uint32_t index)
 {
 	/* entries are the file's owner's, and so may the words be */
-	if (!tacho_probe.seat)
+	if (!tacho_runtime.seat)
 		entry(index)->flags |= TACHO_PROC_EVENT_GONE;
-	if (tacho_probe.shares)
+	if (tacho_runtime.shares)
 		return;
 	tacho_store_seq_cst(&tacho_procmap_state(index)->wanted, 0);
 	tacho_store_seq_cst(&tacho_procmap_state(index)->program, 0);
@@ -242,8 +242,8 @@ static int copy_part(int fd, uint64_t offset, const void *data, uint64_t len)
 
 static int copy_all(int fd)
 {
-	const struct tacho_proc *p = tacho_probe.proc;
-	const char *map = tacho_probe.file_map;
+	const struct tacho_proc *p = tacho_runtime.proc;
+	const char *map = tacho_runtime.file_map;
 	uint64_t n = (uint64_t)p->nr_events + 1;
 	int err = allocate_in(fd, 0, TACHO_PROC_STATE_OFF);
 
@@ -261,8 +261,8 @@ static int copy_all(int fd)
 /* A file of the child's own, mapped where its parent's was. */
 static int own_file(void)
 {
-	char temp[sizeof(tacho_probe.file) + 8];
-	void *map = tacho_probe.file_map;
+	char temp[sizeof(tacho_runtime.file) + 8];
+	void *map = tacho_runtime.file_map;
 	int fd, err;
 
 	/* without /proc nobody would know whose it is */
@@ -279,12 +279,12 @@ static int own_file(void)
 	close(fd);
 	if (!err) {
 		tacho_shm_undumped(map, 0, TACHO_PROC_SIZE);
-		tacho_probe.proc = map;
-		tacho_probe.seat = 0;
-		tacho_probe.shares = false;
+		tacho_runtime.proc = map;
+		tacho_runtime.seat = 0;
+		tacho_runtime.shares = false;
 		clear_counts(map);
 		fill_head(map);
-		if (rename(temp, tacho_probe.file) < 0) {
+		if (rename(temp, tacho_runtime.file) < 0) {
 			err = -errno;
 			/* no tool sees it: all off */
 			tacho_shm_retire(map, TACHO_PROC_SIZE);
@@ -298,12 +298,12 @@ static int own_file(void)
 
 static uint64_t *seat_word(uint32_t i)
 {
-	return (uint64_t *)(void *)(tacho_probe.file_map + TACHO_PROC_SEATS_OFF) + i;
+	return (uint64_t *)(void *)(tacho_runtime.file_map + TACHO_PROC_SEATS_OFF) + i;
 }
 
 static struct tacho_proc *seat_head(uint32_t i)
 {
-	return (struct tacho_proc *)(void *)(tacho_probe.file_map + TACHO_PROC_SEAT(i));
+	return (struct tacho_proc *)(void *)(tacho_runtime.file_map + TACHO_PROC_SEAT(i));
 }
 
 /* Whether the process that took seat i has ended; ask: system calls are fine. */
@@ -323,7 +323,7 @@ static bool seat_left(uint32_t i, uint64_t word, uint64_t ns, bool ask)
 /* Takes a place in the file: its number from 1 on, or 0. */
 static uint32_t take_seat(uint32_t state, uint64_t ns, bool ask)
 {
-	uint64_t mine = TACHO_SEAT_WORD(tacho_probe.pid, state);
+	uint64_t mine = TACHO_SEAT_WORD(tacho_runtime.pid, state);
 
 	for (uint32_t i = 0; i < TACHO_SEATS_MAX; i++) {
 		uint64_t word = tacho_load_acquire(seat_word(i));	/* [seat] */
@@ -344,10 +344,10 @@ static uint32_t take_seat(uint32_t state, uint64_t ns, bool ask)
  */
 static int own_seat(void)
 {
-	const struct tacho_proc *parent = tacho_probe.proc;
+	const struct tacho_proc *parent = tacho_runtime.proc;
 	uint64_t len = TACHO_ABI_PAGE_UP(16 * ((uint64_t)parent->nr_events + 1));
 	uint64_t ns = tacho_pidns();
-	char *words = tacho_probe.file_map + TACHO_PROC_STATE_OFF;
+	char *words = tacho_runtime.file_map + TACHO_PROC_STATE_OFF;
 	struct tacho_proc *head;
 	uint32_t seat;
 	int err;
@@ -359,7 +359,7 @@ static int own_seat(void)
 	if (!seat)
 		return -ENOSPC;
 	head = seat_head(seat - 1);
-	err = tacho_shm_populate(tacho_probe.file_map, TACHO_PROC_SEAT(seat - 1),
+	err = tacho_shm_populate(tacho_runtime.file_map, TACHO_PROC_SEAT(seat - 1),
 				 TACHO_PROC_STATE_OFF + len);
 	if (!err) {
 		memset((char *)head + TACHO_PROC_STATE_OFF, 0, len);
@@ -375,23 +375,23 @@ static int own_seat(void)
 	clear_counts(head);
 	head->pidns = ns;
 	fill_head(head);
-	tacho_probe.proc = head;
-	tacho_probe.seat = seat;
-	tacho_probe.shares = false;
+	tacho_runtime.proc = head;
+	tacho_runtime.seat = seat;
+	tacho_runtime.shares = false;
 	tacho_store_release(seat_word(seat - 1),	/* [seat] */
-			    TACHO_SEAT_WORD(tacho_probe.pid, TACHO_SEAT_LIVE));
+			    TACHO_SEAT_WORD(tacho_runtime.pid, TACHO_SEAT_LIVE));
 	return 0;
 }
 
 /* A place only: what its parent's words say is done here, too. */
 static void share_words(bool ask)
 {
-	uint32_t seat = take_seat(TACHO_SEAT_SHARED, tacho_probe.proc->pidns, ask);
+	uint32_t seat = take_seat(TACHO_SEAT_SHARED, tacho_runtime.proc->pidns, ask);
 
 	if (!seat)
-		(void)tacho_add_relaxed(&tacho_probe.proc->unseated, 1);
-	tacho_probe.seat = seat ? seat : TACHO_SEATS_MAX + 1;
-	tacho_probe.shares = true;
+		(void)tacho_add_relaxed(&tacho_runtime.proc->unseated, 1);
+	tacho_runtime.seat = seat ? seat : TACHO_SEATS_MAX + 1;
+	tacho_runtime.shares = true;
 }
 
 void tacho_procmap_fork(void)
@@ -400,7 +400,7 @@ void tacho_procmap_fork(void)
 
 	if (may && (!own_file() || !own_seat()))
 		return;
-	tacho_probe.file[0] = '\0';
+	tacho_runtime.file[0] = '\0';
 	share_words(may);
 }
 
@@ -415,10 +415,10 @@ static bool has_guests(void)
 
 void tacho_procmap_end(void)
 {
-	uint32_t seat = tacho_probe.seat;
+	uint32_t seat = tacho_runtime.seat;
 
 	if (seat && seat <= TACHO_SEATS_MAX)
 		tacho_store_release(seat_word(seat - 1), 0);	/* [seat] */
 	else if (!seat && !has_guests() && tacho_attach_may_map())
-		(void)unlink(tacho_probe.file);
+		(void)unlink(tacho_runtime.file);
 }

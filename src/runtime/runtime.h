@@ -55,28 +55,28 @@
  *			never freed (a few pages for each session ever met)
  *	self		thread-local; a signal handler sees its thread's
  */
-#ifndef TACHO_PROBE_PROBE_H
-#define TACHO_PROBE_PROBE_H
+#ifndef TACHO_RUNTIME_RUNTIME_H
+#define TACHO_RUNTIME_RUNTIME_H
 
 #include <pthread.h>
 
-#include "probe/announced.h"
+#include "runtime/announced.h"
 #include "session/histmap.h"
 #include "session/view.h"
 #include "tacho/abi/site.h"
 
-#define PROBE_MAPS_MAX	512	/* histograms of one session, mapped here */
+#define RUNTIME_MAPS_MAX	512	/* histograms of one session, mapped here */
 
-struct probe_actions;
+struct runtime_actions;
 
 /* A session that this process records into. */
-struct probe_session {
+struct runtime_session {
 	uint64_t mask;		/* its bit in state words */
 	uint32_t bit;
 	uint16_t serial;	/* differs from that of every session before; not 0 */
 	struct tacho_view view;
 	uint16_t ids[TACHO_EVENTS_MAX + 1];	/* by event index; 0: not known yet */
-	struct probe_actions *actions[TACHO_EVENTS_MAX + 1];	/* or NULL */
+	struct runtime_actions *actions[TACHO_EVENTS_MAX + 1];	/* or NULL */
 	uint64_t ns_whole, ns_part;	/* of a tick: whole ns, and 2^-64ths */
 	uint32_t stack_id;		/* type of call stacks; 0: not known yet */
 
@@ -85,24 +85,24 @@ struct probe_session {
 	bool partial;		/* some actions are, or were: see actions.h */
 	uint32_t telling;		/* somebody is at it */
 	uint64_t last_announced;		/* what stands for the last block; 0: none */
-	uint64_t announced[PROBE_ANNOUNCED];	/* what stands for objects: announced.h */
+	uint64_t announced[RUNTIME_ANNOUNCED];	/* what stands for objects: announced.h */
 
 	/* for the thread that compiles, actions.h section 2 */
 	uint32_t compiling;
 	uint32_t nr_maps;
 	unsigned char *chunk;		/* memory of actions: the last chunk */
 	uint64_t chunk_used;
-	struct tacho_histmap map[PROBE_MAPS_MAX];
+	struct tacho_histmap map[RUNTIME_MAPS_MAX];
 };
 
-struct probe {
+struct runtime {
 	pthread_mutex_t lock;		/* object.c, life.c */
 	struct tacho_proc *proc;	/* our head; NULL: tracing is not possible */
 	char *file_map;			/* the file in which it is: TACHO_PROC_SIZE */
 	uint32_t seat;			/* our place in another one's file, from 1; 0: it is ours */
 	bool shares;			/* and our state words are those of our parent */
 	struct tacho_registry *reg;	/* mapped */
-	struct probe_session *session[TACHO_SESSIONS_MAX];
+	struct runtime_session *session[TACHO_SESSIONS_MAX];
 	uint32_t serials;		/* sessions met so far */
 	int32_t pid;
 	int seccomp;			/* PR_GET_SECCOMP when we began */
@@ -112,10 +112,10 @@ struct probe {
 	char file[TACHO_PATH_MAX + 48];	/* path of the process's file */
 };
 
-extern struct probe tacho_probe;
+extern struct runtime tacho_runtime;
 
 /* What a thread knows of itself. */
-struct probe_self {
+struct runtime_self {
 	int32_t tid;				/* 0: not asked yet */
 	uint64_t common;			/* common fields without the type */
 	uint32_t depth;				/* of synthetic events */
@@ -124,7 +124,7 @@ struct probe_self {
 
 /* Thread-local without a call: the library is loaded at program start or
  * fits into the C library's reserve. */
-extern __thread struct probe_self tacho_self
+extern __thread struct runtime_self tacho_self
 	__attribute__((tls_model("initial-exec")));
 
 /* ---- procmap.c ---- */
@@ -156,16 +156,16 @@ const char *tacho_procmap_text(uint32_t index, uint32_t *len);
 /* ---- attach.c ---- */
 
 /* The session behind a bit, mapped now if need be; NULL: not possible. */
-struct probe_session *tacho_attach(uint32_t bit);
+struct runtime_session *tacho_attach(uint32_t bit);
 
 /*
  * The session that lives behind a bit now: as tacho_attach(), but NULL for a free
  * bit, and a dead session met on the way is replaced.
  */
-struct probe_session *tacho_attach_live(uint32_t bit);
+struct runtime_session *tacho_attach_live(uint32_t bit);
 
 /* Forgets a session that has died. */
-void tacho_attach_drop(uint32_t bit, struct probe_session *s);
+void tacho_attach_drop(uint32_t bit, struct runtime_session *s);
 
 /* An object was loaded: actions that name functions are recompiled. */
 void tacho_actions_loaded(void);

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "probe/events.h"
+#include "runtime/events.h"
 #include "ring/read.h"
 #include "session/session.h"
 #include "unit/test.h"

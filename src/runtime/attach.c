@@ -7,7 +7,7 @@
 
 #include "base/atomic.h"
 #include "base/inject.h"
-#include "probe/actions.h"
+#include "runtime/actions.h"
 #include "session/proc.h"
 #include "sys/mapping.h"
 
@@ -21,13 +21,13 @@ int tacho_attach_registry(void)
 	char path[TACHO_PATH_MAX + 16];
 	struct tacho_registry *none = NULL;
 	struct tacho_registry *reg;
-	size_t n = strlen(tacho_probe.dir);
+	size_t n = strlen(tacho_runtime.dir);
 	void *map;
 	int fd, err;
 
-	if (tacho_load_acquire(&tacho_probe.reg))	/* [registry] */
+	if (tacho_load_acquire(&tacho_runtime.reg))	/* [registry] */
 		return 0;
-	memcpy(path, tacho_probe.dir, n);
+	memcpy(path, tacho_runtime.dir, n);
 	memcpy(path + n, "/registry", sizeof("/registry"));
 	fd = tacho_shm_open(AT_FDCWD, path);
 	if (fd < 0)
@@ -43,7 +43,7 @@ int tacho_attach_registry(void)
 		tacho_shm_unmap(map, sizeof(struct tacho_registry));
 		return -EPROTO;
 	}
-	if (!tacho_cas_acq_rel(&tacho_probe.reg, &none, reg))	/* [registry] */
+	if (!tacho_cas_acq_rel(&tacho_runtime.reg, &none, reg))	/* [registry] */
 		tacho_shm_unmap(map, sizeof(struct tacho_registry));
 	return 0;
 }
@@ -55,13 +55,13 @@ bool tacho_attach_may_map(void)
 	int now = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
 
 	errno = saved;
-	return now == tacho_probe.seccomp;
+	return now == tacho_runtime.seccomp;
 }
 
 /* Reads where the session behind a bit lives; false when there is none. */
 static bool slot_path(uint32_t bit, char *path)
 {
-	const struct tacho_slot *slot = &tacho_probe.reg->slot[bit];
+	const struct tacho_slot *slot = &tacho_runtime.reg->slot[bit];
 
 	if (tacho_load_acquire(&slot->state) != TACHO_SLOT_LIVE)	/* [slot] */
 		return false;
@@ -71,7 +71,7 @@ static bool slot_path(uint32_t bit, char *path)
 }
 
 /* What a tick of the session's clock is in ns. */
-static void note_clock(struct probe_session *s)
+static void note_clock(struct runtime_session *s)
 {
 	__extension__ typedef unsigned __int128 u128;
 	uint64_t second = 1000000000, freq = s->view.ctl->clock_freq;
@@ -82,13 +82,13 @@ static void note_clock(struct probe_session *s)
 	s->ns_part = (uint64_t)((((u128)(second % freq) << 64) + (freq - 1)) / freq);
 }
 
-struct probe_session *tacho_attach(uint32_t bit)
+struct runtime_session *tacho_attach(uint32_t bit)
 {
 	/* [session] */
-	struct probe_session *s = tacho_load_acquire(&tacho_probe.session[bit]);
-	struct probe_session *none = NULL;
+	struct runtime_session *s = tacho_load_acquire(&tacho_runtime.session[bit]);
+	struct runtime_session *none = NULL;
 	char path[TACHO_PATH_MAX];
-	struct tacho_proc *proc = tacho_load_acquire(&tacho_probe.proc);	/* [proc] */
+	struct tacho_proc *proc = tacho_load_acquire(&tacho_runtime.proc);	/* [proc] */
 	int err;
 
 	if (s)
@@ -116,11 +116,11 @@ struct probe_session *tacho_attach(uint32_t bit)
 	s->view.ring.may_open = tacho_attach_may_map;
 	s->mask = UINT64_C(1) << bit;
 	s->bit = bit;
-	s->serial = (uint16_t)(tacho_add_relaxed(&tacho_probe.serials, 1) %
+	s->serial = (uint16_t)(tacho_add_relaxed(&tacho_runtime.serials, 1) %
 			       UINT16_MAX + 1);
 	note_clock(s);
 	TACHO_INJECT(attach_mapped);
-	if (tacho_cas_acq_rel(&tacho_probe.session[bit], &none, s))	/* [session] */
+	if (tacho_cas_acq_rel(&tacho_runtime.session[bit], &none, s))	/* [session] */
 		return s;
 	/* another thread, or a signal handler of this one, was first */
 	tacho_view_unmap(&s->view);
@@ -128,13 +128,13 @@ struct probe_session *tacho_attach(uint32_t bit)
 	return none;
 }
 
-void tacho_attach_drop(uint32_t bit, struct probe_session *s)
+void tacho_attach_drop(uint32_t bit, struct runtime_session *s)
 {
-	struct probe_session *dead = s;
+	struct runtime_session *dead = s;
 	uint32_t n;
 
 	/* one of us takes it down; stragglers keep valid, empty memory */
-	if (!tacho_cas_acq_rel(&tacho_probe.session[bit], &s, NULL))	/* [session] */
+	if (!tacho_cas_acq_rel(&tacho_runtime.session[bit], &s, NULL))	/* [session] */
 		return;
 	tacho_view_retire(&dead->view);
 	/* one that is being mapped now stays mapped, and nobody else sees it */
@@ -163,19 +163,19 @@ static bool apply_view(const struct tacho_view *v, uint32_t bit, uint32_t first,
 		struct tacho_decision d;
 
 		event_name(i, name, sizeof(name));
-		d = tacho_view_decide(v, name, tacho_probe.pid);
+		d = tacho_view_decide(v, name, tacho_runtime.pid);
 		any |= d.wanted;
 		tacho_state_set(tacho_procmap_state(i), UINT64_C(1) << bit, &d);
 	}
 	return any;
 }
 
-struct probe_session *tacho_attach_live(uint32_t bit)
+struct runtime_session *tacho_attach_live(uint32_t bit)
 {
-	struct probe_session *s;
+	struct runtime_session *s;
 
 	if (tacho_attach_registry() ||
-	    tacho_load_seq_cst(&tacho_probe.reg->slot[bit].state) !=
+	    tacho_load_seq_cst(&tacho_runtime.reg->slot[bit].state) !=
 	    TACHO_SLOT_LIVE)
 		return NULL;
 	s = tacho_attach(bit);
@@ -195,7 +195,7 @@ static void tell_names(const struct tacho_view *v, uint32_t first, uint32_t last
 	uint32_t len;
 
 	if (!v->ctl->owner || !tacho_view_has_unmatched(v) ||
-	    !tacho_view_traces(v, tacho_probe.pid) || !tacho_attach_may_map())
+	    !tacho_view_traces(v, tacho_runtime.pid) || !tacho_attach_may_map())
 		return;
 	for (uint32_t i = first; i <= last && i - first < NAMES_MAX; i++) {
 		const char *text = tacho_procmap_text(i, &len);
@@ -207,7 +207,7 @@ static void tell_names(const struct tacho_view *v, uint32_t first, uint32_t last
 /* P2 and P3 for one session. */
 static void apply_session(uint32_t bit, uint32_t first, uint32_t last)
 {
-	struct probe_session *s = tacho_attach_live(bit);
+	struct runtime_session *s = tacho_attach_live(bit);
 	bool any = false;
 	uint32_t seq;
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "probe/maps.h"
+#include "runtime/maps.h"
 #include "sys/mapping.h"
 
 #define PIECE		(UINT64_C(64) << 10)
@@ -48,7 +48,7 @@ static bool read_at(int fd, uint64_t offset, void *to, size_t size)
 
 /* Where the loader put the file, by the segment that the mapping is of. */
 static bool find_bias(struct search *s, const Elf64_Ehdr *head,
-		      const struct probe_map *m)
+		      const struct runtime_map *m)
 {
 	Elf64_Phdr ph;
 
@@ -169,7 +169,7 @@ static void find_symbol(struct search *s)
 	}
 }
 
-static void search_file(struct search *s, const struct probe_map *m)
+static void search_file(struct search *s, const struct runtime_map *m)
 {
 	Elf64_Ehdr head;
 
@@ -183,7 +183,7 @@ static void search_file(struct search *s, const struct probe_map *m)
 }
 
 /* Only the file that is mapped, not one that has come in its place. */
-static bool search_map(const struct probe_map *m, void *arg)
+static bool search_map(const struct runtime_map *m, void *arg)
 {
 	struct search *s = arg;
 	char *path = (char *)s->piece + PIECE;

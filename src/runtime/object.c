@@ -7,7 +7,7 @@
 
 #include "base/atomic.h"
 #include "base/buf.h"
-#include "probe/actions.h"
+#include "runtime/actions.h"
 #include "sys/mapping.h"
 
 /* Longest type text: far more than any format needs. */
@@ -142,12 +142,12 @@ static void lock(sigset_t *was)
 
 	sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, was);
-	pthread_mutex_lock(&tacho_probe.lock);
+	pthread_mutex_lock(&tacho_runtime.lock);
 }
 
 static void unlock(const sigset_t *was)
 {
-	pthread_mutex_unlock(&tacho_probe.lock);
+	pthread_mutex_unlock(&tacho_runtime.lock);
 	(void)pthread_sigmask(SIG_SETMASK, was, NULL);
 }
 
@@ -159,7 +159,7 @@ static int add_events(struct tacho_object *object)
 	int err = 0;
 
 	if (!room) {
-		tacho_life_say(tacho_probe.reg, "none of its events can be recorded: no memory for "
+		tacho_life_say(tacho_runtime.reg, "none of its events can be recorded: no memory for "
 			       "their names");
 		return -ENOMEM;
 	}
@@ -170,8 +170,8 @@ static int add_events(struct tacho_object *object)
 		refused += one != 0;
 	}
 	if (refused)
-		tacho_life_say(tacho_probe.reg, "%u of its events cannot be recorded: their names "
-			       "have no room in '%s/proc': %s", refused, tacho_probe.dir,
+		tacho_life_say(tacho_runtime.reg, "%u of its events cannot be recorded: their names "
+			       "have no room in '%s/proc': %s", refused, tacho_runtime.dir,
 			       strerror(-err));
 	tacho_shm_unmap(room, TEXT_MAX);
 	tacho_objects_loaded();

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "probe/actions.h"
+#include "runtime/actions.h"
 #include "session/remark.h"
 #include "session/session.h"
 
-struct probe tacho_probe = { .lock = PTHREAD_MUTEX_INITIALIZER };
+struct runtime tacho_runtime = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* Why a start failed, for those that try again. */
 static int begin_error;
@@ -38,7 +38,7 @@ static void debug(const char *text)
 
 	if (!secure_getenv("TACHO_DEBUG"))
 		return;
-	n = snprintf(line, sizeof(line), "tacho: process %d: %s\n", tacho_probe.pid, text);
+	n = snprintf(line, sizeof(line), "tacho: process %d: %s\n", tacho_runtime.pid, text);
 	sigemptyset(&before);
 	(void)sigpending(&before);
 	done = write(STDERR_FILENO, line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
@@ -63,7 +63,7 @@ void tacho_life_say(struct tacho_registry *reg, const char *fmt, ...)
 	va_end(ap);
 	(void)prctl(PR_GET_NAME, comm);
 	if (reg)
-		tacho_remark(reg, tacho_probe.pid, comm, d.text);
+		tacho_remark(reg, tacho_runtime.pid, comm, d.text);
 	debug(d.text);
 }
 
@@ -90,12 +90,12 @@ static void boot_option(struct tacho_dir *dir)
 	if (!events || !*events)
 		return;
 	if (!tacho_session_create(&s, dir, &cfg, &d)) {
-		(void)tacho_session_pids(&s, &tacho_probe.pid, 1, true, NULL);
+		(void)tacho_session_pids(&s, &tacho_runtime.pid, 1, true, NULL);
 	} else if (tacho_session_open(&s, dir, cfg.name, NULL)) {
 		tacho_life_say(dir->reg, "TACHO_EVENTS records nothing: %s", d.text);
 		return;
 	} else if (tacho_pids_nr(&s.view.ctl->pids)) {
-		(void)tacho_pids_add(&s.view.ctl->pids, tacho_probe.pid);
+		(void)tacho_pids_add(&s.view.ctl->pids, tacho_runtime.pid);
 	}
 	while (*events) {
 		size_t len = strcspn(events, ",");
@@ -127,7 +127,7 @@ static bool told_to_follow(const struct tacho_control *c)
 
 static bool has_ancestor(const struct tacho_pids *list)
 {
-	int32_t pid = tacho_probe.pid;
+	int32_t pid = tacho_runtime.pid;
 
 	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
 		pid = tacho_parent_pid(pid);
@@ -144,16 +144,16 @@ static bool has_ancestor(const struct tacho_pids *list)
 static void join_followers(void)
 {
 	for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
-		struct probe_session *s = tacho_attach_live(bit);
+		struct runtime_session *s = tacho_attach_live(bit);
 		struct tacho_control *c = s ? s->view.ctl : NULL;
 
 		if (!c || !(tacho_load_relaxed(&c->flags) & TACHO_SESSION_FORK))
 			continue;
 		if (tacho_pids_nr(&c->pids) &&
 		    (told_to_follow(c) || has_ancestor(&c->pids)))
-			(void)tacho_pids_add(&c->pids, tacho_probe.pid);
+			(void)tacho_pids_add(&c->pids, tacho_runtime.pid);
 		if (tacho_pids_nr(&c->not_pids) && has_ancestor(&c->not_pids))
-			(void)tacho_pids_add(&c->not_pids, tacho_probe.pid);
+			(void)tacho_pids_add(&c->not_pids, tacho_runtime.pid);
 	}
 }
 
@@ -163,15 +163,15 @@ static int begin(void)
 	struct tacho_dir dir;
 	int err;
 
-	tacho_probe.pid = getpid();
-	tacho_probe.seccomp = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
+	tacho_runtime.pid = getpid();
+	tacho_runtime.seccomp = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
 	err = tacho_dir_open(&dir, true, &d);
 	if (err) {
 		debug(d.text);
 		begun_blind = true;
 		return err;
 	}
-	(void)snprintf(tacho_probe.dir, sizeof(tacho_probe.dir), "%s", dir.path);
+	(void)snprintf(tacho_runtime.dir, sizeof(tacho_runtime.dir), "%s", dir.path);
 	err = tacho_procmap_create();
 	if (!err)
 		err = tacho_attach_registry();
@@ -190,12 +190,12 @@ static int begin(void)
 /* The fork handlers hold the mutex over the fork, so the child has it whole. */
 static void before_fork(void)
 {
-	pthread_mutex_lock(&tacho_probe.lock);
+	pthread_mutex_lock(&tacho_runtime.lock);
 }
 
 static void after_fork_parent(void)
 {
-	pthread_mutex_unlock(&tacho_probe.lock);
+	pthread_mutex_unlock(&tacho_runtime.lock);
 }
 
 /* Adds the child to the pid lists of a session that follows forks. */
@@ -211,32 +211,32 @@ static void follow_fork(struct tacho_control *c, int32_t parent, int32_t child)
 
 static void after_fork_child(void)
 {
-	int32_t parent = tacho_probe.pid;
+	int32_t parent = tacho_runtime.pid;
 	int saved = errno;
 
 	tacho_emit_fork();
-	if (tacho_probe.proc) {
-		tacho_probe.pid = getpid();
+	if (tacho_runtime.proc) {
+		tacho_runtime.pid = getpid();
 		tacho_objects_fork(parent);
 		for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
-			struct probe_session *s = tacho_attach_live(bit);
+			struct runtime_session *s = tacho_attach_live(bit);
 
 			if (s)
-				follow_fork(s->view.ctl, parent, tacho_probe.pid);
+				follow_fork(s->view.ctl, parent, tacho_runtime.pid);
 		}
 		tacho_procmap_fork();
-		if (tacho_probe.proc->nr_events && !tacho_probe.shares)
-			tacho_attach_apply(1, tacho_probe.proc->nr_events);
+		if (tacho_runtime.proc->nr_events && !tacho_runtime.shares)
+			tacho_attach_apply(1, tacho_runtime.proc->nr_events);
 	}
-	pthread_mutex_unlock(&tacho_probe.lock);
+	pthread_mutex_unlock(&tacho_runtime.lock);
 	errno = saved;
 }
 
 int tacho_life_begin(void)
 {
-	if (tacho_probe.begun)
+	if (tacho_runtime.begun)
 		return begin_error;
-	tacho_probe.begun = true;
+	tacho_runtime.begun = true;
 	begin_error = begin();
 	if (!begin_error)
 		begin_error = -pthread_atfork(before_fork, after_fork_parent,
@@ -250,14 +250,14 @@ int tacho_life_begin(void)
  */
 static void say_at_end(void)
 {
-	const struct tacho_proc *p = tacho_probe.proc;
+	const struct tacho_proc *p = tacho_runtime.proc;
 	struct tacho_dir dir;
 	uint64_t n;
 
 	if (p) {
 		n = tacho_load_relaxed(&p->lost_map);
 		if (n)
-			tacho_life_say(tacho_probe.reg, "%ju times a session could not be mapped: "
+			tacho_life_say(tacho_runtime.reg, "%ju times a session could not be mapped: "
 				       "events are missing there", (uintmax_t)n);
 	} else if (begun_blind && tacho_attach_may_map() && !tacho_dir_open(&dir, false, NULL)) {
 		tacho_life_say(dir.reg, "it was not traced: cannot use '%s': %s", dir.path,
@@ -272,12 +272,12 @@ __attribute__((destructor)) static void life_end(void)
 	int saved = errno;
 	sigset_t all, was;
 
-	if (!tacho_probe.begun || getpid() != tacho_probe.pid)
+	if (!tacho_runtime.begun || getpid() != tacho_runtime.pid)
 		return;
 	sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &was);
 	say_at_end();
-	if (tacho_probe.proc)
+	if (tacho_runtime.proc)
 		tacho_procmap_end();
 	(void)pthread_sigmask(SIG_SETMASK, &was, NULL);
 	errno = saved;

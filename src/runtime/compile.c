@@ -5,14 +5,14 @@
 
 #include "base/atomic.h"
 #include "engine/eprobe.h"
-#include "probe/actions.h"
+#include "runtime/actions.h"
 #include "session/proc.h"
 #include "sys/mapping.h"
 
 /* Programs are put one behind the other into pieces of this size. */
 #define CHUNK_SIZE	(UINT64_C(1) << 20)
 
-static struct probe_session *session_of(const struct tacho_compile *c)
+static struct runtime_session *session_of(const struct tacho_compile *c)
 {
 	return c->owner;
 }
@@ -30,7 +30,7 @@ static int failed(struct tacho_compile *c, int err)
 static const struct tacho_type *named_type(struct tacho_compile *c,
 					   const char *name)
 {
-	uint32_t n = tacho_load_relaxed(&tacho_probe.proc->nr_events);
+	uint32_t n = tacho_load_relaxed(&tacho_runtime.proc->nr_events);
 	size_t want = strlen(name);
 	const char *text;
 	uint32_t len, id;
@@ -48,7 +48,7 @@ static const struct tacho_type *named_type(struct tacho_compile *c,
 }
 
 /* The shared map of a histogram: known here, or mapped now. */
-static int get_map(struct probe_session *s, struct tacho_histmap *want,
+static int get_map(struct runtime_session *s, struct tacho_histmap *want,
 		   const struct tacho_map_geometry *g, uint32_t *flags)
 {
 	struct tacho_map view;
@@ -62,7 +62,7 @@ static int get_map(struct probe_session *s, struct tacho_histmap *want,
 		*want = *m;
 		return tacho_map_view(&view, m->mem, m->size, g);
 	}
-	if (s->nr_maps == PROBE_MAPS_MAX)
+	if (s->nr_maps == RUNTIME_MAPS_MAX)
 		return -ENOSPC;
 	err = tacho_histmap_make(&s->view, want, g);
 	if (err)
@@ -104,7 +104,7 @@ static bool is_post(enum tacho_trigger_cmd cmd)
 }
 
 /* The histograms on a target of enable_hist and disable_hist. */
-static void find_targets(struct tacho_compile *c, struct probe_trigger *t,
+static void find_targets(struct tacho_compile *c, struct runtime_trigger *t,
 			 const struct tacho_trigger_spec *spec)
 {
 	const struct tacho_type *type =
@@ -118,7 +118,7 @@ static void find_targets(struct tacho_compile *c, struct probe_trigger *t,
 	while ((cmd = tacho_compile_next(c->view, TACHO_COMMAND_TRIGGER, name,
 					 false, &at))) {
 		struct tacho_trigger_spec *other = tacho_compile_trigger(c, cmd);
-		struct probe_target *target;
+		struct runtime_target *target;
 		struct tacho_hist *hist;
 
 		if (!other || other->cmd != TACHO_TRIGGER_HIST)
@@ -127,22 +127,22 @@ static void find_targets(struct tacho_compile *c, struct probe_trigger *t,
 		target = hist ? tacho_compile_alloc(c, sizeof(*target)) : NULL;
 		if (!target)
 			continue;
-		*target = (struct probe_target){ t->targets, hist };
+		*target = (struct runtime_target){ t->targets, hist };
 		t->targets = target;
 	}
 }
 
 /* More often than enough: a field may be called so. */
-static void note_needs(struct probe_actions *p, const struct tacho_hist_spec *h)
+static void note_needs(struct runtime_actions *p, const struct tacho_hist_spec *h)
 {
 	p->needs_time |= tacho_hist_uses_time(h);
 	p->needs_stack |= strstr(h->text, "stacktrace") != NULL;
 	p->tells |= p->needs_stack || strstr(h->text, ".sym");
 }
 
-uint64_t tacho_actions_known(const struct probe_session *s)
+uint64_t tacho_actions_known(const struct runtime_session *s)
 {
-	return (uint64_t)tacho_load_relaxed(&tacho_probe.proc->nr_events) << 32 |
+	return (uint64_t)tacho_load_relaxed(&tacho_runtime.proc->nr_events) << 32 |
 	       (tacho_load_relaxed(&s->view.types->text_used) & UINT32_MAX);
 }
 
@@ -153,8 +153,8 @@ static bool refers(const struct tacho_hist_spec *h)
 }
 
 /* One trigger; false when it cannot be on events of this type. */
-static bool make_trigger(struct tacho_compile *c, struct probe_actions *p,
-			 struct probe_trigger *t, struct tacho_command *cmd,
+static bool make_trigger(struct tacho_compile *c, struct runtime_actions *p,
+			 struct runtime_trigger *t, struct tacho_command *cmd,
 			 const struct tacho_type *type)
 {
 	struct tacho_trigger_spec *spec = tacho_compile_trigger(c, cmd);
@@ -166,7 +166,7 @@ static bool make_trigger(struct tacho_compile *c, struct probe_actions *p,
 					spec->filter, 0, &tacho_probe_names,
 					NULL))))
 		return false;
-	*t = (struct probe_trigger){
+	*t = (struct runtime_trigger){
 		.cmd = spec->cmd, .filter = filter, .command = cmd,
 		.serial = tacho_load_relaxed(&cmd->serial),
 	};
@@ -202,11 +202,11 @@ static bool make_trigger(struct tacho_compile *c, struct probe_actions *p,
 	return true;
 }
 
-static struct probe_actions *make_actions(struct tacho_compile *c, const char *name,
+static struct runtime_actions *make_actions(struct tacho_compile *c, const char *name,
 					  const struct tacho_type *type);
 
 /* What the actions of a generated event need, those that generate it need as well. */
-static void note_made(struct probe_actions *p, const struct probe_actions *of)
+static void note_made(struct runtime_actions *p, const struct runtime_actions *of)
 {
 	p->needs_time |= of->needs_time;
 	p->needs_stack |= of->needs_stack;
@@ -215,18 +215,18 @@ static void note_made(struct probe_actions *p, const struct probe_actions *of)
 }
 
 /* An event probe on events of this type; false when nobody wants it, or it cannot be. */
-static bool make_eprobe(struct tacho_compile *c, struct probe_actions *p,
-			struct probe_trigger *t, const struct tacho_command *cmd,
+static bool make_eprobe(struct tacho_compile *c, struct runtime_actions *p,
+			struct runtime_trigger *t, const struct tacho_command *cmd,
 			const struct tacho_type *type)
 {
 	const char *text = tacho_compile_text(c, cmd->text, sizeof(cmd->text));
 	char *group = (char *)(uintptr_t)tacho_compile_text(c, cmd->event, sizeof(cmd->event));
 	const char *full = tacho_compile_text(c, cmd->event, sizeof(cmd->event));
 	char *colon = group ? strchr(group, ':') : NULL;
-	struct probe_eprobe *made = tacho_compile_alloc(c, sizeof(*made));
+	struct runtime_eprobe *made = tacho_compile_alloc(c, sizeof(*made));
 	struct tacho_filter *filter = NULL;
 	struct tacho_cmd_error e = { 0 };
-	struct probe_actions *program;
+	struct runtime_actions *program;
 
 	if (!text || !full || !colon || !made || c->depth == TACHO_COMPILE_DEPTH)
 		return false;
@@ -247,7 +247,7 @@ static bool make_eprobe(struct tacho_compile *c, struct probe_actions *p,
 		return false;
 	program->id = (uint16_t)tacho_load_relaxed(&cmd->series);
 	made->program = program;
-	*t = (struct probe_trigger){
+	*t = (struct runtime_trigger){
 		.cmd = TACHO_TRIGGER_HIST, .filter = filter, .eprobe = made,
 		.serial = tacho_load_relaxed(&cmd->serial),
 	};
@@ -256,7 +256,7 @@ static bool make_eprobe(struct tacho_compile *c, struct probe_actions *p,
 	return true;
 }
 
-static void make_eprobes(struct tacho_compile *c, struct probe_actions *p, const char *name,
+static void make_eprobes(struct tacho_compile *c, struct runtime_actions *p, const char *name,
 			 const struct tacho_type *type, uint32_t room)
 {
 	uint32_t n = tacho_view_nr_commands(c->view);
@@ -276,7 +276,7 @@ static uint32_t count_eprobes(const struct tacho_view *v, const char *name)
 	return n;
 }
 
-static void make_triggers(struct tacho_compile *c, struct probe_actions *p,
+static void make_triggers(struct tacho_compile *c, struct runtime_actions *p,
 			  const char *name, const struct tacho_type *type)
 {
 	const struct tacho_view *v = c->view;
@@ -297,7 +297,7 @@ static void make_triggers(struct tacho_compile *c, struct probe_actions *p,
 }
 
 /* The newest filter that is one for this type. */
-static void make_filter(struct tacho_compile *c, struct probe_actions *p,
+static void make_filter(struct tacho_compile *c, struct runtime_actions *p,
 			const char *name, const struct tacho_type *type)
 {
 	struct tacho_command *cmd;
@@ -317,25 +317,25 @@ static void make_filter(struct tacho_compile *c, struct probe_actions *p,
 }
 
 /* Actions that are one histogram and no more need only two of the steps. */
-static struct tacho_hist *find_count(const struct probe_actions *p)
+static struct tacho_hist *find_count(const struct runtime_actions *p)
 {
-	const struct probe_trigger *t = p->trigger;
+	const struct runtime_trigger *t = p->trigger;
 
 	return p->nr_triggers == 1 && t->hist && !t->filter && !p->filter &&
 	       tacho_hist_is_plain(t->hist) ? t->hist : NULL;
 }
 
-static struct probe_actions *make_actions(struct tacho_compile *c,
+static struct runtime_actions *make_actions(struct tacho_compile *c,
 					  const char *name,
 					  const struct tacho_type *type)
 {
 	const struct tacho_view *v = c->view;
 	const struct tacho_soft *soft = tacho_view_soft(v, name);
-	struct probe_actions *p = tacho_compile_alloc(c, sizeof(*p));
+	struct runtime_actions *p = tacho_compile_alloc(c, sizeof(*p));
 
 	if (!p)
 		return NULL;
-	p->enabled = tacho_view_decide(v, name, tacho_probe.pid).enabled;
+	p->enabled = tacho_view_decide(v, name, tacho_runtime.pid).enabled;
 	p->soft = soft ? &soft->disabled : NULL;
 	if (!type)
 		return p;
@@ -355,7 +355,7 @@ static void *synth_actions(struct tacho_compile *c, const char *name,
 			   struct tacho_command *cmd,
 			   const struct tacho_type *type)
 {
-	struct probe_actions *p = make_actions(c, name, type);
+	struct runtime_actions *p = make_actions(c, name, type);
 
 	if (p)
 		p->id = (uint16_t)tacho_load_relaxed(&cmd->series);
@@ -366,7 +366,7 @@ static void *synth_actions(struct tacho_compile *c, const char *name,
  * Everything that actions point to is in the arena, this process's side of the
  * compilation too: histograms ask it while they run.
  */
-static struct tacho_compile *begin(struct probe_session *s,
+static struct tacho_compile *begin(struct runtime_session *s,
 				   struct tacho_arena *arena)
 {
 	struct tacho_compile *c = tacho_arena_alloc(arena, sizeof(*c));
@@ -385,12 +385,12 @@ static struct tacho_compile *begin(struct probe_session *s,
 }
 
 /* The actions of an event, without its commands if they are not wanted. */
-static struct probe_actions *compile_event(struct tacho_compile *c,
+static struct runtime_actions *compile_event(struct tacho_compile *c,
 					   uint32_t index, bool commands)
 {
 	const struct tacho_type *type = NULL;
 	char name[TACHO_RULE_MAX];
-	struct probe_actions *p;
+	struct runtime_actions *p;
 	uint32_t len;
 	const char *text = tacho_procmap_text(index, &len);
 	int id = commands ? tacho_types_add(c->view, text, len) : 0;
@@ -404,11 +404,11 @@ static struct probe_actions *compile_event(struct tacho_compile *c,
 }
 
 /* One attempt in what is left of the piece; NULL: it was not enough. */
-static struct probe_actions *compile_here(struct probe_session *s,
+static struct runtime_actions *compile_here(struct runtime_session *s,
 					  uint32_t index, bool commands)
 {
 	unsigned char *mem = s->chunk + s->chunk_used;
-	struct probe_actions *p = NULL;
+	struct runtime_actions *p = NULL;
 	struct tacho_compile *c;
 	struct tacho_arena arena;
 	size_t used;
@@ -426,19 +426,19 @@ static struct probe_actions *compile_here(struct probe_session *s,
 	return NULL;
 }
 
-static bool new_chunk(struct probe_session *s)
+static bool new_chunk(struct runtime_session *s)
 {
 	s->chunk = tacho_shm_private(CHUNK_SIZE);
 	s->chunk_used = 0;
 	return s->chunk;
 }
 
-struct probe_actions *tacho_actions_compile(struct probe_session *s,
+struct runtime_actions *tacho_actions_compile(struct runtime_session *s,
 					    uint32_t index)
 {
 	uint32_t seq = tacho_load_seq_cst(&s->view.commands->seq);
 	uint64_t known = tacho_actions_known(s);
-	struct probe_actions *p = NULL;
+	struct runtime_actions *p = NULL;
 
 	if (s->chunk)
 		p = compile_here(s, index, true);
@@ -448,7 +448,7 @@ struct probe_actions *tacho_actions_compile(struct probe_session *s,
 		p = compile_here(s, index, true);
 	if (!p) {
 		/* recorded as if it had none */
-		(void)tacho_add_relaxed(&tacho_probe.proc->lost_program, 1);
+		(void)tacho_add_relaxed(&tacho_runtime.proc->lost_program, 1);
 		p = compile_here(s, index, false);
 	}
 	if (p) {
