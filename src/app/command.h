@@ -10,7 +10,7 @@
 #define TACHO_APP_COMMAND_H
 
 #include "engine/errlog.h"
-#include "kernel/control.h"
+#include "tracefs/control.h"
 #include "session/command.h"
 
 #define APP_NO_PLACE	TACHO_KERNEL_NO_PLACE

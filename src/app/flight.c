@@ -11,7 +11,7 @@
 #include "app/record_priv.h"
 #include "base/atomic.h"
 #include "base/bytes.h"
-#include "kernel/pump.h"
+#include "tracefs/pump.h"
 #include "record/history.h"
 #include "ring/read.h"
 #include "sys/clock.h"

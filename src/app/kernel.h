@@ -8,7 +8,7 @@
 #ifndef TACHO_APP_KERNEL_H
 #define TACHO_APP_KERNEL_H
 
-#include "kernel/control.h"
+#include "tracefs/control.h"
 
 struct app_kernel {
 	struct tacho_tracefs tracefs;

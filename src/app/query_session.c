@@ -10,7 +10,7 @@
 #include "app/command.h"
 #include "app/kernel.h"
 #include "app/session.h"
-#include "kernel/syscalls.h"
+#include "kdata/syscalls.h"
 #include "query/query.h"
 #include "resolve/resolve.h"
 #include "session/objects.h"

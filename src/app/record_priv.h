@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "app/record.h"
-#include "kernel/instance.h"
+#include "tracefs/instance.h"
 #include "session/session.h"
 
 #define APP_STEP_MS	100

@@ -4,7 +4,7 @@
 #define TACHO_APP_SESSION_H
 
 #include "base/diag.h"
-#include "kernel/instance.h"
+#include "tracefs/instance.h"
 #include "record/recorder.h"
 #include "session/session.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
-#include "kernel/tracefs.h"
+#include "tracefs/tracefs.h"
 #include "sys/clock.h"
 
 #define EVENTS_MAX	((size_t)4 << 20)	/* bytes of set_event */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * session_kernel.h - a session's own instance in the kernel, which stays there as long as the
- * session: "tacho.NAME" (kernel/instance.h).  The session's control block names it.
+ * session: "tacho.NAME" (tracefs/instance.h).  The session's control block names it.
  *
  * The instance of a recorder (src/record) is another one: it ends with the recorder.
  */
 #ifndef TACHO_APP_SESSION_KERNEL_H
 #define TACHO_APP_SESSION_KERNEL_H
 
-#include "kernel/instance.h"
+#include "tracefs/instance.h"
 #include "session/session.h"
 
 /* Whether the session has one, as its control block says. */

@@ -10,7 +10,7 @@
 #include "base/atomic.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "kernel/tracefs.h"
+#include "tracefs/tracefs.h"
 #include "session/session.h"
 
 #define LIST_MAX	((size_t)256 << 20)

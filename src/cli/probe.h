@@ -8,7 +8,7 @@
  *	   (probe_location.c)
  *	2  --args become, for each place, what the kernel can fetch there
  *	   (probe_args.c); where a copy of a function lacks one, it is left out
- *	3  each place becomes a line in the kernel's language (kernel/probe_spec.h)
+ *	3  each place becomes a line in the kernel's language (tracefs/probe_spec.h)
  *	4  the kernel gets the lines; when it refuses one, those before it are
  *	   taken back (probe_add.c)
  */
@@ -17,7 +17,7 @@
 
 #include "base/arena.h"
 #include "cli/cli.h"
-#include "kernel/dynevent.h"
+#include "tracefs/dynevent.h"
 #include "symbol/symbol.h"
 
 #define PROBE_GROUP		"tacho_probes"

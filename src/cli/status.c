@@ -7,7 +7,7 @@
 
 #include "base/atomic.h"
 #include "cli/cli.h"
-#include "kernel/instance.h"
+#include "tracefs/instance.h"
 #include "session/command.h"
 #include "session/remark.h"
 #include "session/session.h"

@@ -10,7 +10,7 @@
 
 #include "base/compiler.h"
 #include "base/diag.h"
-#include "kernel/instance.h"
+#include "tracefs/instance.h"
 #include "session/session.h"
 #include "tacho/session.h"
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "ctl/ctl.h"
 #include "ctl/kernel.h"
-#include "kernel/tracefs.h"
+#include "tracefs/tracefs.h"
 
 #define ARENA_MAX	((size_t)64 << 20)
 #define EVENT_MAX	256

@@ -5,7 +5,7 @@
  *	e:GROUP/NAME SYSTEM.EVENT ARG... [if FILTER]
  *
  * as in Documentation/trace/eprobetrace.rst.  The text here begins with SYSTEM.EVENT; that
- * it is well formed is checked before (kernel/probe_spec.h).  This says what it means for
+ * it is well formed is checked before (tracefs/probe_spec.h).  This says what it means for
  * the fields of that event.
  *
  *	ARG	[NAME=]FETCH[:TYPE]		NAME: "argN", from 1

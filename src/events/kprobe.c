@@ -11,7 +11,7 @@
 
 #include "base/compiler.h"
 #include "events/events.h"
-#include "kernel/tracefs.h"
+#include "tracefs/tracefs.h"
 
 #define ARGS_MAX	128	/* the kernel's MAX_TRACE_ARGS */
 #define EVENT_NAME_MAX	64	/* the kernel's MAX_EVENT_NAME_LEN */

@@ -4,7 +4,7 @@
 #define TACHO_QUERY_QUERY_PRIV_H
 
 #include "base/arena.h"
-#include "kernel/syscalls.h"
+#include "kdata/syscalls.h"
 #include "query/query.h"
 #include "query/run_queue.h"
 #include "resolve/resolve.h"

@@ -8,8 +8,8 @@
 #include "base/atomic.h"
 #include "base/bytes.h"
 #include "base/text.h"
-#include "kernel/ktype.h"
-#include "kernel/pump.h"
+#include "kdata/types.h"
+#include "tracefs/pump.h"
 #include "ring/read.h"
 
 #define TYPES_NR	(1u << 16)	/* ids that a record can have */

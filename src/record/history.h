@@ -30,8 +30,8 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
-#include "kernel/instance.h"
-#include "kernel/tasks.h"
+#include "tracefs/instance.h"
+#include "kdata/tasks.h"
 #include "session/session.h"
 
 struct tacho_history;

@@ -21,7 +21,7 @@
 
 #include "base/diag.h"
 #include "fmt/ctf/write.h"
-#include "kernel/instance.h"
+#include "tracefs/instance.h"
 #include "record/history.h"
 #include "session/session.h"
 

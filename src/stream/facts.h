@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "kernel/symbols.h"
+#include "kdata/symbols.h"
 
 struct tacho_fact {
 	const char *name, *value;

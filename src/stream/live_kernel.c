@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernel/control.h"
-#include "kernel/pump.h"
-#include "kernel/symbols.h"
-#include "kernel/syscalls.h"
+#include "tracefs/control.h"
+#include "tracefs/pump.h"
+#include "kdata/symbols.h"
+#include "kdata/syscalls.h"
 #include "sys/clock.h"
 
 #define BUFFER_SIZE	((uint64_t)16 << 20)

@@ -2,7 +2,7 @@
 /*
  * live_kernel.h - the running kernel's events as a source of records.
  *
- * A tracing instance of its own (kernel/instance.h) is made when the source is
+ * A tracing instance of its own (tracefs/instance.h) is made when the source is
  * opened, and removed when it is closed.  Each CPU is a part.  Its records are
  * what a pump brings: batches are kept, one behind the other, until they are read.
  *

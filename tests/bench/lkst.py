@@ -26,7 +26,7 @@ TOP_SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__f
 
 SOURCES = ['cli/record.c', 'engine/engine.c', 'engine/filter_parse.c', 'engine/hist.c',
            'event/print_compile.c', 'event/print_run.c', 'face/ftrace/trace.c',
-           'fmt/ctf/read.c', 'fmt/tracedat/read.c', 'kernel/instance.c', 'query/pair.c',
+           'fmt/ctf/read.c', 'fmt/tracedat/read.c', 'tracefs/instance.c', 'query/pair.c',
            'session/session.c']
 REQUESTS = 20000
 SETTLE = 0.5        # seconds after which a recorder has begun

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kernel/instance.h"
+#include "tracefs/instance.h"
 #include "record/recorder.h"
 #include "sys/clock.h"
 

@@ -17,7 +17,7 @@
 #include "engine/hist_print.h"
 #include "engine/hist_view.h"
 #include "engine/json_check.h"
-#include "kernel/pages.h"
+#include "kdata/pages.h"
 
 #define TYPES_MAX	64
 #define TEXT_CAP	((size_t)16 << 20)

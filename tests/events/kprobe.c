@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "events_test.h"
-#include "kernel/tracefs.h"
+#include "tracefs/tracefs.h"
 
 #if defined(__x86_64__)
 #define ARG0	"dfd=%di"

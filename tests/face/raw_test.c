@@ -15,7 +15,7 @@
 #include "base/atomic.h"
 #include "base/bytes.h"
 #include "face/ftrace/tree.h"
-#include "kernel/pages.h"
+#include "kdata/pages.h"
 #include "ring/write.h"
 #include "session/session.h"
 #include "stream/tmpdir.h"

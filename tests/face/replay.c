@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "face/ftrace/output.h"
-#include "kernel/convert.h"
-#include "kernel/pages.h"
-#include "kernel/symbols.h"
+#include "kdata/convert.h"
+#include "kdata/pages.h"
+#include "kdata/symbols.h"
 #include "unit/test.h"
 
 #define FILE_MAX	((size_t)256 << 20)

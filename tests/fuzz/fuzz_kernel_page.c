@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "../kernel/formats.h"
-#include "kernel/convert.h"
-#include "kernel/pages.h"
+#include "kdata/convert.h"
+#include "kdata/pages.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

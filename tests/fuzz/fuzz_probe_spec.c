@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/probe_spec.h"
+#include "tracefs/probe_spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

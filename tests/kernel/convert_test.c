@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "base/bytes.h"
-#include "kernel/convert.h"
-#include "kernel/ktype.h"
+#include "kdata/convert.h"
+#include "kdata/types.h"
 #include "formats.h"
 #include "unit/test.h"
 

@@ -12,10 +12,10 @@
 
 #include "event/print.h"
 #include "event/type.h"
-#include "kernel/instance.h"
-#include "kernel/ktype.h"
-#include "kernel/pump.h"
-#include "kernel/symbols.h"
+#include "tracefs/instance.h"
+#include "kdata/types.h"
+#include "tracefs/pump.h"
+#include "kdata/symbols.h"
 #include "tacho/abi/record.h"
 #include "unit/test.h"
 

@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "kernel/symbols.h"
-#include "kernel/syscalls.h"
-#include "kernel/tasks.h"
+#include "kdata/symbols.h"
+#include "kdata/syscalls.h"
+#include "kdata/tasks.h"
 #include "unit/test.h"
 
 static void make_table(struct tacho_symbols *s, const char *text, size_t len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sub-buffers made by hand, then every way to damage one. */
 #include "base/bytes.h"
-#include "kernel/pages.h"
+#include "kdata/pages.h"
 #include "unit/test.h"
 
 #define PAGE	4096

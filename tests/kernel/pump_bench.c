@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kernel/instance.h"
-#include "kernel/ktype.h"
-#include "kernel/pump.h"
+#include "tracefs/instance.h"
+#include "kdata/types.h"
+#include "tracefs/pump.h"
 
 static int put(void *arg, const struct tacho_kernel_batch *b)
 {

@@ -15,7 +15,7 @@
 #include "base/bytes.h"
 #include "event/type.h"
 #include "fmt/lkst/kmap.h"
-#include "kernel/tracefs.h"
+#include "tracefs/tracefs.h"
 #include "unit/test.h"
 
 #define NR_KERNEL	0x100

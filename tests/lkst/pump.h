@@ -21,8 +21,8 @@
 #include "face/lkst/hook.h"
 #include "face/lkst/lkst.h"
 #include "face/lkst/pump_priv.h"
-#include "kernel/instance.h"
-#include "kernel/tracefs.h"
+#include "tracefs/instance.h"
+#include "tracefs/tracefs.h"
 #include "sys/clock.h"
 #include "unit/test.h"
 

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "kernel/probe_spec.h"
+#include "tracefs/probe_spec.h"
 #include "unit/test.h"
 
 static struct tacho_arena arena;

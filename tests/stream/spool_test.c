@@ -9,7 +9,7 @@
 #include "fmt/tracedat/layout.h"
 #include "fmt/tracedat/shift.h"
 #include "fmt/tracedat/spool.h"
-#include "kernel/pages.h"
+#include "kdata/pages.h"
 #include "../unit/test.h"
 
 #define CPUS	3u

@@ -34,7 +34,7 @@
 #include "fmt/ltt/describe.h"
 #include "fmt/ltt/map.h"
 #include "fmt/ltt/write.h"
-#include "kernel/tracefs.h"
+#include "tracefs/tracefs.h"
 #include "stream/stream.h"
 
 #define NAME_ROOM	4200

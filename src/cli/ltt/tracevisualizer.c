@@ -20,7 +20,7 @@
 #include "fmt/ltt/describe.h"
 #include "fmt/ltt/i386_calls.h"
 #include "fmt/ltt/read.h"
-#include "kernel/syscalls.h"
+#include "kdata/syscalls.h"
 #include "stream/stream.h"
 
 #define FLUSH	65536u

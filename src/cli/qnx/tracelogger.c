@@ -25,7 +25,7 @@
 #include "app/output.h"
 #include "base/text.h"
 #include "cli/qnx/tracelogger.h"
-#include "kernel/instance.h"
+#include "tracefs/instance.h"
 #include "sys/clock.h"
 #include "sys/futex.h"
 

@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "face/ftrace/nodes.h"
 #include "face/ftrace/view.h"
-#include "kernel/syscalls.h"
-#include "kernel/tasks.h"
+#include "kdata/syscalls.h"
+#include "kdata/tasks.h"
 
 /* ---- tracing_on ---- */
 

@@ -15,7 +15,7 @@
 #include "engine/eprobe.h"
 #include "face/ftrace/events.h"
 #include "face/ftrace/store.h"
-#include "kernel/probe_spec.h"
+#include "tracefs/probe_spec.h"
 
 #define GROUP		"eprobes"
 #define LOC		"event_probe"

@@ -52,8 +52,8 @@
 #include "base/buf.h"
 #include "engine/errlog.h"
 #include "face/ftrace/tree.h"
-#include "kernel/instance.h"
-#include "kernel/tracefs.h"
+#include "tracefs/instance.h"
+#include "tracefs/tracefs.h"
 #include "session/session.h"
 
 struct tree_inst;

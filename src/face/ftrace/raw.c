@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * trace_pipe_raw, snapshot_raw: pages as the kernel's ring buffer has them
- * (kernel/pages.h), of the records of programs and of the kernel on one CPU.
+ * (kdata/pages.h), of the records of programs and of the kernel on one CPU.
  *
  * A page holds what there is, as much as fits: a reader that is slow gets full ones, one
  * that is fast some records at a time.  read() hands out whole pages, buffer_subbuf_size_kb
@@ -33,7 +33,7 @@
 #include "face/ftrace/view.h"
 #include "fmt/tracedat/flat.h"
 #include "fmt/tracedat/page.h"
-#include "kernel/ktype.h"
+#include "kdata/types.h"
 
 #define NR_KNOWN	256u	/* a power of two */
 #define FORMAT_MAX	((size_t)1 << 20)

@@ -10,8 +10,8 @@
 
 #include "base/atomic.h"
 #include "base/bytes.h"
-#include "kernel/symbols.h"
-#include "kernel/syscalls.h"
+#include "kdata/symbols.h"
+#include "kdata/syscalls.h"
 #include "sys/clock.h"
 #include "tacho/abi/record.h"
 

@@ -4,9 +4,9 @@
 #define TACHO_FACE_FTRACE_STORE_PRIV_H
 
 #include "face/ftrace/store.h"
-#include "kernel/ktype.h"
-#include "kernel/pump.h"
-#include "kernel/tasks.h"
+#include "kdata/types.h"
+#include "tracefs/pump.h"
+#include "kdata/tasks.h"
 #include "query/query.h"
 #include "stream/stream.h"
 

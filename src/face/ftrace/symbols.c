@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "face/ftrace/priv.h"
-#include "kernel/symbols.h"
+#include "kdata/symbols.h"
 #include "sys/clock.h"
 
 #define TEXT_MAX	((size_t)24 << 20)

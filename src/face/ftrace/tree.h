@@ -13,7 +13,7 @@
  *
  *	A session's program events live in its rings, which are shared memory and need
  *	nobody.  Its kernel events come from one tracing instance in the
- *	kernel (kernel/instance.h, kept), which is made when a file is first
+ *	kernel (tracefs/instance.h, kept), which is made when a file is first
  *	used that needs it.  Both go on when the tree is closed without
  *	destroying them; a tree that is opened later finds them.
  *

@@ -7,7 +7,7 @@
 
 #include "face/lkst/pump_priv.h"
 #include "fmt/lkst/kmap.h"
-#include "kernel/instance.h"
+#include "tracefs/instance.h"
 
 #define NR_KERNEL	LKST_ETYPE_USER_FIRST	/* event types that may come from the kernel */
 #define LIST_MAX	(1u << 20)

@@ -59,8 +59,8 @@
 #include "face/lkst/ids.h"
 #include "face/lkst/pump.h"
 #include "fmt/lkst/kmap.h"
-#include "kernel/instance.h"
-#include "kernel/reader.h"
+#include "tracefs/instance.h"
+#include "tracefs/reader.h"
 
 /* ---- kernel.c ---- */
 

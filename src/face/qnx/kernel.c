@@ -12,7 +12,7 @@
 #include "face/qnx/qnx.h"
 #include "fmt/kev/layout.h"
 #include "fmt/kev/rows.h"
-#include "kernel/instance.h"
+#include "tracefs/instance.h"
 
 #define LIST_MAX	(1u << 20)
 #define REMOVE_TRIES	20

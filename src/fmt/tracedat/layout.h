@@ -77,7 +77,7 @@
  * STRINGS sections hold NUL-terminated texts and are found by walking the file
  * from the first section on; nothing but descriptions is kept there.
  *
- * Pages are the kernel's sub-buffers, see kernel/pages.h.  In them, in the byte
+ * Pages are the kernel's sub-buffers, see kdata/pages.h.  In them, in the byte
  * order of the file, are also the words of type_len and delta: their bits
  * are counted from the other end when the file is big-endian.
  *

@@ -13,7 +13,7 @@
 #include "fmt/tracedat/file.h"
 #include "fmt/tracedat/own.h"
 #include "fmt/tracedat/shift.h"
-#include "kernel/pages.h"
+#include "kdata/pages.h"
 #include "stream/facts.h"
 
 /* One CPU's pages, or chunks of them. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * page.h - the kernel's sub-buffers, written: the other half of
- * kernel/pages.h, which has their layout.
+ * kdata/pages.h, which has their layout.
  *
  *	tacho_dat_page_begin(&p, bytes, 4096, time, lost);
  *	while (tacho_dat_page_add(&p, time, raw, len))

@@ -7,7 +7,7 @@
 
 #include "fmt/tracedat/layout.h"
 #include "fmt/tracedat/swap.h"
-#include "kernel/convert.h"
+#include "kdata/convert.h"
 
 /* A chunk is some ten pages; this is far beyond. */
 #define CHUNK_MAX	((size_t)4 << 20)

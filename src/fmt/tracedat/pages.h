@@ -18,7 +18,7 @@
 #define TACHO_FMT_TRACEDAT_PAGES_H
 
 #include "fmt/tracedat/meta.h"
-#include "kernel/ktype.h"
+#include "kdata/types.h"
 #include "stream/source.h"
 
 struct tacho_dat_source {

@@ -11,7 +11,7 @@
 #include "fmt/tracedat/layout.h"
 #include "fmt/tracedat/pages.h"
 #include "fmt/tracedat/swap.h"
-#include "kernel/syscalls.h"
+#include "kdata/syscalls.h"
 
 /* Windows and records of all parts together stay below three times this. */
 #define WINDOWS_MAX	((size_t)12 << 20)

@@ -8,7 +8,7 @@
 #include "event/print_packed.h"
 #include "event/value.h"
 
-/* See kernel/pages.h. */
+/* See kdata/pages.h. */
 #define COMMIT_SIZE	0x3fffffffu
 #define COMMIT_STORED	(1u << 30)
 #define TYPE_DATA_MAX	28u

@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 #include "event/type.h"
-#include "kernel/pages.h"
+#include "kdata/pages.h"
 
 enum tacho_dat_swap_kind {
 	TACHO_DAT_SWAP_HERE,	/* count numbers of `size` at `offset` */
