@@ -42,7 +42,7 @@ ALL = [
     Variant('asan', ['-Doptimization=1', '-Dc_args=-g1', '-Db_lundef=false', '-Dwerror=false',
                      '-Db_sanitize=address,undefined'],
             ['unit', 'ring', 'runtime', 'stream', 'kernel', 'cli', 'fuzz', 'engine',
-             'events', 'symbol', 'face', 'kev', 'lkst', 'ltt', 'qnx']),
+             'events', 'symbol', 'ftrace', 'kev', 'lkst', 'ltt', 'qnx']),
     Variant('tiny', ['-Dbuildtype=minsize', '-Dtiny=true'], ['unit', 'ring', 'runtime'],
             shipped=True),
     Variant('plain', ['-Dbuildtype=release', '-Drseq=plain'], ['unit', 'ring', 'runtime'],

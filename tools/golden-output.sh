@@ -9,7 +9,7 @@
 # with tracefs at /sys/kernel/tracing and the current directory at DIR of this
 # machine, and returns its status.
 #
-# The archive has a directory for each set of tests/face/capture.sh, which says what is
+# The archive has a directory for each set of tests/ftrace/capture.sh, which says what is
 # in there; kallsyms is cut to the symbols that are printed, and what follows each.
 set -eu
 : "${ORACLE:?the command that boots the kernel}"
@@ -18,7 +18,7 @@ out=$PWD/tests/golden/output
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-cp tests/face/capture.sh tests/face/cases "$dir/"
+cp tests/ftrace/capture.sh tests/ftrace/cases "$dir/"
 cat > "$dir/guest.sh" <<'END2'
 #!/bin/bash
 here=$PWD tracing=/sys/kernel/tracing

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makes tests/golden/tracefs/6.12.xz: what tests/face/files.sh writes on a Linux 6.12.
+# Makes tests/golden/tracefs/6.12.xz: what tests/ftrace/files.sh writes on a Linux 6.12.
 #
 #	ORACLE='boot command' tools/golden-tracefs.sh
 #
@@ -14,7 +14,7 @@ out=$PWD/tests/golden/tracefs
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-cp tests/face/files.sh "$dir/"
+cp tests/ftrace/files.sh "$dir/"
 cat > "$dir/guest.sh" <<'END2'
 #!/bin/bash
 cp files.sh /tmp/ && bash /tmp/files.sh /sys/kernel/tracing > /tmp/answers &&

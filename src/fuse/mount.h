@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mount.h - a tree (face/ftrace/tree.h) as a mounted directory, by libfuse.
+ * mount.h - a tree (compat/ftrace/tree.h) as a mounted directory, by libfuse.
  *
  * Facts that shape it
  *	- A question of the kernel costs more than most answers, so it keeps what it
@@ -22,7 +22,7 @@
 #include <stdbool.h>
 
 #include "base/diag.h"
-#include "face/ftrace/tree.h"
+#include "compat/ftrace/tree.h"
 
 struct tacho_mount_config {
 	const char *dir;	/* to be mounted on */

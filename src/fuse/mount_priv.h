@@ -54,7 +54,7 @@
 #include <fuse_lowlevel.h>
 #include <pthread.h>
 
-#include "face/lkst/device.h"
+#include "compat/lkst/device.h"
 #include "fuse/mount.h"
 
 #define POLL_NS		10000000	/* files that are polled or kept are looked at this often */

@@ -17,9 +17,9 @@
 #include "session/proc.h"
 #include "session/view.h"
 
-/* In a session's directory: what was set in its mounted tree (src/face/ftrace/settings.c). */
+/* In a session's directory: what was set in its mounted tree (src/compat/ftrace/settings.c). */
 #define TACHO_SESSION_SETTINGS	"settings"
-/* ... and which servers use it (src/face/ftrace/servers.c). */
+/* ... and which servers use it (src/compat/ftrace/servers.c). */
 #define TACHO_SESSION_SERVERS	"servers"
 
 struct tacho_session {

@@ -3,7 +3,7 @@
 
 # Shared libraries, below the build directory.
 libraries="src/runtime/libtacho.so src/libtacho-stream.so src/ctl/libtacho-session.so
-src/events/libtacho-events.so"
+src/compat/kernel_api/libtacho-events.so"
 for f in "$build"/src/*/*/lib*.so; do
 	case $f in
 	*/libtacho-bt2.so) ;;	# a module, for us alone

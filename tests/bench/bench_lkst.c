@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "face/lkst/lkst.h"
-#include "face/lkst/pump_priv.h"
+#include "compat/lkst/lkst.h"
+#include "compat/lkst/pump_priv.h"
 #include "ring/read.h"
 
 static struct tacho_lkst lkst;

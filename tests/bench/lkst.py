@@ -25,7 +25,7 @@ from mount import cpu_of
 TOP_SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 SOURCES = ['cli/record.c', 'engine/engine.c', 'engine/filter_parse.c', 'engine/hist.c',
-           'event/print_compile.c', 'event/print_run.c', 'face/ftrace/trace.c',
+           'event/print_compile.c', 'event/print_run.c', 'compat/ftrace/trace.c',
            'fmt/ctf/read.c', 'fmt/tracedat/read.c', 'tracefs/instance.c', 'query/pair.c',
            'session/session.c']
 REQUESTS = 20000

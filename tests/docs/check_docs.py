@@ -639,7 +639,7 @@ def check_events_example(p):
     with tempfile.TemporaryDirectory() as tmp:
         env = compiler(p, tmp)
         env['PKG_CONFIG_PATH'] = f'{tmp}/build/meson-uninstalled'
-        env['LD_LIBRARY_PATH'] = f'{tmp}/build/src/runtime:{tmp}/build/src/events'
+        env['LD_LIBRARY_PATH'] = f'{tmp}/build/src/runtime:{tmp}/build/src/compat/kernel_api'
         Path(tmp, 'traces.c').write_text(plain(code[0]))
         tacho = shlex.quote(str(p.tacho.resolve()))
         r = run(['bash', '-c', f'''set -e

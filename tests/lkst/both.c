@@ -9,7 +9,7 @@
  * written are known.  Others' events of these types take places in buffers, and are not known.
  */
 #include "lkst/pump.h"
-#include "face/lkst/priv.h"
+#include "compat/lkst/priv.h"
 #include "ring/read.h"
 
 #define SIZE		4096

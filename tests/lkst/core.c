@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "face/lkst/hook.h"
-#include "face/lkst/lkst.h"
-#include "face/lkst/priv.h"
+#include "compat/lkst/hook.h"
+#include "compat/lkst/lkst.h"
+#include "compat/lkst/priv.h"
 #include "ring/write.h"
 #include "unit/test.h"
 

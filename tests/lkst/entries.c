@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "face/lkst/lkst.h"
+#include "compat/lkst/lkst.h"
 
 int main(int argc, char **argv)
 {

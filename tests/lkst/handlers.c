@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
-#include "face/lkst/hook.h"
-#include "face/lkst/service.h"
+#include "compat/lkst/hook.h"
+#include "compat/lkst/service.h"
 #include "lkst/prog.h"
 #include "lkst/types.h"
 

@@ -3,7 +3,7 @@
  * Handlers out of a shared object, in a process that tells of events that are not its own
  * (module MODULE OTHER): what they record keeps whose event it is.
  */
-#include "face/lkst/hook.h"
+#include "compat/lkst/hook.h"
 #include "lkst/prog.h"
 
 struct seen {

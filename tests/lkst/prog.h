@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "face/lkst/lkst.h"
+#include "compat/lkst/lkst.h"
 #include "unit/test.h"
 
 static char prog_dir[64];

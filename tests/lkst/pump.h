@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "face/lkst/hook.h"
-#include "face/lkst/lkst.h"
-#include "face/lkst/pump_priv.h"
+#include "compat/lkst/hook.h"
+#include "compat/lkst/lkst.h"
+#include "compat/lkst/pump_priv.h"
 #include "tracefs/instance.h"
 #include "tracefs/tracefs.h"
 #include "sys/clock.h"

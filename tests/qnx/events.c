@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#include "face/qnx/state.h"
+#include "compat/qnx/state.h"
 #include "qnx/api.h"
 
 #define USER	_NTO_TRACE_USER

@@ -42,7 +42,7 @@
 #include "base/atomic.h"
 #include "cli/lkst/show.h"
 #include "cli/out.h"
-#include "face/lkst/pump.h"
+#include "compat/lkst/pump.h"
 #include "fmt/lkst/log.h"
 
 #define CONFIG		"/etc/sysconfig/lkstlogd"

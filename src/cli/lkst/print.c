@@ -12,7 +12,7 @@
 #include "cli/lkst/show.h"
 #include "base/digits.h"
 #include "cli/out.h"
-#include "face/lkst/pump.h"
+#include "compat/lkst/pump.h"
 #include "fmt/lkst/line.h"
 #include "stream/clock.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "face/lkst/pump.h"
+#include "compat/lkst/pump.h"
 
 int each_cpu(struct tacho_lkst *l, int (*fn)(struct tacho_lkst *l, int cpu, void *arg),
 	     void *arg)

@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
-#include "face/lkst/lkst.h"
+#include "compat/lkst/lkst.h"
 #include "fmt/lkst/types.h"
 
 #define TOOL_OK		0

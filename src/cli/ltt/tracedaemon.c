@@ -3,7 +3,7 @@
  * tracedaemon - records the running kernel as LTT's daemon did, with its options.
  *
  * It is three steps: which tracepoints are LTT's events that are wanted (fmt/ltt/map.h) and
- * which events of programs (face/ltt/tracer.h), a recording of those (app/record.h), and LTT
+ * which events of programs (compat/ltt/tracer.h), a recording of those (app/record.h), and LTT
  * files of what was recorded.
  *
  * The flight recorder (-k) is a child that goes on in the background.  It holds a lock on the file
@@ -30,7 +30,7 @@
 #include "base/atomic.h"
 #include "base/text.h"
 #include "cli/stdout.h"
-#include "face/ltt/tracer.h"
+#include "compat/ltt/tracer.h"
 #include "fmt/ltt/describe.h"
 #include "fmt/ltt/map.h"
 #include "fmt/ltt/write.h"

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "face/qnx/log.h"
-#include "face/qnx/qnx.h"
+#include "compat/qnx/log.h"
+#include "compat/qnx/qnx.h"
 #include "record/recorder.h"
 
 #define LOGGER_ATTRS_MAX	32u

@@ -3,7 +3,7 @@
  * layout.h - the file DIR/lkst that all who use LKST share, byte for byte; and what it says to
  * who finds a copy of it in a core dump or memory image.
  *
- * What its members mean, and who may write them when, is told in face/lkst/state.h.  Functions
+ * What its members mean, and who may write them when, is told in compat/lkst/state.h.  Functions
  * here read only, and believe nothing: a copy may be of any moment.
  */
 #ifndef TACHO_FMT_LKST_LAYOUT_H
@@ -194,7 +194,7 @@ struct lkst_turn {
 
 /*
  * What LKST's buffer shows of a turn: of its records, those of programs and the kernel's in the
- * order of time, the last ones (face/lkst/state.h, 4).
+ * order of time, the last ones (compat/lkst/state.h, 4).
  *
  * A record's number is the sum of two numbers in their lanes, that of the next record of
  * programs and that of the next one of the kernel: [first, end) are shown, since is the turn's
