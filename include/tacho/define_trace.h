@@ -4,7 +4,7 @@
  *
  * The last line of every trace header, outside its include guard.  It has an effect only
  * in the file that defines CREATE_TRACE_POINTS: there it includes the trace header once
- * for each stage of tacho/abi/stages.h.
+ * for each stage of tacho/impl/stages.h.
  *
  *	TRACE_SYSTEM		the system of the events
  *	TRACE_INCLUDE_FILE	the trace header's name without .h (default: TRACE_SYSTEM)
@@ -18,8 +18,8 @@
 /* Trace headers that this one includes when it is included again are complete. */
 #undef CREATE_TRACE_POINTS
 
-#include "tacho/abi/object.h"
-#include "tacho/abi/probe.h"
+#include "tacho/impl/object.h"
+#include "tacho/impl/raw.h"
 
 /*
  * With <> the search starts in the -I directories.  With "" it would start in this
@@ -60,50 +60,50 @@
 /* Fields are aligned to at most 8, like the records they lie in. */
 #pragma pack(push, 8)
 #define TACHO_STAGE 1
-#include "tacho/abi/stages.h"
+#include "tacho/impl/stages.h"
 #include TACHO_HEADER
 #undef TACHO_STAGE
 #pragma pack(pop)
 
 #define TACHO_STAGE 2
-#include "tacho/abi/stages.h"
+#include "tacho/impl/stages.h"
 #include TACHO_HEADER
 #undef TACHO_STAGE
 
 #define TACHO_STAGE 3
-#include "tacho/abi/stages.h"
+#include "tacho/impl/stages.h"
 #include TACHO_HEADER
 #undef TACHO_STAGE
 
 #define TACHO_STAGE 4
-#include "tacho/abi/stages.h"
+#include "tacho/impl/stages.h"
 #include TACHO_HEADER
 #undef TACHO_STAGE
 
 #define TACHO_STAGE 5
-#include "tacho/abi/stages.h"
+#include "tacho/impl/stages.h"
 #include TACHO_HEADER
 #undef TACHO_STAGE
 
 #define TACHO_STAGE 6
-#include "tacho/abi/stages.h"
+#include "tacho/impl/stages.h"
 #include TACHO_HEADER
 #undef TACHO_STAGE
 
 #define TACHO_STAGE 7
-#include "tacho/abi/stages.h"
+#include "tacho/impl/stages.h"
 #include TACHO_HEADER
 #undef TACHO_STAGE
 
 #define TACHO_STAGE 9
-#include "tacho/abi/stages.h"
+#include "tacho/impl/stages.h"
 #undef TACHO_STAGE
 
 #pragma GCC diagnostic pop
 
 /* Further trace headers of this file are declared again. */
 #define TACHO_STAGE 0
-#include "tacho/abi/stages.h"
+#include "tacho/impl/stages.h"
 #undef TACHO_STAGE
 
 #undef TRACE_HEADER_MULTI_READ

@@ -28,7 +28,7 @@
 
 #include <stdint.h>
 
-#include "tacho/abi/macro.h"
+#include "tacho/impl/macro.h"
 
 static inline TACHO_MAYBE_UNUSED void tacho_marker_check(const char *name,
 							 int64_t value)
@@ -52,8 +52,8 @@ static inline TACHO_MAYBE_UNUSED void tacho_marker_check(const char *name,
 
 #else
 
-#include "tacho/abi/object.h"
-#include "tacho/abi/probe.h"
+#include "tacho/impl/object.h"
+#include "tacho/impl/raw.h"
 #include "tacho/tracepoint.h"
 
 #ifdef __cplusplus

@@ -23,7 +23,7 @@
 #ifndef TACHO_PRINTK_H
 #define TACHO_PRINTK_H
 
-#include "tacho/abi/macro.h"
+#include "tacho/impl/macro.h"
 
 static inline TACHO_MAYBE_UNUSED __attribute__((format(printf, 1, 2)))
 void tacho_printk_check(const char *fmt, ...)
@@ -41,7 +41,7 @@ void tacho_printk_check(const char *fmt, ...)
 
 #else
 
-#include "tacho/abi/printk.h"
+#include "tacho/impl/printk.h"
 
 #ifdef __cplusplus
 

@@ -42,10 +42,10 @@
  *	#include "shop_trace.h"
  *
  * The header is then included eight times, each time with other definitions of the
- * macros (see tacho/abi/stages.h).  The compiler must find it as
+ * macros (see tacho/impl/stages.h).  The compiler must find it as
  * <TRACE_INCLUDE_PATH/TRACE_INCLUDE_FILE.h>, so `.` needs -I with its directory.
  *
- * A disabled site costs three loads (one is for perf and gdb, see tacho/abi/sdt.h), an or
+ * A disabled site costs three loads (one is for perf and gdb, see tacho/impl/sdt.h), an or
  * and an untaken branch.  Sites are safe in any thread.  They are safe in signal handlers
  * if the code in TP_fast_assign is.
  *
@@ -58,8 +58,8 @@
 #ifndef TACHO_TRACEPOINT_H
 #define TACHO_TRACEPOINT_H
 
-#include "tacho/abi/macro.h"
-#include "tacho/abi/sdt.h"
+#include "tacho/impl/macro.h"
+#include "tacho/impl/sdt.h"
 #include "tacho/abi/site.h"
 #include "tacho/ktypes.h"
 
@@ -96,7 +96,7 @@ TACHO_INLINE bool tacho_event_enabled(const struct tacho_event *ev)
 #endif
 
 #define TACHO_STAGE 0
-#include "tacho/abi/stages.h"
+#include "tacho/impl/stages.h"
 #undef TACHO_STAGE
 
 #endif

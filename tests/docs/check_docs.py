@@ -245,7 +245,7 @@ def public_names(p):
                 depth = max(0, depth - 1)
             elif not depth:
                 names[m[1]] = f.name
-    stages = (p.source / 'include/tacho/abi/stages.h').read_text()
+    stages = (p.source / 'include/tacho/impl/stages.h').read_text()
     for m in re.findall(r'(?m)^#undef (\w+)', stages):
         if not m.startswith('TACHO_') and m != 'TRACE_INCLUDE_FILE':
             names.setdefault(m, 'tracepoint.h')

@@ -18,7 +18,7 @@ import sys
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ATOMIC = 'src/base/atomic.h'
 # headers of sites, which are compiled into programs without src
-BUILTINS = {'include/tacho/abi/macro.h', 'include/tacho/abi/probe.h',
+BUILTINS = {'include/tacho/impl/macro.h', 'include/tacho/impl/raw.h',
             'include/lkst/linux/lkst_hook.h'}
 
 MUST = re.compile(r'\btacho_(?:store_release|fence_release)\b')

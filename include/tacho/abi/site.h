@@ -103,7 +103,7 @@ enum tacho_event_flag {
 struct tacho_event {
 	uint32_t struct_size;
 	uint16_t flags;				/* enum tacho_event_flag */
-	uint16_t semaphore;			/* abi/sdt.h; the kernel and debuggers change it */
+	uint16_t semaphore;			/* impl/sdt.h; the kernel and debuggers change it */
 	const uint64_t *state;			/* two words; never NULL */
 	const struct tacho_event_ops *ops;	/* set before state leaves zero */
 	uint32_t index;				/* in the process's file */

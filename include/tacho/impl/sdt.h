@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi/sdt.h - a static probe note for perf, bpftrace, gdb and uftrace.
+ * impl/sdt.h - a static probe note for perf, bpftrace, gdb and uftrace.
  *
  * TACHO_SDT(provider, name, args) emits one nop and describes
  * it in the section .note.stapsdt, which is not loaded: its address, the two
@@ -23,7 +23,7 @@
  *	2. A tool that attaches increments it in the memory of each process: the kernel does
  *	   it for perf, bpftrace and tacho (the probe's ref_ctr_offset), gdb does it itself.
  *	3. A site loads the first state word and the semaphore and branches once, on both.
- *	4. The nop is at the start of the event's function (abi/stages.h), which then
+ *	4. The nop is at the start of the event's function (impl/stages.h), which then
  *	   reads only the state word.  Each event has one nop per object.
  *
  * Two branches, or a semaphore in a separate cache line, cost up to a cycle more.
@@ -32,10 +32,10 @@
  * argument is replaced by the constant 0.  The first 12 are described.
  * provider and name are string literals.
  */
-#ifndef TACHO_ABI_SDT_H
-#define TACHO_ABI_SDT_H
+#ifndef TACHO_IMPL_SDT_H
+#define TACHO_IMPL_SDT_H
 
-#include "tacho/abi/macro.h"
+#include "tacho/impl/macro.h"
 
 #if !defined(TACHO_NO_SDT) && defined(__ELF__) && defined(__LP64__) && \
 	(defined(__x86_64__) || defined(__aarch64__))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi/object.h - register the tracepoints of this program or library.
+ * impl/object.h - register the tracepoints of this program or library.
  *
  * Included by every file that defines events.  The functions here are weak and
  * hidden: each file has them, and the linker keeps one of each per object.  An
@@ -19,14 +19,14 @@
  *
  * Priority 101, the first for programs: constructors that use tracepoints run later.
  */
-#ifndef TACHO_ABI_OBJECT_H
-#define TACHO_ABI_OBJECT_H
+#ifndef TACHO_IMPL_OBJECT_H
+#define TACHO_IMPL_OBJECT_H
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tacho/abi/macro.h"
+#include "tacho/impl/macro.h"
 #include "tacho/abi/site.h"
 
 #ifdef TACHO_OPTIONAL

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi/macro.h - preprocessor tools and attributes of the instrumentation
+ * impl/macro.h - preprocessor tools and attributes of the instrumentation
  * headers.  Strict C11 and C++17: no `args...`, no `, ##`.
  */
-#ifndef TACHO_ABI_MACRO_H
-#define TACHO_ABI_MACRO_H
+#ifndef TACHO_IMPL_MACRO_H
+#define TACHO_IMPL_MACRO_H
 
 #define TACHO_STR_(...)		#__VA_ARGS__
 #define TACHO_STR(...)		TACHO_STR_(__VA_ARGS__)

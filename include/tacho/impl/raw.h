@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi/probe.h - helpers of the code that builds raw events (stages 4 and 5 of
- * abi/stages.h, and printk).
+ * impl/raw.h - helpers of the code that builds raw events (stages 4 and 5 of
+ * impl/stages.h, and printk).
  *
  * tacho_room() adds up lengths and never wraps: once a raw event
  * is too large, its length remains TACHO_RAW_MAX + 1, nothing is copied, and
  * libtacho counts the loss.
  */
-#ifndef TACHO_ABI_PROBE_H
-#define TACHO_ABI_PROBE_H
+#ifndef TACHO_IMPL_RAW_H
+#define TACHO_IMPL_RAW_H
 
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "tacho/abi/macro.h"
+#include "tacho/impl/macro.h"
 #include "tacho/abi/site.h"
 #include "tacho/ktypes.h"
 

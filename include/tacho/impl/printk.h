@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi/printk.h - the implementation of tacho_printk().
+ * impl/printk.h - the implementation of tacho_printk().
  *
  * A site is static data: an event without a name, and a table of its fields with
  * the types of the arguments.  The first constructor of the object
@@ -11,11 +11,11 @@
  * An enabled site stores each argument into a 64-bit slot, its bytes first, and
  * tacho_printk_write() packs the slots by the field table.
  */
-#ifndef TACHO_ABI_PRINTK_H
-#define TACHO_ABI_PRINTK_H
+#ifndef TACHO_IMPL_PRINTK_H
+#define TACHO_IMPL_PRINTK_H
 
-#include "tacho/abi/object.h"
-#include "tacho/abi/probe.h"
+#include "tacho/impl/object.h"
+#include "tacho/impl/raw.h"
 #include "tacho/tracepoint.h"
 
 #define TACHO_PRINTK_ARGS	10

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi/stages.h - the definitions of the event macros, stage by stage.
+ * impl/stages.h - the definitions of the event macros, stage by stage.
  *
  * A trace header describes events by macros.  Each time it is included, other
  * definitions of the macros generate other code from it.  <tacho/tracepoint.h>
