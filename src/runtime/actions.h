@@ -128,8 +128,8 @@ const struct runtime_actions *tacho_actions_recompile(struct runtime_session *s,
 static inline const struct runtime_actions *
 tacho_actions_get(struct runtime_session *s, uint32_t index)
 {
-	/* what it points to is complete */
-	const struct runtime_actions *p = tacho_load_acquire(&s->actions[index]);	/* [actions] */
+	/* what it points to is complete: [actions] */
+	const struct runtime_actions *p = tacho_load_acquire(&s->actions[index]);
 
 	if (tacho_likely(p && p->seq ==
 			      tacho_load_relaxed(&s->view.commands->seq)))

@@ -2,8 +2,7 @@
 # What the ABI dumps are made of; for abi.sh and tools/abi-update.sh.  $src, $build, $work are set.
 
 # Shared libraries, below the build directory.
-libraries="src/runtime/libtacho.so src/libtacho-stream.so src/ctl/libtacho-session.so
-src/compat/kernel_api/libtacho-events.so"
+libraries="src/runtime/libtacho.so src/libtacho-stream.so src/ctl/libtacho-session.so"
 for f in "$build"/src/*/*/lib*.so; do
 	case $f in
 	*/libtacho-bt2.so) ;;	# a module, for us alone

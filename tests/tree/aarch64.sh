@@ -25,8 +25,8 @@ ok $bad "the library compiles"
 aarch64-linux-gnu-objdump -d "$work"/*_ring_write.c.o >"$work/dis" 2>/dev/null
 grep -q stlr "$work/dis"
 ok $? "a sequence commits with a store-release"
-aarch64-linux-gnu-readelf -S "$work"/*_probe_emit.c.o | grep -q __rseq_cs
-ok $? "the probe has sequences"
+aarch64-linux-gnu-readelf -S "$work"/*_runtime_emit.c.o | grep -q __rseq_cs
+ok $? "the runtime has sequences"
 if command -v qemu-aarch64-static >/dev/null || command -v qemu-aarch64 >/dev/null; then
 	qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64)
 	$cc $flags -I"$src/tests" -static -o "$work/test_probe" \
