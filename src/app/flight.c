@@ -375,6 +375,13 @@ static bool is_requested(struct app_flight *f)
 	return yes;
 }
 
+/* All requests that is_requested() has seen are in a snapshot that is complete. */
+static void answer(struct app_flight *f)
+{
+	if (f->r->has_session)
+		tacho_store_seq_cst(&f->r->session.view.ctl->served, f->by_triggers);
+}
+
 /* Until a trigger requests one, a signal comes, or some time has gone. */
 static void idle(const struct app_flight *f)
 {
@@ -399,12 +406,15 @@ int app_flight_step(struct app_flight *f, struct tacho_diag *d)
 
 	if (had_enough(f) || !record_runs(f->r))
 		return 0;
-	if (is_requested(f))
+	if (is_requested(f)) {
 		err = write_rest(f, d);
-	else if (!f->watch)
+		if (!err)
+			answer(f);
+	} else if (!f->watch) {
 		idle(f);
-	else if (f->watch->hit || watch_look(f->watch))
+	} else if (f->watch->hit || watch_look(f->watch)) {
 		err = write_around(f, d);
+	}
 	return err ? err : 1;
 }
 
@@ -454,7 +464,12 @@ int app_flight_finish(struct app_flight *f, struct tacho_diag *d)
 	if (f->watch && had_enough(f))
 		return 0;
 	err = end_recording(f, d);
-	return err ? err : write_last(f, d);
+	(void)is_requested(f);
+	if (!err)
+		err = write_last(f, d);
+	if (!err)
+		answer(f);
+	return err;
 }
 
 static int begin_watch(struct app_flight *f, struct tacho_diag *d)

@@ -14,26 +14,35 @@
 /* As long as a recorder may take to write what all lanes hold. */
 #define ANSWER_NS	UINT64_C(60000000000)
 
+/* The numbers wrap. */
+static bool is_served(const struct tacho_control *c, uint32_t request)
+{
+	return (int32_t)(tacho_load_seq_cst(&c->served) - request) >= 0;
+}
+
 static int by_recorder(struct tacho_session *s, const struct tacho_observer *o,
 		       struct app_snapshot *done, struct tacho_diag *d)
 {
 	struct tacho_control *c = s->view.ctl;
-	uint32_t before = tacho_load_seq_cst(&c->dumps);
 	uint64_t end = tacho_now_ns(CLOCK_MONOTONIC) + ANSWER_NS;
+	uint32_t request;
 
 	if (!(c->flags & TACHO_SESSION_OVERWRITE))
 		return tacho_diag(d, -EALREADY, 0, "session '%s' is being recorded to '%s'; read that",
 				  s->name, c->output);
-	tacho_view_snapshot(&s->view);
-	while (tacho_load_seq_cst(&c->dumps) == before) {
+	request = tacho_view_snapshot(&s->view);
+	while (!is_served(c, request)) {
 		if (tacho_now_ns(CLOCK_MONOTONIC) > end)
 			return tacho_diag(d, -ETIMEDOUT, 0, "the recorder (pid %d) does not answer",
 					  c->owner);
+		if (!tacho_session_owned(s->path) && !is_served(c, request))
+			return tacho_diag(d, -ESRCH, 0, "the recorder of session '%s' ended "
+					  "without this snapshot; see '%s'", s->name, c->output);
 		if (tacho_observer_cancelled(o))
 			return tacho_diag(d, -ECANCELED, 0, "cancelled");
 		usleep(10000);
 	}
-	done->by_recorder = before + 1;
+	done->by_recorder = tacho_load_seq_cst(&c->dumps);
 	(void)snprintf(done->trace, sizeof(done->trace), "%.*s", (int)sizeof(c->output) - 1,
 		       c->output);
 	return 0;

@@ -27,7 +27,7 @@ struct app_snapshot {
  * output, given: see app_output_ready(); of no effect when there is a recorder.  Waits for a
  * recorder up to a minute; o (which may be NULL) can cancel that.  Fills in *done and returns 0, or
  * returns a negative errno with d filled in: -EALREADY (the session is recorded, and not
- * overwritten), -ETIMEDOUT (the recorder does not answer), -ECANCELED, what
+ * overwritten), -ETIMEDOUT (the recorder does not answer), -ESRCH (it ended), -ECANCELED, what
  * tacho_session_snapshot() returns, ...
  */
 int app_snapshot(struct tacho_session *s, const char *output, bool given,

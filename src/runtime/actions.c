@@ -203,7 +203,7 @@ static void run_trigger(const struct hit *h, const struct runtime_trigger *t)
 		break;
 	case TACHO_TRIGGER_SNAPSHOT:
 		if (take_count(t))
-			tacho_view_snapshot(&h->s->view);
+			(void)tacho_view_snapshot(&h->s->view);
 		break;
 	case TACHO_TRIGGER_STACKTRACE:
 		if (take_count(t))
@@ -355,7 +355,7 @@ void tacho_actions_snapshot(void *arg, const struct tacho_rec *cause)
 	const struct tacho_compile *c = arg;
 
 	(void)cause;
-	tacho_view_snapshot(c->view);
+	(void)tacho_view_snapshot(c->view);
 }
 
 /* A synthetic event is a hit like any other. */

@@ -171,9 +171,10 @@ void tacho_view_run(struct tacho_view *v, bool recording)
 		tacho_view_run(v, false);
 }
 
-void tacho_view_snapshot(const struct tacho_view *v)
+uint32_t tacho_view_snapshot(const struct tacho_view *v)
 {
 	uint64_t now = tacho_clock_read_ordered(v->ring.clock);
+	uint32_t number;
 	uint64_t last = tacho_load_relaxed(&v->ctl->asked_at);
 	uint32_t turn = tacho_add_relaxed(&v->ctl->asking, 1);
 
@@ -181,8 +182,9 @@ void tacho_view_snapshot(const struct tacho_view *v)
 	/* of two that ask at once, the later one's time */
 	while (last < now && !tacho_cas_seq_cst(&v->ctl->asked_at, &last, now))
 		;
-	(void)tacho_add_seq_cst(&v->ctl->asked, 1);
+	number = tacho_add_seq_cst(&v->ctl->asked, 1) + 1;
 	tacho_futex_wake(&v->ctl->asked);
+	return number;
 }
 
 /* ---- the lists of processes ---- */

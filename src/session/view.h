@@ -93,9 +93,10 @@ void tacho_view_run(struct tacho_view *v, bool recording);
 
 /*
  * Asks whoever takes them, a flight recorder or a mounted tree, for a snapshot: as of now, by
- * the control block's asked_at.
+ * the control block's asked_at.  Returns the request's number, which the recorder stores to the
+ * control block's `served` when it has written what was recorded before it.
  */
-void tacho_view_snapshot(const struct tacho_view *v);
+uint32_t tacho_view_snapshot(const struct tacho_view *v);
 
 /* Whether pid is in one of the session's lists, and how many are. */
 bool tacho_pids_has(const struct tacho_pids *list, int32_t pid);

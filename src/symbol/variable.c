@@ -675,7 +675,9 @@ static void write_ctype(Dwarf_Die *type, char *to, size_t size, int depth)
 	} else if (tag != DW_TAG_restrict_type) {
 		(void)snprintf(inner, sizeof(inner), "...");
 	}
-	(void)snprintf(to, size, "%s%s%s", before, inner, behind);
+	/* a long one is cut */
+	if (snprintf(to, size, "%s%s%s", before, inner, behind) >= (int)size)
+		to[size - 1] = '\0';
 }
 
 /* Where the value lies, or itself. */

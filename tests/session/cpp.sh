@@ -19,7 +19,7 @@ ok() {
 }
 strict="-Wall -Wextra -Wpedantic -Werror -I$include"
 libs=
-for l in probe:tacho .:tacho-stream ctl:tacho-session events:tacho-events; do
+for l in runtime:tacho .:tacho-stream ctl:tacho-session compat/kernel_api:tacho-events; do
 	dir=$build/src/${l%%:*}
 	libs="$libs -L$dir -l${l##*:} -Wl,-rpath,$dir"
 done

@@ -459,7 +459,7 @@ struct tacho_control {
 	uint32_t sub_shift;	/* log2 of the sub-buffer's bytes */
 	uint32_t nr_subs;	/* default per buffer, a power of two */
 	uint32_t nr_late;	/* late lanes after those, from CPU 0 on */
-	uint32_t pad0;
+	uint32_t served;	/* of asked: requests that the recorder has answered */
 	uint64_t clock_freq;	/* ticks per second */
 	struct tacho_clock_pair start;
 	int32_t owner;		/* pid of the recorder, 0: none */
@@ -507,7 +507,7 @@ TACHO_ABI_ASSERT(sizeof(struct tacho_lane) + TACHO_BUFFERS_MAX *
 
 static inline uint32_t tacho_abi_signature(void)
 {
-	uint64_t h = 3;		/* version of the protocol */
+	uint64_t h = 4;		/* version of the protocol */
 
 	h = h * 31 + sizeof(struct tacho_registry);
 	h = h * 31 + sizeof(struct tacho_proc);

@@ -94,6 +94,10 @@ TACHO_INLINE size_t tacho_string_bytes(struct tacho_string *string,
 		string->len = strlen(text);
 		return string->len + 1;
 	}
+#ifndef __OPTIMIZE__
+	/* else gcc warns of callers whose array is smaller than the bound */
+	__asm__("" : "+r"(text));
+#endif
 	string->len = strnlen(text, max < TACHO_RAW_MAX ? max : TACHO_RAW_MAX);
 	return max + 1;
 }
@@ -199,8 +203,9 @@ TACHO_INLINE void tacho_raw_end(struct tacho_event *ev,
 {
 	uint64_t w[5] = { 0, 0, 0, 0, 0 };
 
+	/* the bound within the call is for gcc -O0, which warns of code that never runs */
 	if (len > 8 && len <= sizeof(w))
-		memcpy(w, raw, len);
+		memcpy(w, raw, len <= sizeof(w) ? len : 0);
 	switch ((len + 7) / 8) {
 	case 2:
 		ops->write1(ev, w[1]);
