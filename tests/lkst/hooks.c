@@ -342,6 +342,8 @@ static void *hit_many(void *arg)
 
 static void test_threads(void)
 {
+	struct tacho_session_counts c;
+	uint64_t missing = 0;
 	pthread_t t[4];
 	struct found *f;
 
@@ -351,10 +353,17 @@ static void test_threads(void)
 	for (int i = 0; i < 4; i++)
 		pthread_join(t[i], NULL);
 	f = look();
-	CHECK_EQ(f->of[0], 4 * N);
-	for (int i = 0; i < 4 * N; i++)
-		if (f->seen[i] != 1)
-			CHECK_EQ(f->seen[i], 1);
+	for (int i = 0; i < 4 * N; i++) {
+		CHECK(f->seen[i] <= 1);
+		missing += !f->seen[i];
+	}
+	/* in fallback lanes a writer waits for another one only briefly; what it gives up counts */
+	tacho_session_count(&tool.session, &c);
+	CHECK_EQ(missing, c.lost_busy);
+	CHECK_EQ(f->of[0], 4 * N - missing);
+#ifndef TACHO_RSEQ_PLAIN
+	CHECK_EQ(missing, 0);
+#endif
 	tool_destroy();
 }
 
