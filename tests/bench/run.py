@@ -188,7 +188,7 @@ class Bench(Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
     def off(self, cc, opt, lttng_env):
         """Sites that are off, by one compiler: the worst of each kind."""
         here = os.path.dirname(os.path.abspath(__file__))
-        lib = os.path.join(self.build, 'src', 'probe')
+        lib = os.path.join(self.build, 'src', 'runtime')
         ours = ['-I' + os.path.join(here, '..', '..', 'include'), '-L' + lib,
                 '-Wl,-rpath,' + lib]
         variants = [('', ours, ['-ltacho'], None),
