@@ -51,7 +51,7 @@ say "2. What came, how often, what was lost."
 say "3. The last moments of the shop, with the kernel underneath."
 "$tacho" report --no-pager --ns "$trace" | grep -E 'shop|order' | tail -n 25
 
-say "4. The same trace, read by somebody else's tool."
+say "4. The same trace, read by another tool."
 command -v babeltrace2 >/dev/null || "$top/tools/install-deps.sh" demo
 if command -v babeltrace2 >/dev/null; then
 	babeltrace2 "$trace" | wc -l | sed 's/$/ events by babeltrace2/'
