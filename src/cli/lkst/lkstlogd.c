@@ -654,7 +654,7 @@ static int serve(const struct options *o)
 	int ret = TOOL_FAILED;
 
 	if (!d)
-		return TOOL_FAILED;
+		return tool_fail(TOOL_FAILED, "no memory");
 	d->o = o;
 	d->orders = mmap(NULL, sizeof(*d->orders), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -195,21 +195,22 @@ static int flush_types(struct tacho_ctf_writer *w, struct tacho_diag *d)
 
 /* ---- life ---------------------------------------------------------------- */
 
-static bool is_empty(int dirfd)
+/* 1, 0, or a negative errno. */
+static int is_empty(int dirfd)
 {
 	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int empty = 1, err = -errno;
 	struct dirent *e;
-	bool empty = true;
 
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
-		return false;
+		return err;
 	}
 	while ((e = readdir(dir)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			empty = false;
+			empty = 0;
 	closedir(dir);
 	return empty;
 }
@@ -219,7 +220,7 @@ static int make_dirs(const char *dir, int *dirfd, int *extras,
 		     struct tacho_diag *d)
 {
 	bool made = !mkdir(dir, 0755);
-	int err = 0;
+	int err = 0, empty;
 
 	*extras = -1;
 	*dirfd = -1;
@@ -230,9 +231,12 @@ static int make_dirs(const char *dir, int *dirfd, int *extras,
 	if (*dirfd < 0)
 		return tacho_diag(d, -errno, 0, "cannot open '%s': %s", dir,
 				  strerror(errno));
-	if (!made && !is_empty(*dirfd))
-		err = tacho_diag(d, -EEXIST, 0,
-				 "'%s' exists and is not empty", dir);
+	empty = made ? 1 : is_empty(*dirfd);
+	if (empty < 0)
+		err = tacho_diag(d, empty, 0, "cannot read directory '%s': %s", dir,
+				 strerror(-empty));
+	else if (!empty)
+		err = tacho_diag(d, -EEXIST, 0, "'%s' exists and is not empty", dir);
 	else if (mkdirat(*dirfd, TACHO_CTF_EXTRAS, 0755))
 		err = tacho_diag(d, -errno, 0, "cannot make directory '%s/%s': %s",
 				 dir, TACHO_CTF_EXTRAS, strerror(errno));
