@@ -67,10 +67,9 @@ ALL = [
     Variant('tsan', ['-Doptimization=2', '-Dc_args=-g1', '-Drseq=plain', '-Db_lundef=false',
                      '-Dwerror=false', '-Db_sanitize=thread'],
             ['ring', 'runtime', 'threads']),
-    Variant('clang-minsize', ['-Dbuildtype=minsize'], [], CLANG, shipped=True),
-    Variant('clang-debug', ['-Dbuildtype=debug'], [], CLANG, shipped=True),
-    Variant('v3', ['-Doptimization=2', '-Ddebug=false', '-Dc_args=-march=x86-64-v3'], [],
+    Variant('clang-minsize', ['-Dbuildtype=minsize', '-Dc_args=-march=x86-64-v3'], [], CLANG,
             shipped=True),
+    Variant('clang-debug', ['-Dbuildtype=debug'], [], CLANG, shipped=True),
 ]
 
 # Only when it is named: it takes many minutes.
