@@ -271,9 +271,6 @@ class Bench(Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
 
     # ---- recording the kernel ----
 
-    WORKLOAD = ('for i in 1 2; do dd if=/dev/zero of=/dev/null bs=64 '
-                'count=4000000 2>/dev/null & done; wait')
-
     def recorder_cpu(self, cmd, stop_signal):
         """CPU seconds of a recorder over the workload."""
         import signal
@@ -282,7 +279,9 @@ class Bench(Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
         time.sleep(1.0)
         if p.poll() is not None:
             return None, p.stderr.read().strip().splitlines()[-1:]
-        subprocess.run(['sh', '-c', self.WORKLOAD], check=False)
+        # two processes copy blocks, with two system calls for each
+        subprocess.run(['sh', '-c', 'for i in 1 2; do dd if=/dev/zero of=/dev/null bs=64 count='
+                        f'{self.events * 4 // 5} 2>/dev/null & done; wait'], check=False)
         time.sleep(0.3)
         p.send_signal(getattr(signal, stop_signal))
         _, _, usage = os.wait4(p.pid, 0)
