@@ -70,6 +70,7 @@ struct orders {
 	uint32_t settled;	/* children that read their queue */
 };
 
+static const int signals[] = { SIGUSR1, SIGUSR2, SIGHUP, SIGTERM, SIGINT };
 static volatile sig_atomic_t got_usr1, got_usr2, got_hup, got_term;
 static bool in_background;
 
@@ -281,9 +282,9 @@ static int own_queue(struct child *c)
 
 static void follow_orders(struct child *c)
 {
+	/* in this order: the serial is then no older than the order to write */
+	bool writing = tacho_load_acquire(&c->orders->writing) && !got_term; /* [order-writing] */
 	uint32_t serial = tacho_load_acquire(&c->orders->serial);	/* [order-serial] */
-	/* [order-writing] */
-	bool writing = tacho_load_acquire(&c->orders->writing) && !got_term;
 
 	if (c->writing && (!writing || serial != c->order))
 		finish_file(c);
@@ -553,16 +554,22 @@ static void end_children(struct daemon *d)
 		}
 }
 
+/*
+ * A USR2 that was sent before a USR1 takes effect before it.  The handlers of all pending signals
+ * run before this continues: if got_usr1 is set, got_usr2 of an earlier USR2 is set, too.
+ */
 static void take_orders(struct daemon *d)
 {
-	if (got_usr1) {
-		got_usr1 = 0;
-		/* [order-writing] */
-		tacho_store_release(&d->orders->writing, !d->orders->writing);
-	}
+	bool usr1 = got_usr1;
+
 	if (got_usr2) {
 		got_usr2 = 0;
 		tacho_store_release(&d->orders->serial, d->orders->serial + 1);	/* [order-serial] */
+	}
+	if (usr1) {
+		got_usr1 = 0;
+		/* [order-writing] */
+		tacho_store_release(&d->orders->writing, !d->orders->writing);
 	}
 }
 
@@ -625,17 +632,31 @@ static uint32_t first_serial(const struct options *o)
 	return serial;
 }
 
+/* The pump's threads leave the signals to this one: two threads would not keep their order. */
+static void start_pump(struct daemon *d)
+{
+	struct tacho_diag why = { 0 };
+	sigset_t ours, before;
+
+	sigemptyset(&ours);
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(signals); i++)
+		sigaddset(&ours, signals[i]);
+	(void)pthread_sigmask(SIG_BLOCK, &ours, &before);
+	/* without kernel events, or while another process pumps them, programs' events remain */
+	if (tacho_lkst_pump_start(&d->pump, &d->l, &why) && why.err && why.err != -EBUSY)
+		say("%s", why.text);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 /* Buffers, children and pump, until a signal ends it. */
 static int run(struct daemon *d)
 {
-	struct tacho_diag why = { 0 };
 	int ret = make_buffers(d);
 
 	if (!ret)
 		ret = each_cpu(&d->l, start_child, d);
-	/* no kernel events, or somebody else pumps them: those of programs are there */
-	if (!ret && tacho_lkst_pump_start(&d->pump, &d->l, &why) && why.err && why.err != -EBUSY)
-		say("%s", why.text);
+	if (!ret)
+		start_pump(d);
 	if (!ret)
 		ret = started(d) ? parent_loop(d) : TOOL_FAILED;
 	/* what the kernel still has comes before the children's last shift */
@@ -903,11 +924,10 @@ static int go_to_background(void)
 
 static void take_signals(void)
 {
-	static const int sig[] = { SIGUSR1, SIGUSR2, SIGHUP, SIGTERM, SIGINT };
 	const struct sigaction sa = { .sa_handler = on_signal };
 
-	for (size_t i = 0; i < TACHO_ARRAY_SIZE(sig); i++)
-		(void)sigaction(sig[i], &sa, NULL);
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(signals); i++)
+		(void)sigaction(signals[i], &sa, NULL);
 	(void)signal(SIGPIPE, SIG_IGN);
 }
 
