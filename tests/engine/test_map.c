@@ -866,6 +866,15 @@ static void pause_us(long us)
 	nanosleep(&(struct timespec){ .tv_nsec = us * 1000 }, NULL);
 }
 
+static uint64_t all_done(const struct claim *c)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < 4; i++)
+		n += tacho_load_relaxed(&c[i].done);
+	return n;
+}
+
 /*
  * Writers fork, hit and are killed, again and again.  Every finished hit is in the
  * map or in drops; each kill costs one hit and one element at most.
@@ -892,6 +901,9 @@ static void test_kills(void)
 				child(mem, size, &claim[i], random_u64() + (uint64_t)i);
 		}
 		pause_us((long)(random_u64() % 4000));
+		/* on a busy machine they may not have run */
+		while (all_done(claim) < 20 * ((uint64_t)round + 1))
+			pause_us(100);
 		for (int i = 0; i < 4; i++) {
 			if (pid[i] < 0)
 				continue;
