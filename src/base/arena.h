@@ -2,9 +2,8 @@
 /*
  * arena.h - memory that is freed all at once.
  *
- * For parsers and for type tables: allocate in any order, never free one
- * piece, release the whole.  An arena has a cap; an allocation beyond it
- * returns NULL like any other failure.
+ * For parsers and for type tables: allocate in any order, never free a single allocation, release
+ * the whole.  An arena has a cap; an allocation beyond it returns NULL like any other failure.
  */
 #ifndef TACHO_BASE_ARENA_H
 #define TACHO_BASE_ARENA_H
@@ -16,12 +15,12 @@ struct tacho_arena_block;
 
 struct tacho_arena {
 	struct tacho_arena_block *head;
-	size_t used;	/* bytes handed out or lost to block ends */
+	size_t used;	/* bytes allocated, or unused at block ends */
 	size_t cap;
 	bool fixed;	/* the caller's memory: never grows, is not freed */
 	/*
-	 * malloc() failed, for this arena or for something on its way into it; not
-	 * the cap.  Sticks: whoever makes many things asks once.
+	 * malloc() failed, for this arena or for temporary memory of its user; not set by the
+	 * cap.  Sticks, so a user that makes many allocations checks it once.
 	 */
 	bool no_memory;
 };
@@ -30,13 +29,13 @@ struct tacho_arena {
 void tacho_arena_init(struct tacho_arena *a, size_t cap);
 
 /*
- * Makes an arena of size zeroed bytes at mem, aligned for any type, and of nothing
- * else: it does not grow and calls no malloc, so it may be used in a signal
- * handler.  The memory stays the caller's.
+ * Makes an arena of the size bytes at mem, which are zeroed and aligned for any type.  It does
+ * not grow and does not call malloc, so signal handlers may use it.  The memory stays the
+ * caller's.
  */
 void tacho_arena_init_mem(struct tacho_arena *a, void *mem, size_t size);
 
-/* Bytes from mem on that an arena of tacho_arena_init_mem() has used. */
+/* Returns how many bytes, from mem on, an arena of tacho_arena_init_mem() has used. */
 size_t tacho_arena_mem_used(const struct tacho_arena *a);
 
 /* Frees everything that was allocated from it. */

@@ -36,7 +36,7 @@
 #define tacho_store_release(p, v)	__atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define tacho_store_seq_cst(p, v)	__atomic_store_n((p), (v), __ATOMIC_SEQ_CST)
 
-/* Each returns the value from before. */
+/* Each returns the old value. */
 #define tacho_add_relaxed(p, v)		__atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 #define tacho_sub_acq_rel(p, v)		__atomic_fetch_sub((p), (v), __ATOMIC_ACQ_REL)
 #define tacho_sub_relaxed(p, v)		__atomic_fetch_sub((p), (v), __ATOMIC_RELAXED)

@@ -2,10 +2,9 @@
 /*
  * buf.h - growable bytes with a cap.
  *
- * A buffer cannot be made without its maximum, so no input can make it eat
- * the machine.  Errors stick: append as much as you like and ask once, with
- * tacho_buf_error(), whether all of it fitted.  After an error the contents
- * are what was appended before the append that failed.
+ * Each buffer has a maximum size, so no input can exhaust the machine's memory.  Errors stick:
+ * call tacho_buf_error() once after any number of appends.  After an error the buffer contains
+ * what was appended before the append that failed.
  *
  * Not for the probe path: it allocates with malloc.
  */
@@ -22,7 +21,7 @@ struct tacho_buf {
 	char *data;	/* owned; not NUL-terminated, see tacho_buf_str() */
 	size_t len;
 	size_t room;	/* allocated bytes */
-	size_t cap;	/* maximum ever allocated */
+	size_t cap;	/* maximum of room */
 	int err;	/* 0, -ENOMEM or -EOVERFLOW; sticks */
 };
 

@@ -9,7 +9,7 @@
 
 #define POLYNOMIAL	0x82f63b78u	/* its bits reversed */
 
-/* table[k][b]: what byte b, with k bytes behind it, adds to the sum. */
+/* table[k][b]: what byte b, with k bytes after it, adds to the sum. */
 static uint32_t table[8][256];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 

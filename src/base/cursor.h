@@ -3,8 +3,8 @@
  * cursor.h - bounded reading of foreign bytes.
  *
  * Errors stick: after a read past the end every further read returns 0 (or
- * NULL), and `why` says what was wrong and `at` where.  So a header is read
- * field by field and the question is asked once.
+ * NULL), and `why` says what was wrong and `at` where.  So a caller reads a header field by field
+ * and checks for an error once.
  */
 #ifndef TACHO_BASE_CURSOR_H
 #define TACHO_BASE_CURSOR_H

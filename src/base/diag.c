@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * A sentence that gives the reason stays, and one that says what could not be done gets it.
- * Any other ("is damaged", "is no trace") was drawn from what memory was missing for.
+ * Makes an error message name the lack of memory.  A message that names it already stays; one
+ * that begins with "cannot" gets the reason appended.  Any other message ("is damaged", "is no
+ * trace") is a wrong conclusion from incomplete data, and is replaced.
  */
 static void say_memory(struct tacho_diag *d)
 {

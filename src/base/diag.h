@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diag.h - one error with its place: what, where in the input, and the source
- * line that noticed.
+ * diag.h - one error with its place: what, where in the input, and the source line of the check.
  *
- * Whatever reads foreign input (text or bytes) fills one of these, so that a
- * person gets one clear sentence and a developer can find the check.  A
- * struct tacho_diag is plain memory: zero-initialise it, no release needed.
- * The first error sticks; later ones are ignored until the struct is cleared.
+ * Code that reads foreign input (text or bytes) fills in one of these: the message for the user,
+ * and the source line of the check for the developer.  A struct tacho_diag is plain memory:
+ * zero-initialise it, no release needed. The first error sticks; later ones are ignored until the
+ * struct is cleared.
  */
 #ifndef TACHO_BASE_DIAG_H
 #define TACHO_BASE_DIAG_H
@@ -27,23 +26,23 @@ struct tacho_diag {
 
 /*
  * Records an error unless one is already recorded.  err is a negative errno,
- * offset the place in the input (0 where that means nothing), fmt the
- * sentence.  For -ENOMEM one that does not speak of memory says so in the end if it begins
- * with "cannot", else becomes "out of memory".  d may be NULL.  Returns the error recorded
- * first, so that a caller can write `return tacho_diag(...)`.
+ * offset the place in the input (0 if there is none), fmt the message.  With -ENOMEM, a message
+ * that does not mention memory gets ": out of memory" appended if it begins with "cannot", and
+ * becomes "out of memory" otherwise. d may be NULL.  Returns the error recorded first, so that a
+ * caller can write `return tacho_diag(...)`.
  */
 #define tacho_diag(d, err, offset, ...) \
 	tacho_diag_set((d), (err), (offset), __LINE__, __VA_ARGS__)
 
-/* The error that memory was missing, as tacho_diag() records it.  Returns what that does. */
+/* Records "out of memory" as tacho_diag() does, and returns the same. */
 #define tacho_no_memory(d)	tacho_diag((d), -ENOMEM, 0, "out of memory")
 
 int tacho_diag_set(struct tacho_diag *d, int err, uint64_t offset,
 		   unsigned int line, const char *fmt, ...) TACHO_PRINTF(5, 6);
 
 /*
- * Whether a negative errno says nothing of what was to be opened or read: there was no
- * memory, or no descriptor, here.  Never to be taken for "it is not there".
+ * Whether a negative errno means that this process had no memory or no descriptor.  Such an error
+ * says nothing about the file: callers must not treat it as "not found".
  */
 static inline bool tacho_no_room_here(int err)
 {

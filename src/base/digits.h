@@ -2,7 +2,8 @@
 /*
  * digits.h - the decimal writer: numbers as text, two digits at a time.
  *
- * All write to `o`, which has the room, and return the end of what they wrote; no NUL.
+ * All functions write to `o`, which must have room, and return the end of the written text.  They
+ * write no NUL.
  *
  * Context: any, also signal handlers.
  */
@@ -39,7 +40,7 @@ static inline char *tacho_digits_nine(char *o, uint32_t v)
 	return tacho_digits_two(o, v % 100);
 }
 
-/* Writes the digits of v so that they end before `end`; returns where they begin. */
+/* Writes the digits of v immediately before `end`; returns their start. */
 static inline char *tacho_digits_before(char *end, uint64_t v)
 {
 	while (v >= 100) {
@@ -56,10 +57,10 @@ static inline char *tacho_digits_before(char *end, uint64_t v)
 	return end;
 }
 
-/* As many digits as it takes, at most 20. */
+/* Writes all digits of v, at most 20. */
 char *tacho_digits(char *o, uint64_t v);
 
-/* The same behind as many blanks as make it at least `width` characters. */
+/* Writes all digits of v, with leading blanks to at least `width` characters. */
 char *tacho_digits_right(char *o, uint64_t v, size_t width);
 
 static inline char *tacho_chars(char *o, const char *s, size_t len)

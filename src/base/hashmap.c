@@ -7,7 +7,7 @@
 #define ROOM_FIRST	64u
 #define ROOM_MAX	(UINT32_C(1) << 31)
 
-/* Where the key is, or is to be. */
+/* The slot of the key, or the free slot for it. */
 static struct tacho_hashmap_slot *find(const struct tacho_hashmap *m, uint64_t key)
 {
 	uint32_t at = tacho_hashmap_home(m, key);

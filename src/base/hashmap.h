@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hashmap.h - from 64-bit keys to pointers: what a tool knows about each event type,
- * by the type's address, or about each text, by its hash.
+ * hashmap.h - from 64-bit keys to pointers: for what a tool knows about each event type (key: the
+ * type's address) or about each text (key: its hash).
  *
- * Open addressing, at most half full; nothing is ever taken out.  Zeroed memory is an
- * empty map.  To go through all: slot[0] to slot[room - 1], those with a value.
+ * Open addressing, at most half full; entries are never removed.  Zeroed memory is an empty map.
+ * To visit all entries, visit slot[0] to slot[room - 1] and skip those without a value.
  */
 #ifndef TACHO_BASE_HASHMAP_H
 #define TACHO_BASE_HASHMAP_H
@@ -26,8 +26,8 @@ struct tacho_hashmap {
 void tacho_hashmap_release(struct tacho_hashmap *m);
 
 /*
- * Sets the value (not NULL) of a key.  0, or -ENOMEM: the map is as it was.  There is
- * no limit but memory: 2^31 keys.
+ * Sets the value (not NULL) of a key.  Returns 0, or -ENOMEM: the map is unchanged.  The map
+ * holds at most 2^31 keys.
  */
 int tacho_hashmap_set(struct tacho_hashmap *m, uint64_t key, void *value);
 

@@ -25,7 +25,7 @@ static void kill_hook(const char *point)
 		(void)raise(SIGKILL);
 }
 
-/* For programs that no test has its own hands in. */
+/* For programs whose code a test cannot change. */
 __attribute__((constructor(101))) static void inject_from_environment(void)
 {
 	const char *text = getenv("TACHO_INJECT_KILL");
@@ -39,5 +39,5 @@ __attribute__((constructor(101))) static void inject_from_environment(void)
 	tacho_inject_hook = kill_hook;
 }
 #else
-typedef int tacho_inject_is_off;	/* a source file has to declare something */
+typedef int tacho_inject_is_off;	/* a source file must declare something */
 #endif

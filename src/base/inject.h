@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inject.h - named points where a test may take over.
+ * inject.h - named points at which a test can intervene.
  *
  * TACHO_INJECT(name) is nothing in a normal build.  Built with
  * -DTACHO_INJECT_POINTS it calls tacho_inject_hook (if set) with the point's

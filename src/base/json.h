@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json.h - JSON text, written as it goes.
+ * json.h - a streaming writer of JSON text.
  *
  *	tacho_json_open(&j, &buf, '{');
  *	tacho_json_key(&j, "events");
  *	tacho_json_u64(&j, 12);
  *	tacho_json_close(&j, '}');
  *
- * Commas are put by the writer.  Strings of any bytes come out as valid
- * UTF-8: what is not UTF-8 becomes U+FFFD.
+ * The writer inserts commas.  Strings may contain any bytes: those that are not UTF-8 are written
+ * as U+FFFD.
  */
 #ifndef TACHO_BASE_JSON_H
 #define TACHO_BASE_JSON_H

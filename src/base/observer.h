@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observer.h - how library code says remarks and progress, and how it is cancelled.
+ * observer.h - how library code reports notes and progress, and how it is cancelled.
  *
- * What takes long, or has something to say that is no error, takes a pointer to one of
- * these.  NULL means that nobody listens, and so does each function that is NULL.
+ * A function that takes long, or that reports notes, takes a pointer to one of these.  The
+ * pointer may be NULL, and so may each member: then nothing is reported.
  *
- *	note		a remark: one sentence as in diag.h (no capital, no full stop, no
- *			newline); the work goes on
- *	progress	done of total, in a unit that the function which calls it documents;
- *			total 0: not known.  Never decreases within one call
- *	cancelled	whether the caller wants the work to end.  It then ends at the next
- *			place where that is safe, with -ECANCELED
+ *	note		a note: one message as in diag.h (no capital, full stop or newline); the
+ *			work continues
+ *	progress	done of total, in a unit that the reporting function documents; total 0: not
+ *			known.  Never decreases within one call
+ *	cancelled	whether the caller wants the work to end.  The work then ends at the next
+ *			safe place, with -ECANCELED
  *
  * All are called by the thread that does the work, between two steps of it, never from a
- * signal handler.  They may take their time (the work waits), and must not call back into the
- * object that is at work.  text is valid during the call.
+ * signal handler.  They may take long (the work waits), and must not call into the working
+ * object.  text is valid during the call.
  */
 #ifndef TACHO_BASE_OBSERVER_H
 #define TACHO_BASE_OBSERVER_H
@@ -33,10 +33,10 @@ struct tacho_observer {
 	void *arg;
 };
 
-/* A remark is cut at this many bytes, NUL included. */
+/* A longer note is cut to this many bytes, NUL included. */
 #define TACHO_NOTE_MAX	4096
 
-/* Says a remark, with printf's format.  o may be NULL. */
+/* Reports a note, with printf's format.  o may be NULL. */
 TACHO_PRINTF(2, 3)
 static inline void tacho_observer_note(const struct tacho_observer *o, const char *fmt, ...)
 {
@@ -51,7 +51,7 @@ static inline void tacho_observer_note(const struct tacho_observer *o, const cha
 	o->note(o->arg, text);
 }
 
-/* Says how far the work is; total 0: not known.  o may be NULL. */
+/* Reports the progress of the work; total 0: not known.  o may be NULL. */
 static inline void tacho_observer_progress(const struct tacho_observer *o, uint64_t done,
 					   uint64_t total)
 {
@@ -59,7 +59,7 @@ static inline void tacho_observer_progress(const struct tacho_observer *o, uint6
 		o->progress(o->arg, done, total);
 }
 
-/* Whether the work is to end, with -ECANCELED.  o may be NULL: it is not. */
+/* Whether the work must end, with -ECANCELED. o may be NULL: false. */
 static inline bool tacho_observer_cancelled(const struct tacho_observer *o)
 {
 	return o && o->cancelled && o->cancelled(o->arg);

@@ -6,8 +6,8 @@
  * number is never read past the text.  Every function detects overflow.  Unless it says
  * otherwise, a function moves *s to the first character that it did not use.
  *
- * Returns 0; -EINVAL: there is no number at *s, which stays; -ERANGE: it is larger than allowed.
- * Then *s is after all digits and *v is the largest value allowed, as with strtoull().
+ * Returns 0; -EINVAL: there is no number at *s, which stays; -ERANGE: the number is larger than
+ * allowed.  Then *s is after all digits and *v is the largest value allowed, as with strtoull().
  *
  * Context: any, also signal handlers.
  */
@@ -36,8 +36,8 @@ enum tacho_scan_sign {
 
 /*
  * A number as C writes it, of all len characters at s, with one of the given signs or none.
- * Without TACHO_SCAN_MINUS up to UINT64_MAX, with it from INT64_MIN to INT64_MAX.  False: it is
- * something else, or out of range; *v is undefined.
+ * Without TACHO_SCAN_MINUS up to UINT64_MAX, with it from INT64_MIN to INT64_MAX.  Returns false
+ * for any other text and for a number out of range; *v is undefined then.
  */
 bool tacho_scan_whole(const char *s, size_t len, unsigned int signs, uint64_t *v);
 

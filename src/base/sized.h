@@ -2,9 +2,8 @@
 /*
  * sized.h - public structs that get members at their end.
  *
- * Such a struct begins with `uint32_t struct_size`, the bytes that its owner, compiled for
- * this version or another one, has.  The library fills in or reads as much of it as both
- * know.
+ * Such a struct begins with `uint32_t struct_size`, its size in the version that the caller was
+ * compiled for.  The library fills in or reads only the members that both versions know.
  */
 #ifndef TACHO_BASE_SIZED_H
 #define TACHO_BASE_SIZED_H

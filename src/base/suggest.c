@@ -60,7 +60,7 @@ static void add(struct tacho_suggestions *s, const char *system, const char *eve
 	s->score[i] = score;
 }
 
-/* The letters of a part of a glob that stand for themselves. */
+/* The letters of a part of a glob without its wildcards. */
 static void letters(const char *from, size_t len, char to[NAME_CUT + 1])
 {
 	size_t n = 0;
@@ -94,7 +94,7 @@ void tacho_suggest_event(struct tacho_suggestions *s, const char *glob, const ch
 
 	letters(glob, colon ? (size_t)(colon - glob) : 0, given);
 	letters(name, strlen(name), word);
-	/* the right event of another system is one, too */
+	/* an event of the right name in another system is a suggestion, too */
 	if (resembles(word, event, &score))
 		add(s, system, event, 2 * score + (*given && strcmp(given, system) != 0));
 	if (resembles(*given ? given : word, system, &score) && (!colon || !*word))

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * suggest.h - suggestions: which of many event names resembles one that matches nothing.
+ * suggest.h - suggestions: the event names most similar to one that matches nothing.
  *
  * A name resembles another when at most a third of its letters (but one in any case)
- * differ, are missing, are extra or changed places with their neighbour, or when it
- * contains what was typed.  Of a glob the other characters count.  A glob that leaves
- * the event open ("shop:*") gets systems as suggestions, never events.
+ * differ, are missing, are extra or changed places with their neighbour, or when it contains the
+ * typed text.  The wildcards of a glob are ignored.  A glob that leaves the event open ("shop:*")
+ * gets systems as suggestions, never events.
  */
 #ifndef TACHO_BASE_SUGGEST_H
 #define TACHO_BASE_SUGGEST_H
 
 #include <stddef.h>
 
-#define TACHO_SUGGEST_MAX	4u	/* that many are kept, the best first */
+#define TACHO_SUGGEST_MAX	4u	/* maximum kept, the best first */
 
 /* Zero-initialise; needs no release. */
 struct tacho_suggestions {
@@ -22,8 +22,8 @@ struct tacho_suggestions {
 };
 
 /*
- * Returns how many letters must change to make b of a (Damerau-Levenshtein).  Names are
- * cut at 64 characters.
+ * Returns how many letters must change to turn a into b (Damerau-Levenshtein).  Names are cut at
+ * 64 characters.
  */
 unsigned int tacho_suggest_distance(const char *a, const char *b);
 

@@ -7,7 +7,7 @@
 
 /*
  * One [class] at *pattern (just after '[') against c.  Returns 1 or 0 for
- * match or not and moves *pattern behind ']'; -1 for a class without end.
+ * match or not and moves *pattern after ']'; -1 for a class without end.
  */
 static int class_match(const char **pattern, unsigned char c)
 {
@@ -37,7 +37,7 @@ static int class_match(const char **pattern, unsigned char c)
 	return hit != negate;
 }
 
-/* Matches one pattern element against c and moves *pattern behind it. */
+/* Matches one pattern element against c and moves *pattern after it. */
 static bool one_match(const char **pattern, char c)
 {
 	const char *p = *pattern;
@@ -70,7 +70,7 @@ static bool one_match(const char **pattern, char c)
 bool tacho_glob_match(const char *pattern, const char *text)
 {
 	const char *star = NULL;	/* pattern after the last '*' */
-	const char *from = NULL;	/* where in text that '*' ends so far */
+	const char *from = NULL;	/* where in the text the match of that '*' ends so far */
 
 	for (;;) {
 		if (*pattern == '*') {
@@ -222,14 +222,14 @@ int tacho_parse_u64(const char *s, uint64_t min, uint64_t max, uint64_t *v)
 	return 0;
 }
 
-/* Bytes that the sequence with this first byte has, 0 when none begins so. */
+/* Length of the sequence with this first byte, 0 if no sequence begins with it. */
 static size_t utf8_want(unsigned char c)
 {
 	return c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 :
 	       c < 0xf5 ? 4 : 0;
 }
 
-/* How many of its bytes are there and may follow each other; left is not 0. */
+/* How many bytes of a valid sequence are present; left is not 0. */
 static size_t utf8_have(const unsigned char *s, size_t left, size_t want)
 {
 	size_t n = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.h - globs, hashes and the numbers people type: sizes, times, counts. */
+/* text.h - globs, hashes and the numbers that users type: sizes, times, counts. */
 #ifndef TACHO_BASE_TEXT_H
 #define TACHO_BASE_TEXT_H
 
@@ -23,12 +23,12 @@ bool tacho_glob_match(const char *pattern, const char *text);
  */
 bool tacho_event_glob(const char *glob, const char *system, const char *event);
 
-/* 64-bit FNV-1a; h is 0 or the result of a former call to go on with. */
+/* 64-bit FNV-1a; h is 0, or the result of a previous call to continue. */
 uint64_t tacho_hash(const void *p, size_t len, uint64_t h);
 
 /*
- * SipHash-2-4 of one word under a random key of two: who does not know the key
- * learns nothing of v but whether it is the same.
+ * SipHash-2-4 of one word under a random key of two words: without the key, the result only shows
+ * whether two values are equal.
  */
 uint64_t tacho_siphash_u64(const uint64_t key[2], uint64_t v);
 
@@ -44,12 +44,12 @@ int tacho_parse_size(const char *s, uint64_t *bytes);
  */
 int tacho_parse_time(const char *s, uint64_t *ns);
 
-/* Bytes of the UTF-8 sequence (RFC 3629) at s, of which left are there; 0: it is none. */
+/* Length in bytes of the UTF-8 sequence (RFC 3629) at s, of left bytes; 0: no valid sequence. */
 size_t tacho_utf8_len(const char *s, size_t left);
 
 /*
- * Where there is none: how many bytes one U+FFFD stands for, those of a sequence as far as it
- * goes (Unicode, 3.9, "maximal subpart"); 1 at least.
+ * For an invalid sequence: how many bytes one U+FFFD replaces, the longest valid beginning of a
+ * sequence (Unicode, 3.9, "maximal subpart"), at least 1.
  */
 size_t tacho_utf8_bad_len(const char *s, size_t left);
 

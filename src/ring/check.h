@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.h - whether the invariants I1 to I7 of ring.h, section 10, hold of a ring.
+ * check.h - checks the invariants I1 to I7 (ring.h, section 10) of a ring.
  *
  * For tests and tools; traced programs do not contain it.
  */
@@ -30,7 +30,7 @@
  */
 uint32_t tacho_ring_check(struct tacho_ring *r, struct tacho_diag *d);
 
-/* The same of one lane. */
+/* Does the same for one lane. */
 uint32_t tacho_ring_check_lane(struct tacho_ring *r, uint32_t lane, struct tacho_diag *d);
 
 #endif

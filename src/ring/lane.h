@@ -19,17 +19,18 @@ int tacho_lane_commit(const struct tacho_lane_ref *ref, uint64_t expect,
 		      const struct tacho_copy_range *range, uint64_t n, uint64_t next);
 
 /*
- * Calls `step` with the right to write to a lane: on its CPU, under its lock, or from
- * here if the CPU is offline.  Calls it again while it returns -EAGAIN, many times.
- * keep_lock: a lane with a lock stays locked.
+ * Calls `step` with the right to write to a lane: on the lane's CPU, under the lane's lock, or on
+ * this CPU if the lane's CPU is offline.  Repeats the call, up to a limit, while it returns
+ * -EAGAIN. keep_lock: a lane with a lock stays locked.
  */
 int tacho_lane_visit(struct tacho_ring *r, uint32_t nr,
 		     int (*step)(const struct tacho_lane_ref *ref, void *arg),
 		     void *arg, bool keep_lock);
 
 /*
- * For ThreadSanitizer, which does not know that a reader discards (R3' of ring.h, section 9)
- * what it read of memory that a tool then reused: orders the reads before the reuse.
+ * For ThreadSanitizer: orders reads before the reuse of the memory.  A reader discards what it
+ * read from memory that a tool then reused (R3' of ring.h, section 9); ThreadSanitizer does not
+ * know that.
  */
 #ifdef __SANITIZE_THREAD__
 void __tsan_acquire(void *at);

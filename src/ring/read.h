@@ -42,15 +42,14 @@ struct tacho_chunk {
 /*
  * tacho_ring_reader_init - read buffer `id` of a lane.
  *
- * start_event: number of the first record wanted.  0: all; records that are gone already
- * count as overwritten.  More: older ones are skipped without being counted (for a
- * reader that replaces one that died).  TACHO_READ_OLDEST: all that are there,
- * from the first sub-buffer that is not consumed (flight recorder).
- * TACHO_READ_ALL: in overwrite mode also those that are consumed.
+ * start_event: number of the first record to return. 0: all; records that are gone already count
+ * as overwritten.  Greater: older records are skipped and not counted (for a reader that replaces
+ * one that died).  TACHO_READ_OLDEST: all that the buffer has, from the first sub-buffer that is
+ * not consumed (flight recorder).  TACHO_READ_ALL: in overwrite mode also those that are consumed.
  *
  * consume: writers in discard mode may reuse a sub-buffer from the next read after its
- * last chunk.  So a reader that is killed has at worst returned records that its
- * successor asks for again by start_event.
+ * last chunk.  So after a kill the successor reads the last chunk again, or skips its records by
+ * start_event.
  *
  * Returns 0, -ENOENT when there is no such buffer, -ENOMEM.
  */
@@ -62,7 +61,7 @@ int tacho_ring_reader_init(struct tacho_ring_reader *rd, struct tacho_ring *r,
 void tacho_ring_reader_release(struct tacho_ring_reader *rd);
 
 /*
- * tacho_ring_read - the next records.
+ * tacho_ring_read - read the next records.
  *
  * Returns 1 and *chunk, 0 when nothing new is committed, -ENOENT
  * when the buffer cannot be mapped, -ESHUTDOWN when a closed lane has been read to its
@@ -75,15 +74,15 @@ int tacho_ring_read(struct tacho_ring_reader *rd, struct tacho_chunk *chunk);
 uint64_t tacho_ring_lost(const struct tacho_ring *r, uint32_t lane);
 
 /*
- * Records committed so far in a buffer of a lane, from its headers; 0 when
- * there is none.  Written + tacho_ring_lost() = attempted.
+ * Records committed so far in a buffer of a lane, computed from the packet headers; 0 if there is
+ * no such buffer.  Written + tacho_ring_lost() = attempted.
  */
 uint64_t tacho_ring_written(struct tacho_ring *r, uint32_t lane, uint32_t id);
 
 /*
  * Records of a buffer that newer ones have overwritten, or that are excluded from the next
- * snapshot: tacho_ring_written() less what a reader of TACHO_READ_OLDEST finds.  0 in
- * discard mode, where nothing is overwritten, and when there is no such buffer.
+ * snapshot: tacho_ring_written() minus the records that a reader with TACHO_READ_OLDEST finds.  0
+ * in discard mode, where nothing is overwritten, and when there is no such buffer.
  */
 uint64_t tacho_ring_overwritten(struct tacho_ring *r, uint32_t lane, uint32_t id);
 
@@ -94,22 +93,22 @@ uint64_t tacho_ring_overwritten(struct tacho_ring *r, uint32_t lane, uint32_t id
 uint64_t tacho_ring_released(struct tacho_ring *r, uint32_t lane, uint32_t id);
 
 /*
- * The number of closed sub-buffers of the buffer that is written that can be read and end after
- * `since`, for a caller that waits for a full buffer; *most: how many there can be.
+ * Returns how many closed sub-buffers of the current buffer can be read and end after `since`;
+ * *most: the maximum of that number.  For a caller that waits for a full buffer.
  */
 uint32_t tacho_ring_closed_subs(struct tacho_ring *r, uint32_t lane, uint64_t since,
 				uint32_t *most);
 
 /*
- * Releases (discard mode) the closed sub-buffers of the buffer that is written whose records
- * are all of `until` or older.  For a caller that reads without consuming and remembers its
+ * Releases (discard mode) those closed sub-buffers of the current buffer that have only records
+ * of time `until` or earlier.  For a caller that reads without consuming and remembers its
  * position.  No consuming reader, and no tool that moves the lane, may run at the same time.
  */
 void tacho_ring_consume(struct tacho_ring *r, uint32_t lane, uint64_t until);
 
 /*
- * Waits until a writer changed a sub-buffer, `ns` have passed or a signal came.
- * `wanted` must be set in the control block by the caller beforehand.
+ * Waits until a writer switches a sub-buffer, `ns` nanoseconds have passed or a signal arrives.
+ * Before the call, the caller must set `wanted` in the control block.
  */
 void tacho_ring_wait(struct tacho_ring *r, uint64_t ns);
 

@@ -7,7 +7,7 @@
  * Steps have letters and numbers (W1, S2).  A release and the acquire that it pairs with
  * have a name in brackets, as [cursor]; tests/tree/pairs.py finds both ends of each.
  *
- * 1. The picture
+ * 1.  The picture
  *
  *	lane (one per CPU)              buffers of the lane, ids 0..63
  *	+--------------------+          +-----------------------------------+
@@ -33,7 +33,7 @@
  *	offset of the first word after the new header.  The sub-buffer number counts modulo
  *	2^24 and is compared by subtraction; the full number is packet_seq_num in the header.
  *
- * 2. Writing: one committing store
+ * 2.  Writing: one committing store
  *
  *	W1  the CPU, its lane and the lane's cursor are read	(cursor = c)
  *	W2  the clock is read, and compared with the lane's `fast_until` (section 7)
@@ -52,7 +52,7 @@
  *	On x86-64 one sequence has all four steps (write-x86_64.h), and may read the clock
  *	before the cursor: nothing can come between them.
  *
- * 3. Changing the sub-buffer (S) and the buffer (shift)
+ * 3.  Changing the sub-buffer (S) and the buffer (shift)
  *
  *	S1  the new header and the closing words of the old header are computed in
  *	    private memory from c
@@ -75,7 +75,7 @@
  *		- `saved` and `began` mean nothing in the buffer that the cursor is in,
  *		  `begins` nothing in any other
  *
- * 4. Reading
+ * 4.  Reading
  *
  *	R1  the cursor is loaded (acquire, [cursor]): all bytes that it covers are complete
  *	R2  the bytes are copied
@@ -85,13 +85,13 @@
  *	    Two fences order this: a release fence before the stores of S3, an acquire
  *	    fence between the copy and the second load.	[overwrite]
  *
- *	The open sub-buffer is read up to the cursor like any other; no one has to close it.
- *	In discard mode the reader releases sub-buffers by storing `consumed` (release,
+ *	The open sub-buffer is read up to the cursor like any other; it need not be closed.  In
+ *	discard mode the reader releases sub-buffers by storing `consumed` (release,
  *	[consumed]), each on the read after its last record.  A reader that is killed before
- *	that has released none of the records it returned last, and its successor reads
- *	them again.  There is one consuming reader per lane at a time.
+ *	that has released none of the records it returned last, and its successor reads them
+ *	again.  There is one consuming reader per lane at a time.
  *
- * 5. Counting
+ * 5.  Counting
  *
  *	Each header has event_first, the number of records in the buffer
  *	before it.  From it the reader computes how many records were overwritten before it
@@ -103,7 +103,7 @@
  *
  *	Lost is the sum of discarded and overwritten: attempted = read + lost.
  *
- * 6. Without restartable sequences
+ * 6.  Without restartable sequences
  *
  *	The fallback lanes come after those of the CPUs.  W and S run under the
  *	lane's lock, a word with the writer's thread id and pid name space ([lock]); the
@@ -116,11 +116,11 @@
  *
  *	The late lanes come last.  Late lane n has records of CPU n that another thread brings
  *	later than they happened, each with its own time (tacho_ring_write_late()).  They are
- *	written under the lock, as fallback lanes are, but no writer that looks for a lane
- *	takes one, and the caller says which buffer a record goes to.  Times ascend here too,
- *	so a reader merges such a lane with its CPU's.
+ *	written under the lock, as fallback lanes are.  But a writer that needs any free lane
+ *	never takes a late lane, and the caller of tacho_ring_write_late() names the buffer.
+ *	Times ascend here too, so a reader merges such a lane with its CPU's.
  *
- * 7. Stop, epochs, and the end of a session
+ * 7.  Stop, epochs, and the end of a session
  *
  *	`fast_until` is one word per lane.  A writer whose clock has reached it takes the
  *	slow path, which looks at the session's state.  It is
@@ -158,7 +158,7 @@
  *	before W4 fails the comparison and leaves.  A reader reads a closed lane to its
  *	end, unless state is DEAD after the copy: the memory may have been freed by then.
  *
- * 8. What a process remembers of an open sub-buffer
+ * 8.  What a process remembers of an open sub-buffer
  *
  *	Each process has a private table of one entry per CPU lane, for sequences
  *	that do all of W1..W4 (write-x86_64.h): `first`, the cursor of a sub-buffer
@@ -166,19 +166,18 @@
  *	`room`, its words + 1 in a cursor's place, or 0: the entry is empty.  A cursor c
  *	is in it, and not after its end, if c - first < room: one comparison
  *	for the buffer, the number and the room; a record fits if the same holds with
- *	its words added to the difference.  An entry that is out of date
- *	sends the writer to the slow path and does no other harm, since what it says of
- *	its own sub-buffer stays true.
+ *	its words added to the difference.  An outdated entry only sends the writer to the slow
+ *	path, since its description of its own sub-buffer stays true.
  *
  *	F1  after a record took the slow path the writer fills in the entry of its
  *	    CPU, by two sequences on that CPU: room = 0; then, if room is still
  *	    0: first, sub, and room as the commit
- *	F2  it is read inside a sequence on that CPU
+ *	F2  an entry is read only inside a sequence on that CPU
  *
  *	So an entry does not change between any two instructions that read it, and
  *	a thread that is interrupted between first and sub has left room = 0.
  *
- * 9. Moving: a buffer of another size or mode, with what the old one holds
+ * 9.  Moving: a buffer of another size or mode, with what the old one holds
  *
  *	The buffers of a lane are pairs, 2k and 2k + 1: snapshots alternate between
  *	the two.  A buffer never changes its size and its mode (discard, overwrite),
@@ -230,13 +229,13 @@
  *	as when the kernel resizes.  But the kernel stops recording during that time; here no
  *	record is lost.  In discard mode the sub-buffers that were not moved count as consumed.
  *
- * 10. Invariants
+ * 10.  Invariants
  *
- *	They hold of each lane and buffer while no writer is active and no tool changes the
+ *	They hold for each lane and buffer while no writer is active and no tool changes the
  *	lane, also after a kill at any instruction.  `end` is the cursor in the buffer that is
- *	written, `saved` in any other; seq is the full number of the sub-buffer that `end`
- *	is in; a buffer's history is that sub-buffer and those before it that can still be
- *	read (R3, `consumed`, `floor`).  tacho_ring_check() (check.h) checks them.
+ *	written, `saved` in any other; seq is the full number of the sub-buffer that `end` is
+ *	in; a buffer's history is that sub-buffer and those before it that can still be read
+ *	(R3, `consumed`, `floor`).  tacho_ring_check() (check.h) checks them.
  *
  *	I1  place	The cursor is 0 (not begun), TACHO_CURSOR_DEAD (closed), or in a
  *			buffer that is made, between a sub-buffer's header and its end
@@ -251,7 +250,7 @@
  *			starting (G1) takes it away from 0
  *	I7  saved	Of a buffer that is not written: 0, or a cursor in that very buffer
  *
- *	Two more are not of a lane at rest, but of its steps.  A writer stores only to words
+ *	Two more invariants hold for each step, not only at rest.  A writer stores only to words
  *	that no cursor covers, or that were released or are being overwritten.  After
  *	TACHO_CURSOR_DEAD the cursor never changes.
  *

@@ -184,7 +184,7 @@ int tacho_ring_shift_from(struct tacho_ring *r, uint32_t lane, uint64_t c, uint3
 int tacho_ring_switch_subbuf(struct tacho_ring *r, uint32_t lane);
 
 /*
- * tacho_ring_close_lane - close a lane for ever (section 7).
+ * tacho_ring_close_lane - close a lane forever (section 7).
  * Context and errors as tacho_ring_shift(); 0 on success.
  */
 int tacho_ring_close_lane(struct tacho_ring *r, uint32_t lane);
