@@ -98,7 +98,7 @@ struct engine_event *engine_find(const struct tacho_engine *engine,
 	return NULL;
 }
 
-/* Room for one more in the table; the old table is the arena's until the end. */
+/* Makes room for one more event.  The old table stays allocated in the arena. */
 bool engine_reserve_event(struct tacho_engine *engine)
 {
 	uint32_t room = engine->room ? engine->room * 2 : 64;
@@ -173,7 +173,7 @@ uint64_t tacho_engine_too_deep(const struct tacho_engine *engine)
 	return engine->too_deep;
 }
 
-/* ---- who wants an event ---- */
+/* ---- soft users of an event ---- */
 
 bool engine_is_wanted(const struct engine_event *event)
 {
@@ -210,7 +210,10 @@ void engine_soft_get(struct tacho_engine *engine, struct engine_event *event)
 	tell_wanted(engine, event, was);
 }
 
-/* What disable_event switched off stays off, and what enable_event switched on, on. */
+/*
+ * An event that disable_event disabled stays disabled, and one that enable_event enabled stays
+ * enabled.
+ */
 void engine_soft_put(struct tacho_engine *engine, struct engine_event *event)
 {
 	event->pub.soft--;
@@ -226,7 +229,7 @@ static void filter_clear(struct engine_event *event)
 	event->filter_text = NULL;
 }
 
-/* A filter in an arena of its own, with its text. */
+/* A filter with its own arena, and its text. */
 struct filter_try {
 	struct tacho_arena arena;
 	struct tacho_filter *filter;
@@ -260,8 +263,8 @@ static void filter_set_take(struct engine_event *event, struct filter_try *try)
 }
 
 /*
- * As in the kernel a wrong filter takes the old one's place: nothing is filtered, and the
- * file shows what was wrong.
+ * As in the kernel, a wrong filter replaces the old one: all events pass, and the file shows the
+ * error.
  */
 static void filter_show_error(struct engine_event *event, const char *text,
 			      const struct tacho_cmd_error *e)
@@ -291,7 +294,7 @@ static bool is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The text without white space behind it; the arena's.  NULL: no memory. */
+/* Copies the text without trailing white space to the arena.  NULL: no memory. */
 static const char *trim_end(struct tacho_arena *a, const char *text)
 {
 	size_t len = strlen(text);
@@ -301,7 +304,7 @@ static const char *trim_end(struct tacho_arena *a, const char *text)
 	return tacho_arena_strndup(a, text, len);
 }
 
-/* "0" takes a filter away. */
+/* "0" removes a filter. */
 static bool is_nothing(const char *text)
 {
 	while (is_blank(*text))
@@ -353,7 +356,10 @@ static bool in_system(const struct engine_event *event, const char *system)
 	return !strcmp(event->pub.type->system, system);
 }
 
-/* How many events took it; *failed: how many did not, *e says why the last did not. */
+/*
+ * Sets the filter of all events of a system.  Returns for how many it was valid; *failed: for how
+ * many not, *e: the last error.
+ */
 static uint32_t filter_events(struct tacho_engine *engine, const char *system,
 			      const char *text, uint32_t *failed,
 			      struct tacho_cmd_error *e)
@@ -391,7 +397,7 @@ static int filter_system(struct tacho_engine *engine, const char *system,
 		return tacho_cmd_error(e, -EINVAL, 0, "No such subsystem");
 	if (!failed)
 		return 0;
-	/* of one that fits nowhere the reason is known */
+	/* a filter that is valid for no event has its error */
 	if (taken || why.err != -ENOMEM)
 		why = (struct tacho_cmd_error){ .err = -EINVAL,
 						.text = SYSTEM_ERROR };
@@ -511,7 +517,7 @@ static enum tacho_trigger_cmd kind_of(enum tacho_trigger_cmd cmd)
 	return cmd;
 }
 
-/* The trigger of the event that stands in the way of t, or that "!t" removes. */
+/* The trigger of the event that conflicts with t, or that "!t" removes. */
 static struct engine_trigger *find_like(const struct engine_trigger *t)
 {
 	struct engine_trigger *o;
@@ -552,7 +558,7 @@ static int plain_check(struct tacho_engine *engine, struct engine_trigger *t,
 			 "A trigger of this kind is there already"), e);
 }
 
-/* A command other than hist, parsed.  Takes t. */
+/* Executes a parsed command other than hist.  Takes ownership of t. */
 static int plain_command_take(struct tacho_engine *engine,
 			      struct engine_trigger *t, struct tacho_cmd_error *e)
 {

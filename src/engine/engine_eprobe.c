@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Event probes of an instance: their definitions, and when they are on their base events. */
+/*
+ * Event probes of an instance: their definitions, and when they are attached to their base
+ * events.
+ */
 #include "engine/engine_priv.h"
 
 #include <errno.h>
@@ -16,7 +19,7 @@ static int compile_filter(const struct tacho_engine *engine, struct engine_event
 				    ep->filter_column, engine->names, e);
 }
 
-/* One in an arena of its own; NULL: e says why. */
+/* Creates an event probe in its own arena; NULL: e has the error. */
 static struct engine_event *make(const struct tacho_engine *engine, const char *group,
 				 const char *name, const char *text,
 				 struct engine_event *base, struct tacho_cmd_error *e)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Histograms of an instance: adding, changing, removing them; those that share a map by
- * name; variables across events.
+ * Histograms of an instance: adding, changing, removing them; maps shared by name; variables
+ * across events.
  *
- * A variable of another event is a reference from histogram to histogram, so what is
- * referred to cannot be removed.  A histogram made for the fields of another's
- * action (add_field_var) is a trigger like any other; it goes when nobody
- * refers to it any more.
+ * A variable of another event is a reference from histogram to histogram, so a histogram with
+ * references to it cannot be removed.  A histogram that was created for the fields of another's
+ * action (add_field_var) is a trigger like any other; it is removed with the last reference to
+ * it.
  */
 #include "engine/engine_priv.h"
 
@@ -17,7 +17,7 @@
 
 /* ---- maps ---- */
 
-/* The map is paused, for those who look at it, when all its users are. */
+/* In the map itself, `paused` is set while all its users are paused. */
 static void update_map(const struct engine_trigger *t)
 {
 	tacho_hist_pause(t->hist, t->map->paused == t->map->users);
@@ -71,7 +71,7 @@ static struct engine_map *map_new(const struct tacho_map_geometry *g)
 
 /* ---- looking for histograms ---- */
 
-/* The trigger behind t, over all events; NULL at first and behind the last. */
+/* The trigger after t, over all events; t is NULL for the first; NULL after the last. */
 static struct engine_trigger *next_trigger(const struct tacho_engine *engine,
 					   const struct engine_trigger *t,
 					   uint32_t *event)
@@ -106,7 +106,7 @@ static bool same_filter(const struct engine_trigger *a,
 	return x == y || (x && y && !strcmp(x, y));
 }
 
-/* The event's histogram that a command means: the filter takes part, as in the kernel. */
+/* The event's histogram that a command means; filters are compared, as in the kernel. */
 static struct engine_trigger *find_same(const struct engine_trigger *t)
 {
 	struct engine_trigger *o;
@@ -137,7 +137,7 @@ static bool is_referred(const struct tacho_engine *engine,
 	return false;
 }
 
-/* Whether one of a trigger's actions makes this synthetic event. */
+/* Whether one of a trigger's actions generates this synthetic event. */
 static bool makes(const struct engine_trigger *t, const struct tacho_synth *synth)
 {
 	const struct tacho_hist_spec *spec = &t->spec.hist;
@@ -158,7 +158,7 @@ bool engine_hist_makes(const struct tacho_engine *engine,
 	return false;
 }
 
-/* A synthetic event, or event probe, has its maker's stack, and so on as deep as they go. */
+/* A synthetic event or event probe has the stack of the event that caused it, recursively. */
 static bool needs_stack(const struct tacho_engine *engine,
 			const struct engine_event *event, uint32_t depth)
 {
@@ -200,9 +200,9 @@ struct tacho_hist *tacho_engine_hist(const struct tacho_engine *engine,
 	return NULL;
 }
 
-/* ---- making one ---- */
+/* ---- creation ---- */
 
-/* The kernel's words, at the first place of `where` in the command. */
+/* Records the kernel's message, at the first occurrence of `where` in the command. */
 static int fail_at(const struct engine_trigger *t, struct tacho_cmd_error *e,
 		   int err, const char *where, const char *text)
 {
@@ -255,7 +255,7 @@ static int check_new(struct engine_trigger *t,
 	return 0;
 }
 
-/* Binds t to its event and gives it its map. */
+/* Binds t to its event and to a map. */
 static int make(struct tacho_engine *engine, struct engine_trigger *t,
 		struct tacho_cmd_error *e)
 {
@@ -289,7 +289,7 @@ static int make(struct tacho_engine *engine, struct engine_trigger *t,
 	return 0;
 }
 
-/* Removes the histograms that were made for others and are not needed any more. */
+/* Removes the histograms that were created for others and have no references left. */
 static void sweep(struct tacho_engine *engine)
 {
 	for_each_trigger(engine, t, i) {
@@ -301,7 +301,7 @@ static void sweep(struct tacho_engine *engine)
 	}
 }
 
-/* pause, cont and clear of one that is there; false: it is not. */
+/* Executes pause, cont and clear of an existing histogram; false: it does not exist. */
 static bool change_existing(const struct engine_trigger *t)
 {
 	const struct tacho_hist_spec *spec = &t->spec.hist;
@@ -334,21 +334,21 @@ static int remove_same(struct tacho_engine *engine,
 	return 0;
 }
 
-/* Of one that is not there it may be known why: a name that is none. */
+/* Finds the reason why a histogram does not exist, if it is an unknown name. */
 static int check_names(struct tacho_engine *engine, struct engine_trigger *t,
 		       struct tacho_cmd_error *e)
 {
 	const struct tacho_hist_spec *spec = &t->spec.hist;
 	struct tacho_hist *hist;
 
-	/* a variable may well be defined already */
+	/* a variable may be defined already */
 	if (find_same(t) || spec->nr_vars || spec->nr_actions)
 		return 0;
 	return tacho_hist_new(&hist, &t->arena, spec, t->event->pub.type,
 			      &engine->hist_host, engine->names, e);
 }
 
-/* 0: t is to be attached; 1: all is done; else an error. */
+/* Returns 0: the caller must attach t; 1: done; else an error. */
 static int command(struct tacho_engine *engine, struct engine_trigger *t,
 		   struct tacho_cmd_error *e, bool *logged)
 {
@@ -362,7 +362,7 @@ static int command(struct tacho_engine *engine, struct engine_trigger *t,
 		if (err)
 			return err;
 		err = remove_same(engine, t, e);
-		*logged = err != 0;	/* the kernel has no words for it */
+		*logged = err != 0;	/* the kernel has no message for it */
 		return err ? err : 1;
 	}
 	if (change_existing(t))
@@ -459,7 +459,7 @@ static void field_command(const struct engine_trigger *of, const char *field,
 	}
 }
 
-/* A histogram of that command, made for another; NULL: it cannot be. */
+/* Creates a hidden histogram from such a command; NULL: it is invalid. */
 static struct engine_trigger *make_hidden(struct tacho_engine *engine,
 					  struct engine_event *event,
 					  const char *text)
@@ -481,7 +481,7 @@ static struct engine_trigger *make_hidden(struct tacho_engine *engine,
 	return t;
 }
 
-/* The event's histogram with such keys; with variable name, if there is one. */
+/* The event's histogram with compatible keys, preferably one with the variable `name`. */
 static struct engine_trigger *find_like(const struct tacho_hist *for_hist,
 					const struct engine_event *event,
 					const char *name)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Post triggers that are due, by command; each is on an event once at most. */
+/* Post triggers to run, by command; an event has each at most once. */
 #define DUE(cmd) (1u << (cmd))
 
 static bool is_post(enum tacho_trigger_cmd cmd)
@@ -12,7 +12,7 @@ static bool is_post(enum tacho_trigger_cmd cmd)
 	return cmd == TACHO_TRIGGER_STACKTRACE || cmd == TACHO_TRIGGER_TRACEOFF;
 }
 
-/* Takes one of a trigger's count; false: none is left. */
+/* Decrements a trigger's count; false: it is 0. */
 static bool take(struct engine_trigger *t)
 {
 	if (!t->spec.counted)
@@ -40,7 +40,7 @@ static void switch_event(struct engine_trigger *t, bool on)
 
 	if (target->enabled == on || !take(t))
 		return;
-	/* it has this trigger, so it stays wanted either way */
+	/* it has this trigger, so it stays soft-enabled in both cases */
 	target->enabled = on;
 	target->soft_disabled = !on;
 }
@@ -95,8 +95,8 @@ static void fire(struct tacho_engine *engine, struct engine_trigger *t,
 }
 
 /*
- * E1, for an event that has a trigger which looks at the record: what comes before the
- * histograms, in the list as in time.  The post triggers that are due.
+ * E1 for an event with a trigger that uses the record: runs the triggers that come before the
+ * histograms.  Returns the post triggers to run.
  */
 static uint32_t run_filtered(struct tacho_engine *engine,
 			     struct engine_event *event,
@@ -128,7 +128,7 @@ static bool decide(struct tacho_engine *engine, struct engine_event *event,
 		*due = run_filtered(engine, event, rec);
 		enabled = event->pub.enabled;
 	} else if (event->triggers) {
-		/* what it switches on is on from the next hit, what off at once */
+		/* what a trigger enables applies from the next hit, what it disables applies now */
 		for (struct engine_trigger *t = event->triggers; t; t = t->next)
 			fire(engine, t, rec);
 		enabled = enabled && event->pub.enabled;
@@ -172,7 +172,7 @@ bool tacho_engine_hit(struct tacho_engine *engine,
 	return record;
 }
 
-/* An event that is made here: len bytes in engine->raw, the record else its cause's. */
+/* A hit of a generated event: len bytes in engine->raw, the rest of the record from its cause. */
 static void generated_hit(struct tacho_engine *engine, struct engine_event *event,
 			  uint32_t len, const struct tacho_rec *cause)
 {

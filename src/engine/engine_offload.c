@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which of an event's records matter, in words that a kernel takes. */
+/* Which of an event's records are needed, as a filter that the kernel accepts. */
 #include "engine/engine_priv.h"
 
 static enum tacho_filter_offload put(const struct tacho_engine *engine,
@@ -15,7 +15,7 @@ static enum tacho_filter_offload put(const struct tacho_engine *engine,
 	return offload;
 }
 
-/* A record matters if it passes the filter of any trigger. */
+/* A record is needed if it passes the filter of any trigger. */
 static enum tacho_filter_offload put_triggers(const struct tacho_engine *engine,
 					      const struct engine_event *ev,
 					      struct tacho_buf *out)
@@ -28,7 +28,7 @@ static enum tacho_filter_offload put_triggers(const struct tacho_engine *engine,
 		tacho_buf_printf(out, "%s(", or);
 		if (put(engine, ev, t->spec.filter, out) != TACHO_FILTER_SAME)
 			return TACHO_FILTER_LOCAL;
-		/* a blank, as the name of a function goes on up to one */
+		/* a blank, because the name of a function ends only at a blank */
 		tacho_buf_puts(out, " )");
 		or = " || ";
 	}

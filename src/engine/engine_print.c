@@ -54,7 +54,7 @@ int tacho_engine_print_hist(const struct tacho_engine *engine,
 		if (!first)
 			tacho_buf_puts(out, "\n\n");
 		first = false;
-		/* of a shared map this trigger's own state is shown */
+		/* for a shared map, this trigger's own state is shown */
 		was = tacho_hist_paused(t->hist);
 		tacho_hist_pause(t->hist, t->paused);
 		err = tacho_hist_print(t->hist, engine->names, out);

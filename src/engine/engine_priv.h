@@ -7,11 +7,11 @@
  *	engine_hit.c	one hit
  *	engine_hist.c	triggers that are histograms, and the host of hist.h
  *	engine_print.c	the files
- *	engine_offload.c	what of it a kernel can do
+ *	engine_offload.c	what the kernel can filter
  *
- * Memory: an instance, its events and the table of them are its arena's.  What can be
- * removed has an arena of its own and lies in it: a trigger, the map of a histogram (which
- * named ones share), a filter, a synthetic event, an event probe.
+ * Memory: an instance, its events and their table are in its arena.  Each object that can be
+ * removed is in an arena of its own: a trigger, the map of a histogram (which named histograms
+ * share), a filter, a synthetic event, an event probe.
  */
 #ifndef TACHO_ENGINE_ENGINE_PRIV_H
 #define TACHO_ENGINE_ENGINE_PRIV_H
@@ -27,15 +27,15 @@ struct engine_trigger;
 
 /* The table of one histogram, or of all of one name. */
 struct engine_map {
-	struct tacho_arena arena;	/* it lies in here */
+	struct tacho_arena arena;	/* contains this struct */
 	uint32_t users;
-	uint32_t paused;		/* users that are */
+	uint32_t paused;		/* users that are paused */
 	void *mem;			/* 64-aligned */
 	size_t size;
 };
 
 struct engine_trigger {
-	struct tacho_arena arena;	/* it lies in here */
+	struct tacho_arena arena;	/* contains this struct */
 	struct engine_trigger *next;	/* of the event's */
 	struct engine_event *event;
 	struct tacho_trigger_spec spec;
@@ -44,28 +44,28 @@ struct engine_trigger {
 	struct engine_event *target;	/* enable_ and disable_ */
 	struct tacho_hist *hist;
 	struct engine_map *map;
-	bool paused;	/* each by itself, also those that share a map */
-	bool implied;	/* for fields of another histogram's action: goes with the last */
+	bool paused;	/* per trigger, also if triggers share a map */
+	bool implied;	/* for fields of another histogram's action; removed with its last user */
 };
 
 struct engine_event {
 	struct tacho_engine_event pub;	/* first: hosts see this */
 	struct engine_trigger *triggers;	/* in the order of the `trigger` file */
-	bool needs_record;	/* a trigger looks at the record or waits for it */
+	bool needs_record;	/* a trigger uses the record or runs after it */
 	struct tacho_arena filter_arena;
 	struct tacho_filter *filter;
-	const char *filter_text;	/* as set, or what was wrong; NULL: none */
-	struct tacho_arena arena;	/* of one that is made here, which lies in it */
+	const char *filter_text;	/* as set, or the error; NULL: none */
+	struct tacho_arena arena;	/* of a generated event; contains this struct */
 	struct engine_event *next_synth;
 	/* of an event probe */
 	struct engine_event *base, *next_eprobe;
 	struct tacho_filter *eprobe_filter;	/* of base's records; or NULL */
-	/* on this event, the first that was wanted first */
+	/* on this event, in the order in which they came into use */
 	struct engine_event *eprobes;
 };
 
 struct tacho_engine {
-	struct tacho_arena arena;	/* it lies in here */
+	struct tacho_arena arena;	/* contains this struct */
 	struct tacho_engine_host host;
 	const struct tacho_names *names;
 	struct tacho_hist_host hist_host;
@@ -73,14 +73,14 @@ struct tacho_engine {
 	uint32_t nr_events, room;
 	struct engine_event *synths;	/* in the order in which they were defined */
 	bool running;
-	uint32_t depth;			/* synthetic events within each other */
+	uint32_t depth;			/* nesting of synthetic events */
 	uint64_t too_deep;
 	struct tacho_errlog log;
 	_Alignas(8) unsigned char raw[TACHO_ENGINE_DEPTH]
 				     [TACHO_ALIGN_UP(TACHO_SYNTH_RAW_MAX, 8)];
 };
 
-/* An event from outside, as it is inside. */
+/* The private struct of a public one. */
 static inline struct engine_event *engine_event_of(struct tacho_engine_event *e)
 {
 	return (struct engine_event *)e;
@@ -108,7 +108,7 @@ void engine_trigger_detach(struct tacho_engine *engine,
 /* Frees one that is on no event. */
 void engine_trigger_free(struct engine_trigger *t);
 
-/* A trigger in the making; NULL: no memory. */
+/* Creates a trigger that is on no event; NULL: no memory. */
 struct engine_trigger *engine_trigger_new(struct engine_event *event);
 
 /* Compiles its filter; errors are logged. */
@@ -120,27 +120,27 @@ int engine_log_event(struct tacho_engine *engine, const char *kind,
 		     const struct engine_event *event, const char *command,
 		     const struct tacho_cmd_error *e);
 
-/* One more or one less that wants the event, beside whether it is enabled. */
+/* Adds or removes one soft user of the event, independent of whether it is enabled. */
 void engine_soft_get(struct tacho_engine *engine, struct engine_event *event);
 void engine_soft_put(struct tacho_engine *engine, struct engine_event *event);
 
-/* After a change of what is on an event. */
+/* Updates needs_record after a change of an event's triggers. */
 void engine_update_needs(struct engine_event *event);
 
-/* Room for one more in the table. */
+/* Makes room for one more event in the table. */
 bool engine_reserve_event(struct tacho_engine *engine);
 
-/* Takes one that is made here out of the table and frees it. */
+/* Removes a generated event from the table and frees it. */
 void engine_generated_remove(struct tacho_engine *engine, struct engine_event *event);
 
 bool engine_is_wanted(const struct engine_event *event);
 
 /* ---- engine_eprobe.c ---- */
 
-/* An event probe begins to be wanted, or stops. */
+/* Attaches an event probe to its base event when it comes into use, or detaches it. */
 void engine_eprobe_switch(struct tacho_engine *engine, struct engine_event *event, bool on);
 
-/* Whether there is one on an event. */
+/* Whether an event has an event probe. */
 bool engine_eprobe_uses(const struct tacho_engine *engine, const struct engine_event *base);
 
 /* ---- engine_hit.c ---- */
@@ -157,17 +157,17 @@ void engine_snapshot(void *arg, const struct tacho_rec *cause);
 
 void engine_hist_init(struct tacho_engine *engine);
 
-/* A hist command, parsed.  Takes t.  0, or what e says. */
+/* Executes a parsed hist command.  Takes ownership of t.  Returns 0, or e->err. */
 int engine_hist_command_take(struct tacho_engine *engine,
 			     struct engine_trigger *t, struct tacho_cmd_error *e);
 
-/* Whether a histogram's action makes this synthetic event. */
+/* Whether an action of a histogram generates this synthetic event. */
 bool engine_hist_makes(const struct tacho_engine *engine,
 		       const struct tacho_synth *synth);
 
 void engine_hist_pause(struct engine_trigger *t, bool paused);
 
-/* A trigger leaves the map that it uses. */
+/* Releases the map that a trigger uses. */
 void engine_map_put(struct engine_trigger *t);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Definitions of event probes and the raw events made by them.  What is taken, and what is
- * said about it, is what kernel 6.12 does; see tests/engine/test_eprobe.c.
+ * Definitions of event probes, and their raw events.  The accepted texts and the messages are
+ * those of kernel 6.12; see tests/engine/test_eprobe.c.
  */
 #include "engine/eprobe.h"
 
@@ -63,7 +63,7 @@ static int bad(const struct parser *p, const char *at, const char *why)
 	return tacho_cmd_error(p->e, -EINVAL, (uint32_t)(at - p->text), "%s", why);
 }
 
-/* A number of all of p: decimal, 0x hexadecimal, 0 octal; with a sign. */
+/* Scans all of p as a number: decimal, 0x hexadecimal, 0 octal; with a sign. */
 static bool number(struct slice p, uint64_t *v)
 {
 	bool minus = p.len && *p.s == '-';
@@ -117,7 +117,7 @@ static int bit_field(struct parser *p, struct slice t, struct tacho_eprobe_arg *
 	return 0;
 }
 
-/* u8..u64, s8.., x8..; false: it is none of them. */
+/* u8..u64, s8.., x8..; false: none of these. */
 static bool plain_type(struct slice t, struct tacho_eprobe_arg *arg)
 {
 	uint64_t bits;
@@ -173,7 +173,7 @@ static bool is_text(const struct tacho_field *f)
 	return f->flags & TACHO_FIELD_STRING && f->kind != TACHO_FIELD_SCALAR;
 }
 
-/* Common fields are the tracer's, and no event's own. */
+/* Finds a field of the event itself; common fields are the tracer's. */
 static const struct tacho_field *own_field(const struct tacho_type *type, struct slice w)
 {
 	for (uint32_t i = type->nr_common; i < type->nr_fields; i++)
@@ -214,7 +214,10 @@ static int simple(struct parser *p, struct slice f, struct tacho_eprobe_arg *arg
 		   "Memory at an address can only be fetched by the kernel" : BAD_FETCH);
 }
 
-/* +|-[u]OFFSET(..): one, for what lies behind the next is gone when the record is looked at. */
+/*
+ * +|-[u]OFFSET(..): a single one, because the memory of a second one is no longer available when
+ * the record is processed.
+ */
 static int dereference(struct parser *p, struct slice f, struct tacho_eprobe_arg *arg)
 {
 	const char *open = memchr(f.s, '(', f.len);
@@ -239,7 +242,7 @@ static int dereference(struct parser *p, struct slice f, struct tacho_eprobe_arg
 	return err;
 }
 
-/* The colon before the type: none of those in a string. */
+/* The length up to the colon before the type; colons in a string are skipped. */
 static size_t fetch_len(struct slice body)
 {
 	size_t quoted = body.len > 2 && body.s[0] == '\\' && body.s[1] == '"' ? 2 : 0;
@@ -294,7 +297,7 @@ static bool is_used(const struct parser *p, const char *name)
 	return false;
 }
 
-/* Bytes that an argument may take behind the fixed part. */
+/* Bytes that an argument may take after the fixed part. */
 static uint32_t string_room(const struct tacho_eprobe_arg *arg)
 {
 	if (!arg->is_string)
@@ -423,7 +426,7 @@ static void write_print_fmt(const struct tacho_eprobe *ep, struct tacho_buf *out
 	tacho_buf_putc(out, '\n');
 }
 
-/* More bytes than the `format` text has. */
+/* An upper bound of the size of the `format` text. */
 static size_t format_room(const struct tacho_eprobe *ep)
 {
 	size_t room = sizeof(TACHO_COMMON_FIELDS) + 64;
@@ -437,7 +440,7 @@ static int make_type(struct parser *p, const char *group, const char *name)
 {
 	struct tacho_eprobe *ep = p->ep;
 	size_t room = format_room(ep);
-	/* full, it says so; it is not released */
+	/* a full buffer sets its error; the memory is the arena's */
 	struct tacho_buf out = {
 		.data = tacho_arena_alloc(p->arena, room), .room = room, .cap = room,
 	};
@@ -510,7 +513,7 @@ void tacho_eprobe_print(const char *text, struct tacho_buf *out)
 
 /* ---- raw events ---- */
 
-/* What was fetched: a number, or len bytes at data. */
+/* A fetched value: a number, or len bytes at data. */
 struct value {
 	uint64_t number;
 	const unsigned char *data;
@@ -518,7 +521,7 @@ struct value {
 	char comm[16];
 };
 
-/* A number as the kernel loads it: by the field's size, 8 bytes of what is no number. */
+/* Loads a number as the kernel does: by the field's size; 8 bytes if the field is not a number. */
 static uint64_t load_field(const struct tacho_field *f, const struct tacho_rec *rec)
 {
 	uint32_t size = f->size == 1 || f->size == 2 || f->size == 4 ? f->size : 8;
@@ -557,7 +560,7 @@ static void fetch(const struct tacho_eprobe_arg *arg, const struct tacho_rec *re
 	}
 }
 
-/* What a number in memory is, of those bytes of a string that there are. */
+/* The number in memory at the start of a string's bytes, which may be too few. */
 static uint64_t number_of(const struct tacho_eprobe_arg *arg, const struct value *v)
 {
 	unsigned char bytes[8] = { 0 };
@@ -590,7 +593,7 @@ static void put_number(unsigned char *to, uint32_t size, uint64_t v)
 	}
 }
 
-/* The string in memory at v->number, to room bytes; -1: it is not there. */
+/* Copies the string in memory at v->number, up to room bytes; -1: it cannot be read. */
 static long memory_string(const struct tacho_eprobe_arg *arg, const struct tacho_rec *rec,
 			  const struct value *v, char *to, size_t room)
 {
@@ -605,13 +608,13 @@ static long memory_string(const struct tacho_eprobe_arg *arg, const struct tacho
 	       names->kernel_string(names->arg, v->number, to, room) : -1;
 }
 
-/* Text of arg at `at`; its length with the NUL, or 0 when it does not fit. */
+/* Stores the text of arg at `at`; returns its length with the NUL, or 0 if it does not fit. */
 static uint32_t put_string(const struct tacho_eprobe_arg *arg, const struct tacho_rec *rec,
 			   const struct value *v, unsigned char *raw, uint32_t at,
 			   uint32_t size)
 {
 	static const char fault[] = "(fault)";
-	/* of what is in the record there is no user's string */
+	/* data in the record is not a string of user memory */
 	bool data = v->data && !(arg->user && arg->from == TACHO_EPROBE_FIELD);
 	size_t room = size - at;
 	long n;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * eprobe.h - event probes: events that are made of other events' fields.
+ * eprobe.h - event probes: events that consist of other events' fields.
  *
  *	e:GROUP/NAME SYSTEM.EVENT ARG... [if FILTER]
  *
- * as in Documentation/trace/eprobetrace.rst.  The text here begins with SYSTEM.EVENT; that
- * it is well formed is checked before (tracefs/probe_spec.h).  This says what it means for
- * the fields of that event.
+ * as in Documentation/trace/eprobetrace.rst.  The text here begins with SYSTEM.EVENT.
+ * tracefs/probe_spec.h has already checked its syntax; this file binds it to the fields of that
+ * event.
  *
  *	ARG	[NAME=]FETCH[:TYPE]		NAME: "argN", from 1
  *	FETCH	$FIELD $comm $COMM \NUMBER \"TEXT"  +|-[u]OFFSET(one of these)
@@ -14,15 +14,16 @@
  *		none: x64
  *
  * What a value is
- *	$FIELD	a number as wide as the field, with its sign.  Of a string its address, which a
- *		record has none of: 0.  As string, and behind an offset, the string's bytes
+ *	$FIELD	a number as wide as the field, with its sign.  A string field has its address as
+ *		value, which a record does not contain: 0.  With type string, and inside an
+ *		offset, it means the string's bytes
  *	$comm	of the record's thread, unless the event has a field of that name
  *	+N(..)	bytes of a string field; of a number, the string in memory at that address
- * Of other memory nothing is fetched but strings, for the record is looked at when its
- * moment is over: a string that is not there any more is "(fault)".
+ * Only strings are fetched from other memory, because the record is read later than it was
+ * written: a string that no longer exists is "(fault)".
  *
- * The record is as the kernel's: common fields, which are the base event's, then the
- * arguments one behind the other, without room between them.
+ * The record is as the kernel's: the common fields of the base event, then the arguments without
+ * padding.
  */
 #ifndef TACHO_ENGINE_EPROBE_H
 #define TACHO_ENGINE_EPROBE_H
@@ -65,13 +66,13 @@ struct tacho_eprobe {
 	const char *filter;	/* NULL: none */
 	uint32_t filter_column;
 	uint32_t nr_args, fixed_size;
-	uint32_t most;		/* bytes of the largest raw event; no more than RAW_MAX */
+	uint32_t most;		/* bytes of the largest raw event; at most RAW_MAX */
 	struct tacho_eprobe_arg *arg;
 	const struct tacho_type *base;
 	const struct tacho_type *type;	/* GROUP:NAME; id 0 until the owner gives one */
 };
 
-/* Where the name of the base event ends and begins; false: there is none. */
+/* Finds the name of the base event in the text; false: it has none. */
 bool tacho_eprobe_base(const char *text, const char **event, size_t *system_len,
 		       size_t *event_len);
 
@@ -80,18 +81,18 @@ bool tacho_eprobe_base(const char *text, const char **event, size_t *system_len,
  *
  * base is borrowed.  Returns NULL with e filled in, in the kernel's words where it has some;
  * all memory is the arena's.  In an arena of fixed memory, which may be used in signal
- * handlers, the type has no print format.  Whether the filter is one is not looked at.
+ * handlers, the type has no print format.  The filter is not checked.
  */
 struct tacho_eprobe *tacho_eprobe_parse(struct tacho_arena *a, const char *group,
 					const char *name, const char *text,
 					const struct tacho_type *base,
 					struct tacho_cmd_error *e);
 
-/* Appends "SYSTEM.EVENT NAME=FETCH[:TYPE] ..." as the kernel lists it: without the filter. */
+/* Appends "SYSTEM.EVENT NAME=FETCH[:TYPE] ..." as the kernel lists it, without the filter. */
 void tacho_eprobe_print(const char *text, struct tacho_buf *out);
 
 /*
- * tacho_eprobe_raw - the raw event of one hit of the base event.
+ * tacho_eprobe_raw - make the raw event for one hit of the base event.
  *
  * raw has room for size bytes, 8-aligned.  Context: as tacho_filter_run().  Returns the
  * event's length, or 0 when not even its numbers fit.

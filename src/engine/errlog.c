@@ -21,7 +21,7 @@ int tacho_cmd_error(struct tacho_cmd_error *e, int err, uint32_t column,
 	return err;
 }
 
-/* As much of s as fits, with a NUL. */
+/* Copies as much of s as fits, with a NUL. */
 static void copy_text(char *to, size_t room, const char *s)
 {
 	size_t len = strnlen(s, room - 1);
@@ -45,8 +45,8 @@ void tacho_errlog_add(struct tacho_errlog *log, uint64_t time,
 }
 
 /*
- * The command, and a caret below its column.  The caret leaves the command by at
- * most two places, as the kernel's does where a text ends too early.
+ * Appends the command, and a caret below its column.  The caret is at most two places after the
+ * command, as in the kernel if a text ends too early.
  */
 static void put_command(struct tacho_buf *out, const char *prefix,
 			const char *command, uint32_t column)

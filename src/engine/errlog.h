@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * errlog.h - what was wrong with a command, and where.
+ * errlog.h - the error in a command, and its place.
  *
- * A parser fills in one struct tacho_cmd_error: a sentence of the kernel's own
- * vocabulary and the column it is about.  An instance keeps the last
- * TACHO_ERRLOG_MAX of them with the command's text, and prints them as the
- * kernel's tracefs/error_log does (Documentation/trace/ftrace.rst, "error_log"):
+ * A parser fills in one struct tacho_cmd_error: a message in the kernel's words and the column of
+ * the error.  An instance keeps the last TACHO_ERRLOG_MAX of them with the command's text, and
+ * prints them as the kernel's tracefs/error_log does (Documentation/trace/ftrace.rst,
+ * "error_log"):
  *
  *	[ 5348.887237] hist:sched:sched_wakeup: error: Couldn't find field
  *	  Command: hist:keys=pixd:vals=prio
@@ -36,7 +36,7 @@ struct tacho_cmd_error {
 int tacho_cmd_error(struct tacho_cmd_error *e, int err, uint32_t column,
 		    const char *fmt, ...) TACHO_PRINTF(4, 5);
 
-/* The error that memory was missing.  Returns what tacho_cmd_error() does. */
+/* Records the lack of memory.  Returns what tacho_cmd_error() does. */
 #define tacho_cmd_no_memory(e)	tacho_cmd_error((e), -ENOMEM, 0, "Out of memory")
 
 struct tacho_errlog_entry {
@@ -53,7 +53,7 @@ struct tacho_errlog {
 	struct tacho_errlog_entry entry[TACHO_ERRLOG_MAX];
 };
 
-/* Keeps an error: e as a parser left it, command its whole text. */
+/* Adds an error: e as the parser filled it in, command its whole text. */
 void tacho_errlog_add(struct tacho_errlog *log, uint64_t time,
 		      const char *loc, const char *command,
 		      const struct tacho_cmd_error *e);
@@ -62,7 +62,7 @@ void tacho_errlog_add(struct tacho_errlog *log, uint64_t time,
 void tacho_errlog_print(const struct tacho_errlog *log, struct tacho_buf *out);
 
 /*
- * Appends one error for a person at a terminal, three lines without the time:
+ * Appends one error for a terminal, three lines without the time:
  *	error: Couldn't find field
  *	  hist:keys=pixd:vals=prio
  *	            ^

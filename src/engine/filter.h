@@ -3,8 +3,8 @@
  * filter.h - event filters: text -> tree -> program -> yes or no.
  *
  * The language is that of the kernel's event filters: Documentation/trace/
- * events.rst section 5, with what the kernel's parser does where the text
- * says nothing (checked against 6.12, see tests/golden/filter).
+ * events.rst section 5, and, where that text is silent, what the kernel's parser does (checked
+ * against 6.12, see tests/golden/filter).
  *
  *	expr	:= expr && expr | expr || expr | !expr | ( expr ) | pred
  *	pred	:= field op value
@@ -15,15 +15,15 @@
  * && binds stronger than ||.  Numbers are decimal, 0x hex, 0 octal, negative; one
  * that is too large for its field is cut to the field's size, as the kernel does.
  * A word without quotes is a string for string fields; it ends at a blank, a
- * parenthesis, & or |.  A function's name ends at a blank only.  Where the answers are
- * not the kernel's, and why, is listed in docs/language.md, "Filters".
+ * parenthesis, & or |.  A function's name ends at a blank only. docs/language.md, "Filters",
+ * lists where results differ from the kernel's, and why.
  *
  * Globs: * any run of characters, ? one, [a-c] a class, [!a-c] its opposite, \x
  * the character x; a leading ! inverts the whole.
  *
- * Which field takes what
+ * Operators and operands of each field type
  *	number			== != < <= > >= &
- *	number of 8 bytes, `.function`	== !=	the address lies in that function
+ *	number of 8 bytes, `.function`	== !=	the address is in that function
  *	number, CPUS{}		== != &
  *	cpumask, CPUS{}		== != &		(& is "intersects"); N is CPUS{N}
  *	bitmask (ours)		== != &		with CPUS{} too
@@ -32,16 +32,15 @@
  *	comm, COMM, common_comm	== != ~		the name of the current thread
  *	cpu, CPU, common_cpu	as a number, and CPUS{}
  * A pointer's string is copied, at most TACHO_FILTER_STRING_MAX bytes; if it
- * cannot be read the predicate is false (with != and with ~ too).  A field that
- * the raw event is too short for makes its predicate false.
+ * cannot be read the predicate is false (with != and with ~ too).  A predicate on a field after
+ * the end of the raw event is false.
  *
  * The program
- *	An array of predicates.  Each knows for which result it is left by a jump
- *	(`when`), and to where (`target`, always forward); falling off the
- *	end, or a jump to nr, is no; a jump to nr + 1 is yes.  So a run takes at
- *	most nr steps.  A program is one piece of memory without pointers:
- *	it may lie in a file or in shared memory, and whoever loads one from there
- *	copies it, asks tacho_filter_verify(), and runs the copy.
+ *	An array of predicates.  Each has the result that jumps (`when`) and the destination
+ *	(`target`, always forward); reaching nr is no, a jump to nr + 1 is yes.  So a run takes
+ *	at most nr steps.  A program is one block of memory without pointers, so it can be
+ *	stored in a file or in shared memory.  A process that loads one from there copies it,
+ *	checks the copy with tacho_filter_verify(), and runs the copy.
  */
 #ifndef TACHO_ENGINE_FILTER_H
 #define TACHO_ENGINE_FILTER_H
@@ -61,14 +60,13 @@
 struct tacho_filter;
 
 /*
- * tacho_filter_compile - a filter for events of one type.
+ * tacho_filter_compile - compile a filter for events of one type.
  *
- * text is NUL-terminated; "0" alone is no filter: *filter becomes NULL and the
- * result is 0.  base is what is added to error columns, for a filter that is
- * part of a longer command.  names is asked for functions and constants.
+ * text is NUL-terminated; "0" alone means no filter: *filter becomes NULL and the result is 0.
+ * base is added to error columns, for a filter that is part of a longer command. names resolves
+ * functions and constants.
  *
- * Returns 0, or what e says (-EINVAL for all that is wrong with the text, -ENOMEM).
- * The program is the arena's.
+ * Returns 0, or e->err: -EINVAL for any error in the text, -ENOMEM. The program is in the arena.
  */
 int tacho_filter_compile(struct tacho_filter **filter, struct tacho_arena *a,
 			 const struct tacho_type *type, const char *text,
@@ -76,9 +74,9 @@ int tacho_filter_compile(struct tacho_filter **filter, struct tacho_arena *a,
 			 struct tacho_cmd_error *e);
 
 /*
- * Whether a text can be a filter, of events that are not known yet: all that is wrong with
- * it whatever its fields are, in the words and columns of tacho_filter_compile().  Memory is
- * taken from the arena, and may be given back at once.
+ * Checks a filter for events that are not known yet: finds all errors that do not depend on the
+ * fields, with the messages and columns of tacho_filter_compile().  Memory is taken from the
+ * arena, which may be released after the call.
  */
 int tacho_filter_check(struct tacho_arena *a, const char *text, uint32_t base,
 		       const struct tacho_names *names, struct tacho_cmd_error *e);
@@ -87,31 +85,31 @@ int tacho_filter_check(struct tacho_arena *a, const char *text, uint32_t base,
 bool tacho_filter_run(const struct tacho_filter *filter,
 		      const struct tacho_rec *rec);
 
-/* Bytes of a program. */
+/* The size of a program in bytes. */
 size_t tacho_filter_size(const struct tacho_filter *filter);
 
 /*
- * Whether len bytes (8-aligned) are a program that tacho_filter_run() can run
- * without harm, whatever they do: all targets forward, all operands inside.
+ * Whether len bytes (8-aligned) are a program that tacho_filter_run() can run safely: all targets
+ * are forward, all operands inside.
  */
 bool tacho_filter_verify(const void *bytes, size_t len);
 
 /*
- * Appends the filter's text from its tree, with the parentheses that it needs
- * and no others; parsing that gives an equal program.  Strings get quotes and
- * constants are numbers, so that a kernel takes the text too.
+ * Appends the filter's text from its tree, with the necessary parentheses only; parsing that text
+ * gives an equal program.  Strings get quotes and constants are numbers, so that the kernel
+ * accepts the text too.
  *
- * Returns 0, or what e says, as tacho_filter_compile().
+ * Returns 0, or e->err, as tacho_filter_compile().
  */
 int tacho_filter_normal(const struct tacho_type *type, const char *text,
 			const struct tacho_names *names, struct tacho_buf *out,
 			struct tacho_cmd_error *e);
 
-/* Where a filter on events of the kernel can be evaluated, if the kernel takes its text. */
+/* Where a filter on kernel events can be evaluated, if the kernel accepts its text. */
 enum tacho_filter_offload {
 	TACHO_FILTER_LOCAL,	/* only here: the kernel might pass other events */
 	TACHO_FILTER_SAME,	/* both pass the same events */
-	/* only there: a thread's name at that moment, strings that pointers point to */
+	/* only in the kernel: a thread's name at that time, strings that pointers point to */
 	TACHO_FILTER_KERNEL_ONLY,
 };
 

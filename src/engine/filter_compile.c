@@ -2,11 +2,10 @@
 /*
  * Tree to program.
  *
- * A node has two exits.  The root's are "yes" and "no".  Of "a && b", a that
- * is true goes on to the first predicate of b, and all else leaves where the
- * node leaves; "a || b" is its mirror image; a ! swaps the exits.  One of
- * a predicate's exits is always the predicate behind it, because what comes first
- * in the text is tried first; the other one becomes its jump.
+ * A node has two exits.  The root's are "yes" and "no".  In "a && b", a true a continues with the
+ * first predicate of b, and all other exits are those of the node; "a || b" is its mirror image;
+ * a ! swaps the exits.  One of a predicate's exits is always the next predicate, because
+ * predicates are evaluated in the order of the text; the other exit becomes its jump.
  */
 #include "engine/filter_prog.h"
 
@@ -16,7 +15,7 @@
 
 struct compiler {
 	struct tacho_filter *f;
-	uint32_t operands;	/* where the next operand goes */
+	uint32_t operands;	/* offset of the next operand */
 };
 
 static void set_exits(struct filter_tree *t, uint32_t i)
@@ -39,7 +38,7 @@ static size_t set_size(uint32_t words)
 	return (size_t)words * sizeof(uint64_t);
 }
 
-/* Whether the CPUs are one; *cpu is it. */
+/* Whether the set has exactly one CPU; *cpu is it. */
 static bool one_cpu(const struct filter_pred *pred, uint64_t *cpu)
 {
 	uint32_t last = pred->nr_words - 1;
@@ -53,7 +52,7 @@ static bool one_cpu(const struct filter_pred *pred, uint64_t *cpu)
 	return true;
 }
 
-/* Bytes that the operand of a predicate takes behind the instructions. */
+/* Size in bytes of a predicate's operand after the instructions. */
 static size_t operand_size(const struct filter_pred *pred)
 {
 	size_t size = 0;
@@ -93,7 +92,7 @@ static void emit_set(struct compiler *c, struct filter_insn *in,
 	in->u.ref.how = (uint8_t)pred->cmp;
 }
 
-/* The value as the field's type has it; too large ones are cut, as in C. */
+/* Converts a value to the field's type; too large ones are cut, as in C. */
 static uint64_t cut(uint64_t value, uint32_t size, bool is_signed)
 {
 	unsigned int shift = 64 - 8 * size;
@@ -177,7 +176,7 @@ static void emit_cpu(struct compiler *c, struct filter_insn *in,
 	in->u.value = cut(pred->value, 4, true);
 }
 
-/* Kind of glob that the text is, and the part of it to look for. */
+/* The kind of glob, and the part of the text to search for. */
 static enum filter_match match_of(const char **s, size_t *len)
 {
 	bool front = *len && (*s)[0] == '*';
@@ -232,14 +231,14 @@ static void emit_text(struct compiler *c, struct filter_insn *in,
 		len -= ref->inverted;
 		match = match_of(&s, &len);
 	}
-	/* the operand is zeroed: the NUL is there */
+	/* the operand is zeroed and so ends with NUL */
 	memcpy(operand_take(c, in, operand_size(pred)), s, len);
 	in->op = text_op(pred);
 	ref->len = (uint16_t)len;
 	ref->how = (uint8_t)match;
 	if (in->op != OP_FIX || match != MATCH_FULL)
 		return;
-	/* an array that the text fills has no NUL behind it */
+	/* an array that the text fills has no NUL after it */
 	in->op = ref->inverted ? OP_FIX_NE : OP_FIX_EQ;
 	ref->inverted = 0;
 	ref->len = (uint16_t)(len + 1 < pred->field->size ? len + 1 :

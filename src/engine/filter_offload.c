@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a kernel would say to the same filter.  docs/language.md, "Filters", lists where
- * it differs; what is not known to be the same counts as different.
+ * Whether the kernel gives the same results for a filter. docs/language.md, "Filters", lists the
+ * differences; cases that are not known to be equal count as different.
  */
 #include "engine/filter_ast.h"
 
@@ -9,7 +9,7 @@
 
 #define OFFLOAD_ARENA	((size_t)64 << 20)
 
-/* What the kernel and we take for the same glob, on a string that ends with a NUL. */
+/* Whether the kernel and tacho match a glob in the same way, on a string that ends with NUL. */
 static bool plain_glob(const struct filter_pred *pred, bool to_its_end)
 {
 	const char *s = pred->text;
@@ -19,7 +19,7 @@ static bool plain_glob(const struct filter_pred *pred, bool to_its_end)
 	for (uint32_t i = 0; i < pred->text_len; i++) {
 		if (strchr("?[]\\!", s[i]))
 			return false;
-		/* the kernel looks behind the NUL for what follows a '*' */
+		/* the kernel searches after the NUL for the text that follows a '*' */
 		if (s[i] == '*' && to_its_end && i + 1 < pred->text_len)
 			return false;
 	}
@@ -47,7 +47,7 @@ static enum tacho_filter_offload pred_offload(const struct filter_pred *pred)
 	case FILTER_OPERAND_TEXT:
 		return text_offload(pred);
 	case FILTER_OPERAND_CPUS:
-		/* numbers beyond the machine's CPUs are in no set of its */
+		/* the kernel's sets do not contain numbers greater than those of its CPUs */
 		same = pred->subject == FILTER_CPU;
 		break;
 	case FILTER_OPERAND_INT:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What stands on the right of a predicate: numbers, text, CPUs, functions. */
+/* The right side of a predicate: numbers, text, CPUs, functions. */
 #include "base/scan.h"
 #include "engine/filter_ast.h"
 
@@ -22,7 +22,7 @@ static bool is_alnum(char c)
 	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* A number for a field with that sign; a field without one takes no '-'. */
+/* Scans a number for a field; only a signed field accepts '-'. */
 static bool take_number(const char *s, size_t len, bool is_signed, uint64_t *v)
 {
 	return tacho_scan_whole(s, len, is_signed ? TACHO_SCAN_MINUS : 0, v);
@@ -60,7 +60,7 @@ static bool cmp_is_text(enum filter_cmp cmp)
 	       cmp == FILTER_CMP_GLOB;
 }
 
-/* Takes letters and digits from p->pos on into pred->text. */
+/* Sets pred->text to the letters and digits at p->pos. */
 static void take_word(struct filter_parser *p, struct filter_pred *pred)
 {
 	while (is_alnum(filter_at(p, p->pos)))
@@ -87,7 +87,7 @@ static int mask_number(const struct filter_parser *p, struct filter_pred *pred,
 	return 0;
 }
 
-/* pred->value is known; whether its field can be compared with a number. */
+/* Checks that the field can be compared with a number; pred->value is set. */
 static int check_number(const struct filter_parser *p, struct filter_pred *pred,
 			uint32_t from)
 {
@@ -143,7 +143,7 @@ static int quoted(struct filter_parser *p, struct filter_pred *pred)
 	return 0;
 }
 
-/* Text without quotes ends where a blank, a quote or an operator comes. */
+/* Text without quotes ends at a blank, a quote or an operator. */
 static bool is_bare_char(char c)
 {
 	return (unsigned char)c > ' ' && !strchr("()&|\"'", c);
@@ -158,7 +158,7 @@ static int bare_text(struct filter_parser *p, struct filter_pred *pred)
 		return filter_error(p, from + 1, invalid_value);
 	while (is_bare_char(filter_at(p, p->pos)))
 		p->pos++;
-	/* a quote in the middle is a mistake, not two operands */
+	/* a quote in the middle is an error, not a second operand */
 	c = filter_at(p, p->pos);
 	if (c == '"' || c == '\'')
 		return filter_error(p, from + 1, invalid_value);
@@ -170,7 +170,7 @@ static int bare_text(struct filter_parser *p, struct filter_pred *pred)
 	return 0;
 }
 
-/* The number that a name stands for: true and false of a bool, or a constant. */
+/* The value of a name: true and false of a bool, or a constant. */
 static bool constant_of(const struct filter_parser *p,
 			const struct filter_pred *pred, uint64_t *value)
 {
@@ -283,7 +283,7 @@ static int function(struct filter_parser *p, struct filter_pred *pred)
 		pred->text_len = (uint32_t)(p->text + p->pos - pred->text);
 		found = function_find(p, pred, &sym);
 	}
-	/* whose functions it is about is not known either */
+	/* without a type, functions cannot be resolved either */
 	found |= pred->subject == FILTER_ANY && pred->text_len;
 	if (!found)
 		return filter_error(p, p->pos + 1, "Function not found");
@@ -313,7 +313,7 @@ int filter_operand_parse(struct filter_parser *p, struct filter_pred *pred,
 	return bare_number(p, pred);
 }
 
-/* Text of a list of CPUs that is looked at. */
+/* The text of a list of CPUs, during parsing. */
 struct list {
 	const char *s, *end;
 };

@@ -8,7 +8,7 @@
 
 static const char too_many[] = "Too many terms in predicate expression";
 
-/* What is open: a '(', or the whole text. */
+/* An open level: a '(', or the whole text. */
 struct frame {
 	uint32_t or_left;	/* node before "||", or NONE */
 	uint32_t and_left;	/* node before "&&", or NONE */
@@ -37,14 +37,14 @@ int filter_no_memory(const struct filter_parser *p)
 	return tacho_cmd_error(p->e, -ENOMEM, p->base, "Out of memory");
 }
 
-/* What the first look at a text finds. */
+/* The result of the first pass over a text. */
 struct survey {
-	uint32_t preds;		/* how many it has at most */
+	uint32_t preds;		/* upper bound of their number */
 	uint32_t depth;		/* of its parentheses */
 	uint32_t open;		/* parentheses that are open at its end */
 };
 
-/* The '(' whose ')' is missing: the last one, quotes left out. */
+/* The '(' whose ')' is missing: the last one outside of quotes. */
 static uint32_t bad_open(const struct filter_parser *p, uint32_t open)
 {
 	uint32_t level = open;
@@ -69,7 +69,7 @@ static uint32_t bad_open(const struct filter_parser *p, uint32_t open)
 	return 0;
 }
 
-/* A ! that is no operator's first character. */
+/* Whether there is a ! that is not the first character of an operator. */
 static bool is_not(const struct filter_parser *p, uint32_t i)
 {
 	char next = filter_at(p, i + 1);
@@ -77,7 +77,7 @@ static bool is_not(const struct filter_parser *p, uint32_t i)
 	return filter_at(p, i) == '!' && next != '=' && next != '~';
 }
 
-/* One character outside of quotes; whether it is part of a predicate. */
+/* Processes one character outside of quotes; returns whether it is part of a predicate. */
 static bool survey_char(const struct filter_parser *p, uint32_t i,
 			struct survey *s)
 {
@@ -102,8 +102,8 @@ static bool survey_char(const struct filter_parser *p, uint32_t i,
 }
 
 /*
- * Counts what will be needed, and finds quotes and parentheses without their
- * other half before anything else is looked at, as the kernel does.
+ * Counts predicates and depth, and finds unbalanced quotes and parentheses before all other
+ * errors, as the kernel does.
  */
 static int survey(const struct filter_parser *p, struct survey *s)
 {
@@ -153,7 +153,7 @@ static uint32_t node_add(struct builder *b, enum filter_node_kind kind,
 	return b->nr_nodes++;
 }
 
-/* The operand and what waits for it before an "&&". */
+/* Combines the operand with the node before a pending "&&". */
 static void close_and(struct builder *b)
 {
 	struct frame *f = &b->frames[b->depth];
@@ -187,7 +187,7 @@ static int operand_add(struct builder *b, bool inverted)
 
 	if (err)
 		return err;
-	/* the survey saw fewer: there are quotes in a function's name */
+	/* the survey counted fewer: a function's name has quotes */
 	if (b->nr_preds == b->max_preds)
 		return filter_error(p, from, too_many);
 	b->operand = node_add(b, FILTER_NODE_PRED, b->nr_preds++, NONE);
@@ -201,7 +201,7 @@ static void skip_space(struct filter_parser *p)
 		p->pos++;
 }
 
-/* What ends without an operand: "a == 1 &&", "!". */
+/* Reports a text that ends without an operand: "a == 1 &&", "!". */
 static int no_operand(const struct builder *b)
 {
 	const struct filter_parser *p = b->p;
@@ -294,7 +294,7 @@ static int build(struct builder *b, uint32_t max_depth)
 	return err;
 }
 
-/* "0" is how a filter is taken away. */
+/* "0" removes a filter. */
 static bool is_zero(const struct filter_parser *p)
 {
 	uint32_t i = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * One predicate: "field op operand".  Columns are the kernel's, which is most
- * often one more than the place of the character that is wrong.
+ * One predicate: "field op operand".  Columns are the kernel's, which is usually one more than
+ * the place of the wrong character.
  */
 #include "engine/filter_ast.h"
 
@@ -29,7 +29,7 @@ static void skip_space(struct filter_parser *p)
 		p->pos++;
 }
 
-/* What the kernel takes for text: it looks for "char" in the type's name. */
+/* Whether the kernel treats a field as text: it searches for "char" in the type's name. */
 static bool is_text(const struct tacho_field *f)
 {
 	return strstr(f->elem, "char") != NULL;
@@ -93,7 +93,7 @@ static const struct tacho_field *field_in(const struct filter_parser *p,
 	return NULL;
 }
 
-/* The event's own fields come first, then what every event has. */
+/* Finds a subject: first the event's own fields, then the common ones. */
 static bool subject_find(const struct filter_parser *p,
 			 struct filter_pred *pred)
 {

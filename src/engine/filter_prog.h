@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_prog.h - the program that a filter becomes.
+ * filter_prog.h - the compiled form of a filter.
  *
  *	struct tacho_filter	nr, need, size
  *	struct filter_insn[nr]	16 bytes each, in the order of the text
- *	operands		8-aligned: texts with a NUL behind them, sets of
+ *	operands		8-aligned: texts with a NUL after them, sets of
  *				CPUs, address ranges; found by their offset
  *
  * One instruction loads a field, compares it and jumps.  Its opcode says how many
  * bytes are loaded, with which sign, and how they are compared, so that one switch
  * does all of it.  Below, F is the raw event's byte at `at`; v is `value`.
  *
- * An instruction whose field does not lie in the event yields no.  `need` is the
- * largest `end`, so an event that is at least this long is run without asking
- * again at each instruction.
+ * An instruction whose field is not inside the event yields no.  `need` is the largest `end`, so
+ * an event that is at least this long needs no check per instruction.
  *
- * Why != has opcodes of its own, though it could be == with `when` turned
- * around: both are no for a field that is not there.
+ * != has its own opcodes and is not == with the opposite `when`, because both are no for a
+ * missing field.
  */
 #ifndef TACHO_ENGINE_FILTER_PROG_H
 #define TACHO_ENGINE_FILTER_PROG_H
@@ -50,7 +49,7 @@ enum filter_op {
 #undef X
 	OP_FIX_EQ,	/* the len bytes at F are those of the text */
 	OP_FIX_NE,
-	OP_SLOW,	/* from here on functions are called */
+	OP_SLOW,	/* this and later opcodes call functions */
 	OP_SET_U8 = OP_SLOW,	/* {F} and a set of CPUs */
 	OP_SET_U16,
 	OP_SET_U32,
@@ -62,16 +61,16 @@ enum filter_op {
 	OP_CPU_GT,
 	OP_CPU_GE,
 	OP_CPU_SET,	/* {the event's CPU} and a set of CPUs */
-	OP_MASK_LOC,	/* the bits that the __data_loc at F says, and a set */
+	OP_MASK_LOC,	/* the bits that the __data_loc at F refers to, and a set */
 	OP_MASK_REL,	/* the same of a __rel_loc */
 	OP_FIX,		/* the string in the bytes from F to end, and a text */
-	OP_LOC,		/* the string that the __data_loc at F says */
+	OP_LOC,		/* the string that the __data_loc at F refers to */
 	OP_REL,
 	OP_FLEX,	/* the string from F to the end of the event */
 	OP_KERNEL,	/* the kernel's string at the address F */
 	OP_USER,	/* the thread's string at the address F */
 	OP_COMM,	/* the thread's name */
-	OP_IN,		/* the address F lies in a range */
+	OP_IN,		/* the address F is in a range */
 	OP_NOT_IN,
 	OP_NR,
 };
@@ -97,7 +96,7 @@ struct filter_insn {
 	uint8_t when;		/* the result that jumps */
 	uint16_t target;	/* nr: no; nr + 1: yes; else the next instruction */
 	uint16_t at;
-	uint16_t end;		/* first byte behind the field's fixed part */
+	uint16_t end;		/* first byte after the field's fixed part */
 	union {
 		uint64_t value;
 		struct filter_operand_ref ref;
@@ -115,7 +114,7 @@ struct tacho_filter {
 	struct filter_insn insn[];
 };
 
-/* Two addresses: the first, and the first behind; or a function, not 0, by number. */
+/* Two addresses: the first, and the first after; or a function, not 0, by number. */
 struct filter_range {
 	uint64_t start, end;
 	uint64_t function;

@@ -58,9 +58,9 @@ struct text {
 };
 
 /*
- * One [class] at pat, behind its '['.  1 or 0, and *end is behind its ']';
- * -1 when it has none.  It is inverted by '!' alone; a ']' that comes first
- * is one of its characters; '\' has no meaning in it.
+ * Matches one [class] at pat, after its '['.  Returns 1 or 0, with *end after the ']'; -1 if
+ * there is no ']'.  Only '!' inverts a class; a ']' at its start is one of its characters; '\'
+ * has no special meaning.
  */
 static int class_match(const char *pat, unsigned char c, const char **end)
 {
@@ -108,8 +108,8 @@ static bool one_match(const char **pat, char c)
 }
 
 /*
- * What is left of the pattern where the text ends.  A '\' that ends a pattern
- * stands for nothing.
+ * Whether the rest of the pattern matches the end of the text.  A '\' at the end of a pattern is
+ * ignored.
  */
 static bool pattern_ends(const char *pat)
 {
@@ -118,7 +118,7 @@ static bool pattern_ends(const char *pat)
 	return !*pat || (pat[0] == '\\' && !pat[1]);
 }
 
-/* Only the last '*' ever has to be tried again: it can take what others did not. */
+/* Only the last '*' must ever be tried again: it can match whatever earlier ones did not. */
 static bool glob_match(const char *pat, const char *s, const char *end)
 {
 	const char *star = NULL, *from = NULL;
@@ -183,7 +183,7 @@ static bool loc_test(const struct tacho_filter *f, const struct filter_insn *in,
 	return p && text_test(f, in, (struct text){ (const char *)p, size });
 }
 
-/* A string that a pointer points to. */
+/* Tests the string that a pointer points to. */
 static TACHO_NOINLINE bool pointer_test(const struct tacho_filter *f,
 					const struct filter_insn *in,
 					const struct tacho_rec *rec)
@@ -237,7 +237,7 @@ static bool cpu_set_test(const struct tacho_filter *f,
 	return (inside && !others) == (in->u.ref.how == FILTER_CMP_EQ);
 }
 
-/* Eight bytes of a mask; what lies behind its end is 0. */
+/* Eight bytes of a mask; bytes after its end are 0. */
 static uint64_t mask_word(const unsigned char *p, size_t size, size_t i)
 {
 	uint64_t word = 0;
@@ -312,7 +312,7 @@ static bool cpu_test(const struct tacho_filter *f, const struct filter_insn *in,
 	}
 }
 
-/* All that calls functions. */
+/* The instructions that call functions. */
 static bool slow_test(const struct tacho_filter *f,
 		      const struct filter_insn *in, const struct tacho_rec *rec)
 {

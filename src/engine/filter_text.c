@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-/* The tree of one text; nothing grows beyond what its text makes it. */
+/* The tree of one text; the text's length bounds its size. */
 #define NORMAL_ARENA	((size_t)64 << 20)
 
 struct writer {
 	const struct filter_tree *t;
 	struct tacho_buf *out;
-	/* nodes that are begun, from the root on; the next step of each in step[] */
+	/* open nodes, from the root on; the next step of each is in step[] */
 	uint32_t *path;
 	uint8_t *step;
 	uint32_t depth;
@@ -63,7 +63,7 @@ static void put_pred(struct tacho_buf *out, const struct filter_pred *pred)
 	}
 }
 
-/* Whether a node, inside of the one before it on the path, is in parentheses. */
+/* Whether a node needs parentheses inside its parent on the path. */
 static bool in_parens(const struct writer *w, const struct filter_node *n)
 {
 	const struct filter_node *outer;
@@ -78,7 +78,7 @@ static bool in_parens(const struct writer *w, const struct filter_node *n)
 	return n->kind == FILTER_NODE_OR && outer->kind == FILTER_NODE_AND;
 }
 
-/* Begins a node, which is written as a whole if it is a predicate. */
+/* Begins a node; writes it completely if it is a predicate. */
 static void open_node(struct writer *w, uint32_t i)
 {
 	const struct filter_node *n = &w->t->nodes[i];
@@ -97,7 +97,7 @@ static void open_node(struct writer *w, uint32_t i)
 	w->step[w->depth++] = 0;
 }
 
-/* The name of a function goes on up to a blank, so a ')' needs one before it. */
+/* The name of a function ends only at a blank, so a ')' needs one before it. */
 static void close_paren(struct writer *w)
 {
 	if (w->function)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Bytes of the event that the opcode reads at `at` without a check of its own. */
+/* How many bytes of the event the opcode reads at `at` without its own check. */
 static uint32_t op_bytes(enum filter_op op)
 {
 	switch (op) {
@@ -50,7 +50,7 @@ static uint32_t op_bytes(enum filter_op op)
 	}
 }
 
-/* What an operand is made of. */
+/* The kind of an operand. */
 enum shape {
 	SHAPE_VALUE,
 	SHAPE_SET,
@@ -72,7 +72,7 @@ static enum shape op_shape(enum filter_op op)
 	return op == OP_IN || op == OP_NOT_IN ? SHAPE_RANGE : SHAPE_VALUE;
 }
 
-/* Whether size bytes of operand lie behind the instructions. */
+/* Whether size bytes of operand lie after the instructions. */
 static bool operand_inside(const struct tacho_filter *f,
 			   const struct filter_insn *in, size_t size)
 {

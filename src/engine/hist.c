@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A histogram at work: binding, one hit, and what others may ask. */
+/* A histogram at work: binding, one hit, accessors. */
 #include "engine/hist_priv.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 /* ---- binding, in the kernel's order ---- */
 
-/* What may stand behind the field of a value or variable. */
+/* Checks the modifiers of a value or variable. */
 static int check_mods(struct hist_binder *b, const struct tacho_hist_expr *x,
 		      uint32_t bad)
 {
@@ -60,7 +60,7 @@ static int bind_vals(struct hist_binder *b)
 	return 0;
 }
 
-/* A variable with .execname is the thread's name. */
+/* Makes a variable with .execname hold the thread's name. */
 static void become_name(struct hist_value *v)
 {
 	v->flags = HIST_IS_STRING | HIST_IS_COMM;
@@ -193,7 +193,7 @@ int tacho_hist_new(struct tacho_hist **hist, struct tacho_arena *a,
 	struct hist_binder *b = tacho_arena_alloc(a, sizeof(*b));
 	int err;
 
-	(void)names;	/* nothing of a name is known before a hit */
+	(void)names;	/* names are not needed before a hit */
 	*hist = NULL;
 	if (!h || !b)
 		return tacho_cmd_error(e, -ENOMEM, 0, "No memory");
@@ -284,7 +284,7 @@ static void update_vars(const struct tacho_hist *h, struct hist_frame *f,
 	}
 }
 
-/* The name of the thread that made the element. */
+/* Stores the name of the thread whose hit created the element. */
 static void keep_comm(const struct tacho_hist *h, struct hist_frame *f,
 		      struct tacho_map_elt *e)
 {
@@ -327,7 +327,7 @@ static TACHO_NOINLINE void hit_full(struct tacho_hist *h, struct hist_frame *f)
 		hist_act(h, f, e, key);
 }
 
-/* Whether an event of that length is to be counted; one too short is dropped. */
+/* Whether an event of this length is counted; shorter ones are dropped. */
 static TACHO_ALWAYS_INLINE bool wants(const struct tacho_hist *hist, uint32_t len)
 {
 	if (!hist->map.head || tacho_load_relaxed(&hist->map.head->paused))
@@ -401,7 +401,7 @@ void tacho_hist_clear(struct tacho_hist *hist)
 		tacho_map_clear(&hist->map);
 }
 
-/* ---- for those who print ---- */
+/* ---- for printing ---- */
 
 const struct tacho_hist *tacho_hist_reference(const struct tacho_hist *hist,
 					      uint32_t i)
@@ -466,7 +466,7 @@ struct tacho_hist_order tacho_hist_order(const struct tacho_hist *hist, uint32_t
 	return hist->order[i];
 }
 
-/* The i-th action that keeps a value; NULL: there are fewer. */
+/* The i-th action that keeps a value; NULL: there is none. */
 static const struct hist_act *kept(const struct tacho_hist *hist, uint32_t i)
 {
 	for (uint32_t k = 0; k < hist->nr_acts; k++)

@@ -5,7 +5,7 @@
  *
  * 1. What an action is
  *
- *	HANDLER(...).ACTION(...): the handler says at which hits, the action what is done.
+ *	HANDLER(...).ACTION(...): the handler defines for which hits, the action what is done.
  *
  *		onmatch(system.event)	each hit that found its variables (H2)
  *		onmax($var)		the value is larger than the largest so far of this key
@@ -42,11 +42,12 @@
  *	    thread: compare again with its value
  *	T3  only the thread that succeeded in T2 runs the action
  *
- *	So the largest value stays, whichever order the threads come in.  But the words that save()
- *	stores after T2 are not one with it: of two threads that succeed at the same time the
- *	later one's save() stays, which may be that of the smaller value, and a reader may see
- *	a mixture.  The kernel is no stricter.  snapshot() has one value for all keys, for
- *	which the comparison is made again, without a lock, in this process alone.
+ *	So the largest value stays, in whatever order threads arrive.  But the words that
+ *	save() stores after T2 are not stored atomically with the value: if two threads succeed
+ *	at the same time, the fields of the later save() stay, possibly those of the smaller
+ *	value, and a reader may see a mixture.  The kernel does not guarantee more. snapshot()
+ *	has one value for all keys; it is compared separately, without a lock, in this process
+ *	only.
  */
 #include "engine/hist_priv.h"
 
@@ -77,7 +78,7 @@ int hist_check_actions(struct hist_binder *b)
 	return 0;
 }
 
-/* The number of one more variable of the map. */
+/* Allocates one more variable of the map; returns its number. */
 static int new_var(struct hist_binder *b, const char *where, const char *text,
 		   uint32_t *var)
 {
@@ -87,7 +88,7 @@ static int new_var(struct hist_binder *b, const char *where, const char *text,
 	return 0;
 }
 
-/* Whether a variable called name is on this event, here or in another histogram. */
+/* Whether this event has a variable called name, in this or another histogram. */
 static bool var_exists(struct tacho_hist *h, const char *name)
 {
 	const struct tacho_hist_host *host = h->host;
@@ -100,7 +101,7 @@ static bool var_exists(struct tacho_hist *h, const char *name)
 			       &var, &ambiguous));
 }
 
-/* A field of the own event as an action's parameter. */
+/* Binds a field of this event as an action's parameter. */
 static int own_field(struct hist_binder *b, const struct tacho_hist_expr *x,
 		     struct hist_value *v)
 {
@@ -113,7 +114,7 @@ static int own_field(struct hist_binder *b, const struct tacho_hist_expr *x,
 	return err;
 }
 
-/* A field of onmatch's event, or of the one that is said. */
+/* Binds a field of onmatch's event, or of the event given. */
 static int other_field(struct hist_binder *b, const struct tacho_hist_expr *x,
 		       const char *system, const char *event,
 		       struct hist_value *v)
@@ -142,7 +143,7 @@ static int field_param(struct hist_binder *b, const struct tacho_hist_action *a,
 	int err = 0;
 
 	if (hist_own_event(b->h, system, event)) {
-		/* it may be the other event's field */
+		/* it may be a field of the other event */
 		b->e = &first;
 		err = own_field(b, x, v);
 		b->e = e;
@@ -193,7 +194,7 @@ static int var_param(struct hist_binder *b, const struct tacho_hist_action *a,
 	return hist_bind_ref(b, x, of, var, v);
 }
 
-/* The kernel's rule of what fits which field of a synthetic event. */
+/* The kernel's rule for which values fit a field of a synthetic event. */
 static bool fits(const struct tacho_synth_field *f, const struct hist_value *v)
 {
 	const char *type = v->type ? v->type : "";
@@ -204,7 +205,7 @@ static bool fits(const struct tacho_synth_field *f, const struct hist_value *v)
 		return true;
 	if (!strcmp(f->type, type))
 		return true;
-	/* what is no number goes where its own kind goes only */
+	/* strings and stacks fit only fields of their own kind */
 	if (f->is_string != !!(v->flags & HIST_IS_STRING) || f->is_stack ||
 	    v->flags & HIST_IS_STACK)
 		return false;
@@ -321,7 +322,7 @@ static int bind_snapshot(struct hist_binder *b)
 	return h->snapshot_key ? 0 : hist_fail(b, -ENOMEM, NULL, "No memory");
 }
 
-/* onmax and onchange: the variable that is watched, and what is kept of it. */
+/* onmax and onchange: binds the watched variable and the kept value. */
 static int bind_watch(struct hist_binder *b, struct hist_act *act)
 {
 	const struct tacho_hist_action *a = act->spec;
@@ -363,7 +364,7 @@ int hist_bind_actions(struct hist_binder *b)
 	return 0;
 }
 
-/* ---- doing ---- */
+/* ---- running ---- */
 
 static void synth_value(const struct hist_value *v, struct hist_frame *f,
 			struct tacho_synth_value *to)
@@ -417,7 +418,7 @@ static bool passes(enum tacho_hist_handler handler, uint64_t kept, uint64_t v)
 	return handler == TACHO_ON_MAX ? v > kept : v != kept;
 }
 
-/* One snapshot for all keys: the value must be news to it too. */
+/* The snapshot is shared by all keys, so the value must also be new for it. */
 static void act_snapshot(struct tacho_hist *h, const struct hist_act *act,
 			 struct hist_frame *f, const uint64_t *key, uint64_t v)
 {
@@ -432,14 +433,14 @@ static void act_snapshot(struct tacho_hist *h, const struct hist_act *act,
 		h->host->snapshot(h->host->arg, f->rec);
 }
 
-/* Of several that are larger at once, the largest stays. */
+/* If several threads have larger values at the same time, the largest stays. */
 static bool track(const struct tacho_hist *h, const struct hist_act *act,
 		  struct tacho_map_elt *e, uint64_t v)
 {
 	uint64_t *kept = tacho_map_var(&h->map, e, act->track);
 	uint64_t was = tacho_load_relaxed(kept);
 
-	/* another's success ends a try; a few suffice for all but malice */
+	/* an attempt fails only if another thread succeeds; the limit bounds a corrupt map */
 	for (int tries = 0; tries < 64; tries++) {
 		if (!passes(act->spec->handler, was, v))
 			return false;

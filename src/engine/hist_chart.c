@@ -6,10 +6,10 @@
 
 #include "engine/hist_view.h"
 
-/* Longest text of one entry's keys; what is longer is cut anyway. */
+/* Longest text of one entry's keys; longer ones are cut. */
 #define LABEL_MAX	((size_t)65536)
-#define LABEL_MIN	8u	/* columns that keys get at least */
-#define BAR_MIN		10u	/* and bars, if keys can do with fewer */
+#define LABEL_MIN	8u	/* minimum columns for keys */
+#define BAR_MIN		10u	/* minimum columns for bars, if keys need fewer */
 
 struct chart {
 	const struct hist_view *v;
@@ -22,7 +22,7 @@ struct chart {
 
 /* ---- labels ---- */
 
-/* Keys of one entry, side by side. */
+/* Writes the keys of one entry next to each other. */
 static void make_label(struct chart *c, struct tacho_map_elt *e)
 {
 	tacho_buf_reset(&c->text);
@@ -46,7 +46,7 @@ static void make_heading(struct chart *c)
 
 /* ---- bars ---- */
 
-/* Eighths of a column; whole ones in ASCII.  What is there has a mark. */
+/* The length in eighths of a column; whole columns in ASCII. A value above 0 has a visible bar. */
 static uint64_t bar_eighths(const struct chart *c, uint64_t val)
 {
 	uint64_t steps = (uint64_t)c->bar * (c->ascii ? 1 : 8), n;
@@ -106,8 +106,7 @@ static uint32_t digits(uint64_t n)
 /*
  *	label  count  share  bar
  *
- * Two columns are between them.  The bar gets what is left; a label that is too
- * long for that is cut.
+ * Two blank columns separate them.  The bar gets the rest; long labels are cut.
  */
 static void lay_out(struct chart *c, uint32_t width)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a histogram is made of, for who looks for a mistake in one. */
+/* The definition of a histogram, for debugging. */
 #include "engine/hist_print.h"
 
 #include "engine/hist_priv.h"

@@ -7,7 +7,7 @@
 
 /* ---- running ---- */
 
-/* As a 6.12 kernel counts: 0 for 0, and 64 beyond 2^63. */
+/* As kernel 6.12 computes it: 0 for 0, and 64 above 2^63. */
 static uint64_t log2_up(uint64_t v)
 {
 	if (v <= 1)
@@ -15,7 +15,7 @@ static uint64_t log2_up(uint64_t v)
 	return 64 - (uint64_t)__builtin_clzll(v - 1);
 }
 
-/* The kernel's quotient by a constant that is no power of two. */
+/* The kernel's quotient by a constant that is not a power of two. */
 static uint64_t div_round(uint64_t v, uint64_t by)
 {
 	const uint64_t one = (uint64_t)1 << HIST_DIV_SHIFT;
@@ -69,7 +69,7 @@ uint64_t hist_run(const struct hist_value *v, const struct hist_frame *f)
 	uint64_t stack[HIST_OPS_MAX / 2 + 1];
 	uint32_t top = 0;
 
-	/* each step on two needs two: half of the program's length suffices */
+	/* each binary operation needs two operands, so half of the program's length suffices */
 	stack[0] = 0;
 	for (uint32_t i = 0; i < v->nr_ops; i++) {
 		const struct hist_op *op = &v->op[i];
@@ -143,7 +143,7 @@ static void number_of_type(struct hist_value *v, const char *type,
 	v->size = size;
 }
 
-/* What the kernel calls a field's type: its declaration without the name. */
+/* The kernel's name of a field's type: its declaration without the name. */
 static const char *field_type(struct hist_binder *b, const struct tacho_field *f)
 {
 	size_t len = strlen(f->decl), name = strlen(f->name);
@@ -205,7 +205,7 @@ static int bind_number(struct hist_binder *b, const struct tacho_hist_expr *x,
 		       const struct tacho_field *f, struct hist_value *v)
 {
 	bool is_signed = f->flags & TACHO_FIELD_SIGNED;
-	/* the word that says where variable data is: so does the kernel */
+	/* the size of the word that locates variable data, as in the kernel */
 	uint32_t size = is_dynamic(f) ? 4 : f->size;
 	enum hist_code code;
 
@@ -261,7 +261,7 @@ static int bind_real_field(struct hist_binder *b,
 	return is_string(f) ? bind_string(b, x, f, v) : bind_number(b, x, f, v);
 }
 
-/* Names that are no fields, or only when the event has none of that name. */
+/* Binds names that are not fields, or only if the event has no field of that name. */
 static int bind_named(struct hist_binder *b, const struct tacho_hist_expr *x,
 		      struct hist_value *v)
 {
@@ -295,7 +295,7 @@ static int bind_named(struct hist_binder *b, const struct tacho_hist_expr *x,
 	return emit(b, x, HIST_CPU, 0, 0);
 }
 
-/* A field, into the program in the making. */
+/* Compiles a field. */
 static int compile_field(struct hist_binder *b, const struct tacho_hist_expr *x,
 			 struct hist_value *v)
 {
@@ -320,7 +320,7 @@ static int compile_field(struct hist_binder *b, const struct tacho_hist_expr *x,
 
 /* ---- variables ---- */
 
-/* One of onmatch's events has it; the number of those that have. */
+/* Finds a variable on onmatch's events; returns how many of them have it. */
 static uint32_t find_match_var(struct hist_binder *b, const char *name,
 			       struct tacho_hist **of, uint32_t *var)
 {
@@ -408,8 +408,8 @@ static int compile(struct hist_binder *b, const struct tacho_hist_expr *x,
 		   uint32_t limit, uint32_t depth, struct hist_value *v);
 
 /*
- * An own variable stands for what it is made of: a field or a number wherever it is
- * defined, anything else only behind its definition.
+ * Compiles a variable of this histogram, which is replaced by its definition: a field or a number
+ * anywhere, any other expression only after its definition.
  */
 static int compile_var(struct hist_binder *b, const struct tacho_hist_expr *x,
 		       uint32_t limit, uint32_t depth, struct hist_value *v)
@@ -462,7 +462,7 @@ static int check_operand(struct hist_binder *b, const struct tacho_hist_expr *x,
 	return 0;
 }
 
-/* The quotient by a constant, which is the program's last step. */
+/* Compiles the quotient by the constant that is the program's last step. */
 static int compile_div(struct hist_binder *b, const struct tacho_hist_expr *x,
 		       const struct hist_value *by)
 {
@@ -484,7 +484,7 @@ static enum hist_code code_of(enum tacho_hist_op op)
 	       op == TACHO_EXPR_SUB ? HIST_SUB : HIST_MUL;
 }
 
-/* Both sides are known: so is the result. */
+/* Folds an operation on two constants. */
 static int fold(struct hist_binder *b, const struct tacho_hist_expr *x,
 		uint32_t from, const struct hist_value *l,
 		const struct hist_value *r, struct hist_value *v)
@@ -557,7 +557,7 @@ static int compile(struct hist_binder *b, const struct tacho_hist_expr *x,
 	return -EINVAL;
 }
 
-/* Gives a value the program that was made for it. */
+/* Moves the finished program into its value. */
 int hist_finish(struct hist_binder *b, const struct tacho_hist_expr *x,
 		struct hist_value *v)
 {

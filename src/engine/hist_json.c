@@ -9,17 +9,17 @@
 #include "base/json.h"
 #include "engine/hist_view.h"
 
-/* Longest text that is made for one name. */
+/* Longest text built for one name. */
 #define TEXT_MAX	((size_t)65536)
 
 struct writer {
 	const struct hist_view *v;
 	struct tacho_json j;
-	struct tacho_buf text;	/* for strings that are put together */
+	struct tacho_buf text;	/* for building strings */
 	const struct tacho_quantiles *q;	/* set while groups are written */
 };
 
-/* The text was used; what it lacks, the whole lacks. */
+/* Ends the use of the text; its error becomes the error of the output. */
 static void text_done(struct writer *w)
 {
 	if (tacho_buf_error(&w->text))
@@ -127,7 +127,7 @@ static void put_word_key(struct writer *w, const struct tacho_hist_column *c,
 	}
 }
 
-/* Two columns of one name are told apart by their modifiers. */
+/* Two columns of one name differ by their modifiers. */
 static void put_label(struct writer *w, const struct tacho_hist_column *c,
 		      bool taken)
 {
@@ -150,7 +150,7 @@ static bool key_taken(const struct tacho_hist *hist, uint32_t i)
 	return false;
 }
 
-/* What the kernel does not print has no good name either: "bytes_req*2". */
+/* Skips values that the kernel does not print; they have no usable name: "bytes_req*2". */
 static bool val_taken(const struct tacho_hist *hist, uint32_t i)
 {
 	const struct tacho_hist_column *c = tacho_hist_val(hist, i);
@@ -171,7 +171,7 @@ static bool is_by(const struct tacho_quantiles *q, uint32_t key)
 	return false;
 }
 
-/* comm: NULL: e's.  Of a group: only what makes it one. */
+/* comm NULL: that of e.  For a group: only its grouping keys. */
 static void put_keys(struct writer *w, const void *key, struct tacho_map_elt *e,
 		     const char *comm)
 {
@@ -243,7 +243,7 @@ static void put_saved_field(struct writer *w, struct tacho_map_elt *e,
 	}
 }
 
-/* {"onmax":"lat","value":12,"fields":{...}}; nothing was kept: null and null. */
+/* {"onmax":"lat","value":12,"fields":{...}}; if nothing was kept, null and null. */
 static void put_saved(struct writer *w, struct tacho_map_elt *e,
 		      const struct tacho_hist_saved *s)
 {
@@ -296,7 +296,7 @@ static void put_snapshot(struct writer *w)
 		tacho_json_pair_u64(&w->j, "value", *s.snapshot_value);
 		put_keys(w, s.snapshot_key, NULL, s.snapshot_comm);
 		tacho_json_close(&w->j, '}');
-		return;		/* there is one of an instance */
+		return;		/* an instance has one */
 	}
 }
 
@@ -382,7 +382,7 @@ static void put_groups(struct writer *w, const struct tacho_quantiles *q,
 	tacho_json_close(&w->j, ']');
 }
 
-/* The entries, and then the groups: those sort them anew. */
+/* The entries come before the groups, because computing groups sorts the entries again. */
 static int put_body(struct writer *w, struct hist_view *v,
 		    const struct tacho_quantiles *q)
 {

@@ -7,7 +7,7 @@
 
 #include "engine/names.h"
 
-/* As the kernel names threads that have no name of their own. */
+/* The kernel's name for a thread without a known name. */
 static void unnamed(char comm[16], int32_t pid)
 {
 	comm[0] = '\0';
@@ -52,7 +52,7 @@ const char *hist_string(const struct hist_value *v, struct hist_frame *f,
 	return s;
 }
 
-/* A count goes in front of the addresses that the kernel's events carry. */
+/* Finds the addresses of a stack that begins with a count, as in kernel events. */
 static const void *counted_stack(const unsigned char *p, size_t size,
 				 uint32_t *nr)
 {
@@ -88,7 +88,7 @@ const void *hist_stack(const struct hist_value *v, struct hist_frame *f,
 	return p ? counted_stack(p, size, nr) : NULL;
 }
 
-/* Others may be reading: whole words, with zeroes behind the last. */
+/* Copies whole words, because other threads may be reading, and pads with zeroes. */
 static void keep_bytes(char *to, const void *from, uint32_t len)
 {
 	uint64_t *word = (uint64_t *)(void *)to;
@@ -127,7 +127,7 @@ void hist_keep_text(const struct hist_value *v, struct hist_frame *f, char *to)
 	}
 }
 
-/* One part of the key; its room is zero. */
+/* Stores one part of the key; its room is zeroed before. */
 static void add_to_key(const struct hist_key *k, struct hist_frame *f,
 		       unsigned char *key)
 {
@@ -163,14 +163,14 @@ void hist_build_key(const struct tacho_hist *h, struct hist_frame *f,
 
 /* ---- binding ---- */
 
-/* Where it lies in the key, and how. */
+/* Decides a key's place and form in the key. */
 static void place_key(struct tacho_hist *h, const struct tacho_hist_expr *x,
 		      struct hist_key *k)
 {
 	k->column.expr = x;
 	k->column.name = k->value.name;
 	k->column.is_signed = k->value.is_signed;
-	/* the kernel compares buckets as it compares the field, by its own type */
+	/* the kernel compares buckets like the field, by the field's type */
 	k->column.order_size = 8;
 	if (x->mods & TACHO_MOD_BUCKETS && k->value.size && k->value.size < 8)
 		k->column.order_size = (uint8_t)k->value.size;

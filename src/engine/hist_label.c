@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Keys as people read them, in columns of a terminal. */
+/* Keys in readable form, in columns of a terminal. */
 #include "engine/hist_view.h"
 
 #include "base/text.h"
@@ -66,8 +66,8 @@ void hist_view_put_key(const struct hist_view *v, struct tacho_map_elt *e,
 }
 
 /*
- * Bytes of the character at s, 0 for one that is not to go to a terminal: control
- * characters, what is not UTF-8, and all but ASCII where that is wanted.
+ * Length in bytes of the character at s; 0 for one that is unsafe for a terminal: control
+ * characters, invalid UTF-8, and with ascii all other characters that are not ASCII.
  */
 static size_t char_len(const unsigned char *s, size_t left, bool ascii)
 {

@@ -9,7 +9,7 @@
 
 #define BAR	20	/* characters of a .graph */
 
-/* Text up to here from `from` on, made at least width long. */
+/* Pads the text from `from` on to at least width characters. */
 static void pad_from(struct tacho_buf *out, size_t from, size_t width)
 {
 	while (!out->err && out->len - from < width)
@@ -99,7 +99,7 @@ static void put_number_key(const struct hist_view *v,
 	}
 }
 
-/* The kernel forgets the end of the line behind a field's name. */
+/* The kernel omits the end of line after a field's name. */
 static void put_stack_key(const struct hist_view *v,
 			  const struct tacho_hist_column *c, const void *key,
 			  struct tacho_buf *out)
@@ -113,7 +113,7 @@ static void put_stack_key(const struct hist_view *v,
 	put_stack(v, hist_view_stack(key, c), c->size / 8, out);
 }
 
-/* comm: of the thread, for the one key that may need it; NULL: e's. */
+/* comm: the thread's name, for a key with .execname; NULL: that of e. */
 static void put_key(const struct hist_view *v, const void *key,
 		    struct tacho_map_elt *e, const char *comm,
 		    struct tacho_buf *out)
@@ -191,7 +191,7 @@ static void put_val(const struct hist_view *v, struct tacho_map_elt *e,
 	}
 }
 
-/* The kernel sums up expressions, and does not print them. */
+/* Whether the kernel prints a value: it sums expressions but does not print them. */
 static bool is_printed(const struct tacho_hist_column *c)
 {
 	return !c->expr || c->expr->op < TACHO_EXPR_MINUS;

@@ -2,17 +2,16 @@
 /*
  * hist_priv.h - the parts of a histogram at work, for src/engine/hist*.c only.
  *
- * Everything that has a value (a key, a sum, a variable, a parameter, a saved
- * field) is a struct hist_value: a number, which is a small postfix program, or
- * a text, or a stack.  Binding makes them from the spec's trees; a hit
- * only runs them.
+ * Every key, sum, variable, parameter and saved field is a struct hist_value: a number, which is
+ * a small postfix program, or a text, or a stack.  Binding creates them from the spec's trees; a
+ * hit only runs them.
  *
- *	hist.c		binding in the kernel's order; a hit; what others may ask
+ *	hist.c		binding in the kernel's order; a hit; accessors
  *	hist_expr.c	trees to programs; programs to numbers
  *	hist_key.c	texts and stacks of an event; the key
  *	hist_action.c	onmatch, onmax, onchange
- *	hist_debug.c	what a histogram is made of, as text
- *	hist_same.c	which histograms are the same, which fit together
+ *	hist_debug.c	the definition of a histogram, as text
+ *	hist_same.c	which histograms are the same, which are compatible
  */
 #ifndef TACHO_ENGINE_HIST_PRIV_H
 #define TACHO_ENGINE_HIST_PRIV_H
@@ -27,12 +26,12 @@
 #define HIST_OPS_MAX	64	/* of one program */
 #define HIST_REFS_MAX	16	/* variables of others, as the kernel's */
 #define HIST_VARS_MAX	16	/* variables of all kinds, as the kernel's */
-#define HIST_STRING	256	/* room of a string of no given length, as the kernel's */
+#define HIST_STRING	256	/* room of a string without a given length, as the kernel's */
 
 /* The kernel divides by a constant with a multiplication and a shift by this. */
 #define HIST_DIV_SHIFT	20
 
-/* Of a program.  The loads come first: hist_number() does one by itself. */
+/* Operations of a program.  The loads are first: hist_number() executes a single load itself. */
 enum hist_code {
 	HIST_U8,		/* at byte arg of the raw event */
 	HIST_S8,
@@ -68,7 +67,7 @@ enum hist_flag {
 	HIST_IS_STRING = 8,
 	HIST_IS_STACK = 16,
 	HIST_IS_COMM = 32,	/* a string: the thread's name */
-	HIST_IS_REF = 64,	/* nothing but a reference, number ref */
+	HIST_IS_REF = 64,	/* only a reference, number ref */
 };
 
 struct hist_value {
@@ -81,7 +80,7 @@ struct hist_value {
 	uint32_t size;		/* as the kernel counts it, for its checks */
 	bool is_signed;
 	const char *type;	/* "u64", "char[16]": as the kernel's, likewise */
-	const char *name;	/* as printed in front of it */
+	const char *name;	/* as printed before it */
 	uint64_t constant;
 };
 
@@ -111,13 +110,13 @@ struct hist_act {
 };
 
 struct tacho_hist {
-	/* what a simple hit looks at */
+	/* what a simple hit uses */
 	struct tacho_map map;
 	uint32_t min_len;	/* shorter events lack a field */
-	bool simple;		/* one number as key; sums, and nothing else */
-	bool plain;		/* and all of them are single loads */
+	bool simple;		/* one number as key, and only sums */
+	bool plain;		/* simple, and all values are single loads */
 	bool usecs;		/* all timestamps are microseconds */
-	bool uses_stack;	/* the hit's own: rec->stack */
+	bool uses_stack;	/* a hit uses rec->stack */
 	uint32_t nr_vals;
 	struct hist_key key[TACHO_HIST_KEYS_MAX];
 	struct hist_value val[TACHO_HIST_VALS_MAX + 1];
@@ -148,7 +147,7 @@ struct tacho_hist {
 	char snapshot_comm[16];
 };
 
-/* One hit on its way. */
+/* The state of one hit. */
 struct hist_frame {
 	const struct tacho_hist *hist;
 	const struct tacho_rec *rec;
@@ -158,7 +157,7 @@ struct hist_frame {
 	char comm[16];
 };
 
-/* A histogram in the making. */
+/* The state of binding. */
 struct hist_binder {
 	struct tacho_hist *h;
 	struct tacho_arena *arena;
@@ -177,8 +176,8 @@ int hist_fail(struct hist_binder *b, int err, const char *where,
 	      const char *text);
 
 /*
- * Makes a value of a tree.  limit: the own variables before this one may be
- * used with whatever they are made of.  0, or what b->e says.
+ * Makes a value from a tree. limit: own variables with a lower number may be used with any
+ * definition.  Returns 0, or b->e->err.
  */
 int hist_bind_expr(struct hist_binder *b, const struct tacho_hist_expr *x,
 		   uint32_t limit, struct hist_value *v);
@@ -190,10 +189,10 @@ static inline bool hist_is_hitcount(const struct tacho_hist_expr *x)
 	       !strcmp(x->name, "hitcount");
 }
 
-/* Number of an own variable, or HIST_NONE. */
+/* Number of a variable of this histogram, or HIST_NONE. */
 uint32_t hist_own_var(const struct tacho_hist *h, const char *name);
 
-/* Whether system.event (NULL: not said) is the histogram's own event. */
+/* Whether system.event (NULL: not given) is the histogram's own event. */
 bool hist_own_event(const struct tacho_hist *h, const char *system,
 		    const char *event);
 
@@ -206,8 +205,8 @@ int hist_finish(struct hist_binder *b, const struct tacho_hist_expr *x,
 		struct hist_value *v);
 
 /*
- * Finds $name as the kernel does: onmatch's events, then all.  NULL: b->e says text,
- * at its name.
+ * Finds $name as the kernel does: in onmatch's events, then in all.  NULL: b->e has the message
+ * `text`, at the name.
  */
 struct tacho_hist *hist_find_var(struct hist_binder *b,
 				 const struct tacho_hist_expr *x,
@@ -239,13 +238,13 @@ static TACHO_ALWAYS_INLINE uint64_t hist_load(const struct hist_op *op,
 	}
 }
 
-/* Whether a value is in the event as it is. */
+/* Whether a value is a single load from the event. */
 static TACHO_ALWAYS_INLINE bool hist_is_load(const struct hist_value *v)
 {
 	return v->nr_ops == 1 && v->first.code <= HIST_U64;
 }
 
-/* A value that is a number.  The event is not shorter than min_len. */
+/* Evaluates a number.  The event has at least min_len bytes. */
 static TACHO_ALWAYS_INLINE uint64_t hist_number(const struct hist_value *v,
 						const struct hist_frame *f)
 {
@@ -271,7 +270,7 @@ const char *hist_comm(struct hist_frame *f);
 void hist_keep_text(const struct hist_value *v, struct hist_frame *f, char *to);
 void hist_keep_string(char *to, const char *s, uint32_t len, uint32_t room);
 
-/* The whole key, with zeroes to its end. */
+/* Builds the whole key, padded with zeroes. */
 void hist_build_key(const struct tacho_hist *h, struct hist_frame *f,
 		    uint64_t *key);
 
@@ -279,7 +278,7 @@ int hist_bind_keys(struct hist_binder *b);
 
 /* ---- hist_action.c ---- */
 
-/* What can be said before fields are known: do onmatch's events exist? */
+/* Checks what does not depend on fields: whether onmatch's events exist. */
 int hist_check_actions(struct hist_binder *b);
 int hist_bind_actions(struct hist_binder *b);
 void hist_act(struct tacho_hist *h, struct hist_frame *f,

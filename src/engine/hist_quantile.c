@@ -9,11 +9,11 @@
 #include "engine/hist_print.h"
 
 #define CELL_MAX	((size_t)65536)	/* bytes of one key's text */
-#define CELL_COLUMNS	64u		/* what is longer is cut */
+#define CELL_COLUMNS	64u		/* longer text is cut */
 
 /* ---- which keys ---- */
 
-/* "lat", or "lat.log2"; of two that are called the same the first that is free. */
+/* Whether `name` means a column: "lat", or "lat.log2".  The caller takes the first unused one. */
 static bool is_called(const struct tacho_hist_column *c, const char *name, size_t len)
 {
 	struct tacho_buf text;
@@ -48,7 +48,7 @@ static int take_key(struct tacho_quantiles *q, const struct tacho_hist *hist,
 			  nr > 2 ? ", " : "", nr > 2 ? tacho_hist_key(hist, 2)->name : "");
 }
 
-/* The one key that makes no groups. */
+/* Finds the one key that is not a grouping key. */
 static int find_quantity(struct tacho_quantiles *q, const struct tacho_hist *hist,
 			 const bool taken[TACHO_HIST_KEYS_MAX], struct tacho_diag *d)
 {
@@ -108,7 +108,7 @@ struct order {
 	const struct tacho_quantiles *q;
 };
 
-/* Whether two entries are of one group, and which of two groups is first. */
+/* Compares the grouping keys of two entries: 0 for the same group, else the order of the groups. */
 static int compare_by(const struct order *o, struct tacho_map_elt *a,
 		      struct tacho_map_elt *b)
 {
@@ -173,7 +173,7 @@ static int compare_groups(const void *pa, const void *pb, void *arg)
 	return ret ? ret : compare_by(o, a->first, b->first);
 }
 
-/* How many of hits are up to the quantile, counted from 1. */
+/* The rank of the quantile among hits, counted from 1. */
 static uint64_t quantile_rank(uint64_t hits, uint32_t q)
 {
 	const uint64_t all = TACHO_QUANTILE_ALL;
@@ -185,7 +185,7 @@ static uint64_t quantile_rank(uint64_t hits, uint32_t q)
 	return rank ? rank : 1;
 }
 
-/* One quantile of the nr entries of a group, which ascend. */
+/* Computes one quantile of the nr entries of a group, in ascending order. */
 static uint64_t find_quantile(const struct hist_view *v, uint32_t first, uint32_t nr,
 			      uint64_t hits, uint32_t q,
 			      const struct tacho_hist_column *c)
@@ -200,7 +200,7 @@ static uint64_t find_quantile(const struct hist_view *v, uint32_t first, uint32_
 	return high;
 }
 
-/* Makes the group that begins at entry i; how many entries it has. */
+/* Makes the group that begins at entry i; returns its number of entries. */
 static uint32_t make_group(const struct order *o, uint32_t i, struct hist_group *g)
 {
 	const struct hist_view *v = o->v;
@@ -260,7 +260,7 @@ bool hist_quantiles_signed(const struct hist_view *v,
 
 /* ---- as text ---- */
 
-/* A table: one column a key, then count and the quantiles. */
+/* A table: one column per key, then the count and the quantiles. */
 struct table {
 	const struct hist_view *v;
 	const struct tacho_quantiles *q;
@@ -312,7 +312,7 @@ static void make_hits(struct table *t, const struct hist_group *g)
 		tacho_buf_puts(&t->cell, "count");
 }
 
-/* What a row needs; g NULL: the heading. */
+/* Widens the columns for a row; g NULL: the heading. */
 static void fit_row(struct table *t, const struct hist_group *g)
 {
 	for (uint32_t i = 0; i < t->q->nr_by; i++) {
@@ -351,7 +351,7 @@ static void put_row(struct table *t, const struct hist_group *g, struct tacho_bu
 	tacho_buf_putc(out, '\n');
 }
 
-/* "# quantiles of lat by comm", and what one must know of them. */
+/* Appends "# quantiles of lat by comm" and notes about their exactness. */
 static void put_heading(const struct table *t, struct tacho_buf *out)
 {
 	const struct tacho_hist *hist = t->v->hist;

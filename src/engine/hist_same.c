@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which histograms are the same, and which fit together. */
+/* Which histograms are the same, and which are compatible. */
 #include "engine/hist_priv.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static bool same_leaf(const struct tacho_hist_expr *a,
 	       (a->op != TACHO_EXPR_CONST || a->value == b->value);
 }
 
-/* Trees are not deep: the parser allows three operators. */
+/* The recursion is shallow: the parser allows three operators. */
 static bool same_expr(const struct tacho_hist_expr *a,
 		      const struct tacho_hist_expr *b)
 {

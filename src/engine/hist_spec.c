@@ -161,7 +161,7 @@ static int parse_size(struct hist_parser *ps, struct hist_slice value)
 	uint64_t want, size = TACHO_HIST_SIZE_MIN;
 	int err = tacho_hist_number(value, &want);
 
-	/* 65 is rounded up to the smallest, 64 is not: as the kernel */
+	/* 65 is rounded up to the minimum, 64 is an error, as in the kernel */
 	if (!err && (want <= TACHO_HIST_SIZE_MIN / 2 ||
 		     want > TACHO_HIST_SIZE_MAX))
 		err = -EINVAL;
@@ -299,7 +299,7 @@ static int split_assignment(struct hist_parser *ps, struct hist_slice text)
 {
 	struct hist_slice item, name;
 
-	/* what is behind the 16th of one clause is not looked at */
+	/* all after the 16th of one clause is ignored */
 	for (int i = 0; i < TACHO_HIST_VARS_MAX &&
 	     tacho_hist_cut(&text, ',', &item); i++) {
 		if (!tacho_hist_cut(&item, '=', &name) || !item.p)
@@ -325,7 +325,7 @@ static int split_assignments(struct hist_parser *ps)
 	return 0;
 }
 
-/* Modifiers that change what is counted mean nothing for a sum or a variable. */
+/* Rejects modifiers that are meaningless for a sum or a variable. */
 static int check_modifier(struct hist_parser *ps,
 			  const struct tacho_hist_expr *expr,
 			  struct hist_slice text, enum hist_use use)
@@ -344,7 +344,7 @@ static int check_modifier(struct hist_parser *ps,
 		bad |= TACHO_MOD_PERCENT | TACHO_MOD_GRAPH;
 	if (!(expr->mods & bad) && !stack)
 		return 0;
-	/* the kernel has cut its text by now */
+	/* the kernel has already cut its text */
 	if (tacho_hist_qualified(text, &system, &event, &rest))
 		text = system;
 	return tacho_hist_fail(ps, -EINVAL, text, "Invalid field modifier");
@@ -365,7 +365,7 @@ static int parse_val(struct hist_parser *ps, struct hist_slice text)
 	return err;
 }
 
-/* The first plain hitcount is the one that is always there. */
+/* The first plain hitcount is the implicit one. */
 static int parse_vals(struct hist_parser *ps)
 {
 	struct tacho_hist_spec *spec = ps->spec;
@@ -412,7 +412,7 @@ static int parse_var(struct hist_parser *ps, uint32_t i)
 	err = check_modifier(ps, var->expr, ps->var_expr[i], HIST_USE_VAR);
 	if (err)
 		return err;
-	/* who refers to it from here on sees what the kernel's cut has left */
+	/* later references see the rest of the kernel's cut */
 	if (var->expr->op == TACHO_EXPR_FIELD && ps->var_expr[i].p[0] != '$' &&
 	    tacho_hist_qualified(ps->var_expr[i], &system, &event, &rest))
 		ps->var_expr[i] = system;
@@ -525,8 +525,8 @@ static bool is_blank(char c)
 }
 
 /*
- * Cuts "... if filter": the first "if" with blanks around it.  An "if" behind a
- * blank with nothing, or one character, behind it is an error.
+ * Cuts "... if filter" at the first "if" between blanks.  An "if" after a blank is an error if at
+ * most one character follows.
  */
 static int cut_filter(struct hist_parser *ps, struct hist_slice *text)
 {
@@ -585,7 +585,7 @@ static int take_text(struct hist_parser *ps, const char *text)
 	return 0;
 }
 
-/* A clock without a name is only wrong when it is needed. */
+/* Checks the clock: a missing name is an error only if timestamps are used. */
 static int check_clock(struct hist_parser *ps)
 {
 	struct tacho_hist_spec *spec = ps->spec;

@@ -12,23 +12,23 @@
  *		 | save(field, ...) | snapshot()
  *
  * from Documentation/trace/histogram.rst.  `vals` and `val`, `key`, `cont`, `NOHC`
- * are short forms that the kernel takes too.  Clauses come in any order; of two
- * equal ones the last holds, but variables and actions add up; `if` is last.
+ * are short forms that the kernel takes too.  Clauses come in any order; of two equal clauses the
+ * last one is used, but variables and actions accumulate; `if` is last.
  *
- * What is checked here is what can be checked without an event's type, with the
- * kernel's words, in its order (6.12; tests/golden/hist_spec); the rest is hist.h's.
- * Where the kernel refuses without a word there is a sentence of our own.
+ * The parser checks what can be checked without an event's type, with the kernel's messages and
+ * in the kernel's order (6.12; tests/golden/hist_spec); hist.h checks the rest.  Where the kernel
+ * fails without a message, the message is our own.
  *
- * Like the kernel, the parser replaces $v by what it is when v is a plain field
- * of this histogram, and operations on two constants by their result.
+ * Like the kernel, the parser replaces $v by its field if v is a plain field of this histogram,
+ * and an operation on two constants by its result.
  *
  * The tree is printed back by tacho_hist_spec_print() as the kernel shows it in a
  * `trigger` file, and by tacho_hist_spec_command() as a command that parses to an
- * equal tree: the kernel does not read all that it shows.
+ * equal tree.  They differ because the kernel cannot parse everything that it shows.
  *
  * Every node has the column of its text, so that errors found later point at it.
- * The kernel's own errors point at the first place that has the text that is
- * wrong, wherever it stood: tacho_hist_spec_place().
+ * The kernel's own errors point at the first occurrence of the wrong text, even if another
+ * occurrence is wrong: tacho_hist_spec_place().
  */
 #ifndef TACHO_ENGINE_HIST_SPEC_H
 #define TACHO_ENGINE_HIST_SPEC_H
@@ -105,7 +105,7 @@ struct tacho_hist_sort {
 	const char *name;	/* "hitcount", a key or value as written without modifier */
 	uint32_t column;
 	bool descending;
-	bool ascending;		/* said so */
+	bool ascending;		/* given explicitly */
 	const char *text;	/* the name as written */
 };
 
@@ -126,7 +126,7 @@ struct tacho_hist_action {
 	enum tacho_hist_do action;
 	uint32_t column;
 	uint32_t action_column;
-	const char *name;	/* in front of '(': "trace", the synthetic event, ... */
+	const char *name;	/* before '(': "trace", the synthetic event, ... */
 	const char *system, *event;	/* onmatch */
 	const char *var;		/* onmax, onchange: without the '$' */
 	const char *synth;
@@ -142,11 +142,11 @@ struct tacho_hist_spec {
 	struct tacho_hist_var var[TACHO_HIST_VARS_MAX];
 	struct tacho_hist_sort sort[TACHO_HIST_SORTS_MAX];
 	const struct tacho_hist_action *action[TACHO_HIST_ACTIONS_MAX];
-	uint32_t size;		/* entries, a power of two; 0: not said */
+	uint32_t size;		/* entries, a power of two; 0: not given */
 	bool pause, cont, clear, nohitcount;
 	const char *name;	/* name= or NULL */
 	const char *clock;	/* clock= or NULL: "global" */
-	const char *filter;	/* behind "if", or NULL */
+	const char *filter;	/* after "if", or NULL */
 	uint32_t filter_column;
 	/*
 	 * The whole command as the kernel's error log shows it: "hist:keys=...",
@@ -157,39 +157,41 @@ struct tacho_hist_spec {
 };
 
 /*
- * tacho_hist_spec_parse - text begins with "hist:" or with what follows it.
+ * tacho_hist_spec_parse - parse a text with or without its leading "hist:".
  *
- * Columns count from the 'h' of "hist:", in spec->text; base is added to them.  Returns
- * 0, or what e says, the kernel's errno, text and column where it has one:
+ * Columns count from the 'h' of "hist:", in spec->text; base is added to them.  Returns 0, or
+ * e->err, with the kernel's errno, text and column where it has them:
  *	-EINVAL	the text
  *	-ERANGE	a size that does not fit in 64 bits
  *	-EDOM	division by zero
  *	-ENOENT	`nohitcount` without another value
  *	-EEXIST	a second save()
  *	-ENOMEM
- * The tree and all names are the arena's.
+ * The tree and all names are in the arena.
  */
 int tacho_hist_spec_parse(struct tacho_hist_spec *spec, struct tacho_arena *a,
 			  const char *text, uint32_t base,
 			  struct tacho_cmd_error *e);
 
 /*
- * tacho_hist_spec_bind_type - what the event's type says about names.
+ * tacho_hist_spec_bind_type - resolve names by the event's type.
  *
  * Changes the tree so that it is shown as the kernel does for this event.  When the event
  * has no such field, `stacktrace` is common_stacktrace, and `cpu` and `CPU` are
- * common_cpu (operands stay as written, as the kernel has it: hist.h knows them too).
- * A field that is a stack trace has .stacktrace; system.event.$v with the event's own
- * names is $v.  To be called between tacho_hist_spec_parse() and tacho_hist_new(),
- * with the same arena.  Returns 0, or what e says: -EINVAL for a value that is a
- * stack trace, -ENOMEM.
+ * common_cpu (operands stay as written, as in the kernel; hist.h accepts them too). A field that
+ * is a stack trace has .stacktrace; system.event.$v with the event's own names is $v.  Call it
+ * between tacho_hist_spec_parse() and tacho_hist_new(), with the same arena.  Returns 0, or
+ * e->err: -EINVAL for a value that is a stack trace, -ENOMEM.
  */
 int tacho_hist_spec_bind_type(struct tacho_hist_spec *spec,
 			      struct tacho_arena *a,
 			      const struct tacho_type *type,
 			      struct tacho_cmd_error *e);
 
-/* Where the kernel would point for this text: its first place in spec->text, or base. */
+/*
+ * The column at which the kernel would point for this text: its first occurrence in spec->text,
+ * or base.
+ */
 uint32_t tacho_hist_spec_place(const struct tacho_hist_spec *spec,
 			       const char *text);
 
@@ -198,13 +200,13 @@ const struct tacho_hist_expr *
 tacho_hist_sort_target(const struct tacho_hist_spec *spec,
 		       const struct tacho_hist_sort *sort);
 
-/* Whether timestamps are asked for: the kernel sets the clock then, and prints it. */
+/* Whether timestamps are used: the kernel then sets the clock, and prints it. */
 bool tacho_hist_uses_time(const struct tacho_hist_spec *spec);
 
 /*
  * Appends the trigger's text as the kernel shows it, "hist:keys=..." to
- * " [active]" or " [paused]", without a newline.  What only other histograms could tell
- * is not there: the kernel shows $v.usecs when the v of another is in microseconds.
+ * " [active]" or " [paused]", without a newline.  Omits what only other histograms know: the
+ * kernel shows $v.usecs if the v of another histogram is in microseconds.
  */
 void tacho_hist_spec_print(const struct tacho_hist_spec *spec, bool paused,
 			   struct tacho_buf *out);

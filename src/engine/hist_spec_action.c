@@ -31,7 +31,7 @@ static int parse_params(struct hist_parser *ps, struct tacho_hist_action *act,
 	return 0;
 }
 
-/* name(params): the kernel looks at the beginning of the name only. */
+/* Parses name(params): the kernel compares only the beginning of the name. */
 static int parse_call(struct hist_parser *ps, struct tacho_hist_action *act,
 		      struct hist_params *params, struct hist_slice name,
 		      struct hist_slice rest)
@@ -85,7 +85,7 @@ static int parse_match(struct hist_parser *ps, struct tacho_hist_action *act,
 	return act->system && act->event ? 0 : -ENOMEM;
 }
 
-/* onmax($var, onchange($var; whether it is a variable is asked in step 5 */
+/* onmax($var, onchange($var; step 5 checks that the variable exists */
 static int parse_tracked(struct hist_parser *ps, struct tacho_hist_action *act,
 			 struct hist_slice *rest)
 {
@@ -118,7 +118,7 @@ static int parse_action(struct hist_parser *ps, struct tacho_hist_action *act,
 		err = parse_tracked(ps, act, &rest);
 	if (err)
 		return err;
-	/* whatever stands between ')' and '.' is not looked at */
+	/* text between ')' and '.' is ignored */
 	if (!tacho_hist_cut(&rest, '.', &skipped) || !rest.p ||
 	    !tacho_hist_cut(&rest, '(', &name) || !rest.p)
 		return tacho_cmd_error(ps->e, -EINVAL, ps->spec->base,
@@ -186,7 +186,7 @@ static struct tacho_hist_expr *trace_param(struct hist_parser *ps,
 	expr->text = tacho_hist_keep(ps, text);
 	expr->column = tacho_hist_column(ps, text);
 	if (rest.len && rest.p[0] == '$') {
-		/* "$" alone too: nobody's variable */
+		/* "$" alone too: a variable that does not exist */
 		expr->op = TACHO_EXPR_VAR;
 		expr->name = tacho_hist_keep(ps, (struct hist_slice){
 					     rest.p + 1, rest.len - 1 });

@@ -2,10 +2,9 @@
 /*
  * Histogram triggers: expressions.
  *
- * The root of an expression is its last + or -, or its last * or / when it has
- * none.  A '-' that is the last one and the first character is unary, needs
- * parentheses, and nothing may be behind them.  There are no other parentheses.  Two
- * constants make one.
+ * The root of an expression is its last + or -, or, without those, its last * or /. A '-' that is
+ * both the last operator and the first character is unary, needs parentheses, and nothing may
+ * follow them.  There are no other parentheses.  An operation on two constants is folded.
  */
 #include "engine/hist_spec_priv.h"
 
@@ -14,7 +13,7 @@
 #define TOO_MANY	"Too many subexpressions (3 max)"
 #define BAD_MODIFIER	"Invalid field modifier"
 
-/* Numbers below this are divided by a multiplication, which may give one too many. */
+/* The kernel divides numbers below this by a multiplication, whose result may be one too large. */
 #define DIV_SHIFT	20
 
 static struct tacho_hist_expr *new_expr(struct hist_parser *ps,
@@ -70,7 +69,7 @@ static const struct {
 	{ "usecs", TACHO_MOD_USECS },
 };
 
-/* Sets the bits and, for "buckets=N", the width.  *mod becomes what is wrong. */
+/* Sets the bits and, for "buckets=N", the width.  On error *mod is the wrong text. */
 static bool parse_modifier(struct tacho_hist_expr *expr, struct hist_slice *mod,
 			   enum hist_use use)
 {
@@ -107,7 +106,7 @@ static bool parse_modifier(struct tacho_hist_expr *expr, struct hist_slice *mod,
 	return plain;
 }
 
-/* Whether some event may have it: "12" would be a number, "(a" is half an expression. */
+/* Whether the name is possible for a field: "12" is a number, "(a" part of an expression. */
 static bool can_be_field(struct hist_slice name)
 {
 	return name.len && !is_digit(name.p[0]) && !memchr(name.p, '(', name.len) &&
@@ -163,7 +162,7 @@ static bool is_var_ref(struct hist_slice text)
 	return text.len >= 2 && text.p[0] == '$';
 }
 
-/* $name; but $a.b.c is the field c, whatever stands in front. */
+/* $name; but $a.b.c is the field c, whatever precedes it. */
 static bool is_alias(struct hist_slice text)
 {
 	struct hist_slice system, event, rest;
@@ -173,8 +172,8 @@ static bool is_alias(struct hist_slice text)
 }
 
 /*
- * A variable of this very histogram that is just a field is that field, wherever it
- * is defined; others can only be referred to by who comes later.
+ * A variable of this histogram that is a plain field is that field, wherever it is defined; other
+ * variables can be used only after their definition.
  */
 static bool own_field(const struct hist_parser *ps, struct hist_slice name,
 		      struct hist_slice *field)
@@ -224,7 +223,7 @@ struct tacho_hist_expr *tacho_hist_parse_atom(struct hist_parser *ps,
 		system.p = NULL;
 		rest = text;
 	}
-	/* a field has only one event to be of: what is in front says nothing */
+	/* fields are always those of this event: a prefix is ignored */
 	if (!is_var_ref(rest))
 		return parse_field(ps, rest, use);
 	name = (struct hist_slice){ rest.p + 1, rest.len - 1 };
@@ -243,7 +242,7 @@ static const char *last(struct hist_slice text, char c)
 	return NULL;
 }
 
-/* The root operator; TACHO_EXPR_FIELD: none.  *at is where it stands. */
+/* Finds the root operator and its place *at; TACHO_EXPR_FIELD: none. */
 static enum tacho_hist_op find_root(struct hist_slice text, const char **at)
 {
 	const char *minus = last(text, '-'), *plus = last(text, '+');
@@ -290,7 +289,7 @@ static uint64_t fold(enum tacho_hist_op op, uint64_t a, uint64_t b)
 
 enum unit { UNIT_NONE, UNIT_USECS, UNIT_UNKNOWN };
 
-/* An operation has its left operand's unit; a variable's is not known here. */
+/* An operation has its left operand's unit; the unit of a variable is unknown here. */
 static enum unit unit_of(const struct tacho_hist_expr *expr)
 {
 	while (expr->left)
@@ -430,7 +429,7 @@ struct tacho_hist_expr *tacho_hist_parse_expr(struct hist_parser *ps,
 	expr = parse_level(ps, text, use, &nr);
 	if (!expr)
 		return NULL;
-	/* what a name was replaced by was not written */
+	/* keep the text as written, without replacements */
 	expr->text = tacho_hist_written(ps, text);
 	return expr->text ? expr : NULL;
 }

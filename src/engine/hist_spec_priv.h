@@ -2,21 +2,21 @@
 /*
  * hist_spec_priv.h - inside the parser of histogram triggers.
  *
- * The language has no grammar; it is what a chain of cuts does.  The command
- * is cut at " if ", the rest at ':' into clauses, a clause at ',' into
+ * The language has no grammar; a chain of cuts defines it.  The command is cut at " if ", the
+ * rest at ':' into clauses, a clause at ',' into
  * items, an item at its last operator into operands, an operand at '.' into name
- * and modifier.  So parentheses, blanks and quotes are ordinary characters but
- * where a cut looks for them.
+ * and modifier.  So parentheses, blanks and quotes are ordinary characters, except where a cut
+ * searches for them.
  *
- * The order of the steps decides which of several errors is told:
+ * The order of the steps decides which of several errors is reported:
  *	1  clauses, left to right			hist_spec.c
  *	2  handlers and their actions			hist_spec_action.c
  *	3  assignments, then values, variables, keys	hist_spec.c
  *	4  sort keys					hist_spec.c
  *	5  what actions refer to			hist_spec_action.c
  *
- * An error's place is the first place in the command that has the text that is
- * wrong, wherever the text stood: the kernel keeps no other place.
+ * An error's place is the first occurrence of the wrong text in the command, as in the kernel,
+ * which does not keep the real place.
  */
 #ifndef TACHO_ENGINE_HIST_SPEC_PRIV_H
 #define TACHO_ENGINE_HIST_SPEC_PRIV_H
@@ -44,8 +44,8 @@ struct hist_parser {
 	struct tacho_arena *a;
 	struct tacho_cmd_error *e;
 	/*
-	 * What is cut: spec->text from behind "hist:" on, with every
-	 * ".sym-offset" made ".symXoffset", so that its '-' is no operator.
+	 * The text to cut: spec->text after "hist:", with every ".sym-offset" replaced by
+	 * ".symXoffset", so that its '-' is not an operator.
 	 */
 	const char *work;
 
@@ -70,13 +70,13 @@ enum hist_use {
 	HIST_USE_VAL,
 	HIST_USE_KEY,
 	HIST_USE_VAR,
-	HIST_USE_PARAM,	/* as a variable, and $name is nobody's but another's */
+	HIST_USE_PARAM,	/* as a variable, but $name is a variable of another histogram */
 	HIST_USE_OPERAND,
 };
 
 /* ---- hist_spec.c ---- */
 
-/* Cuts *rest at the first `at`; false when there is nothing left. */
+/* Cuts *rest at the first `at`; false if *rest is used up. */
 bool tacho_hist_cut(struct hist_slice *rest, char at, struct hist_slice *slice);
 
 /* Without the white space at both ends. */
@@ -87,13 +87,13 @@ bool tacho_hist_slice_begins(struct hist_slice slice, const char *text);
 
 /*
  * A number as the kernel's kstrtoull() with base 0 reads it: decimal, 0x hex, 0
- * octal, a '+' in front, a newline behind.  0, -EINVAL or -ERANGE.
+ * octal, a '+' in front, a newline after.  0, -EINVAL or -ERANGE.
  */
 int tacho_hist_number(struct hist_slice slice, uint64_t *value);
 
 /*
- * A slice as a string in the arena; NULL, with the error recorded.  A name that has
- * ".sym-offset" in it keeps its 'X', as the kernel's; what is written is without.
+ * A slice as a string in the arena; NULL, with the error recorded.  A name with ".sym-offset"
+ * keeps its 'X', as in the kernel; output is written without it.
  */
 const char *tacho_hist_keep(struct hist_parser *ps, struct hist_slice slice);
 const char *tacho_hist_written(struct hist_parser *ps, struct hist_slice slice);
@@ -101,11 +101,11 @@ const char *tacho_hist_written(struct hist_parser *ps, struct hist_slice slice);
 /* Column of a slice. */
 uint32_t tacho_hist_column(const struct hist_parser *ps, struct hist_slice slice);
 
-/* An error with the kernel's words, at the first place that has the slice's text. */
+/* Records an error with the kernel's message, at the first occurrence of the slice's text. */
 int tacho_hist_fail(struct hist_parser *ps, int err, struct hist_slice slice,
 		    const char *text);
 
-/* An error that the kernel has no words for, where it is. */
+/* Records an error for which the kernel has no message, at its real place. */
 int tacho_hist_refuse(struct hist_parser *ps, struct hist_slice slice,
 		      const char *text);
 
@@ -113,12 +113,12 @@ int tacho_hist_nomem(struct hist_parser *ps);
 
 /* ---- hist_spec_expr.c ---- */
 
-/* An expression, or NULL with the error recorded. */
+/* Parses an expression; NULL with the error recorded. */
 struct tacho_hist_expr *tacho_hist_parse_expr(struct hist_parser *ps,
 					      struct hist_slice slice,
 					      enum hist_use use);
 
-/* An expression that is known to have no operator: what looks like one is part of a name. */
+/* Parses an expression without operators: operator characters are part of a name. */
 struct tacho_hist_expr *tacho_hist_parse_atom(struct hist_parser *ps,
 					      struct hist_slice slice,
 					      enum hist_use use);
@@ -136,7 +136,7 @@ int tacho_hist_check_actions(struct hist_parser *ps);
 
 /* ---- hist_spec_text.c ---- */
 
-/* Whether a sort key called name is this key or value. */
+/* Whether the sort key `name` means this key or value. */
 bool tacho_hist_sorts_by(const struct tacho_hist_expr *expr,
 			 const char *name, size_t len);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Histogram triggers: from tree to text; what a sort key means.
+ * Histogram triggers: from tree to text; the meaning of sort keys.
  *
- * There are two texts.  A command has expressions as they were written, so it says all
- * that the tree says.  What the kernel shows is made from its tree, and the kernel
- * would not read all of it, or would read something else:
+ * There are two texts.  A command has expressions as they were written, so it contains everything
+ * in the tree.  The kernel generates the text that it shows from its tree, and could not parse
+ * all of it, or would parse it differently:
  *	command				shown
  *	sort=pid			sort=pid.hex, when the key is pid.hex
  *	vals=hitcount,hitcount:nohitcount	vals=hitcount:nohitcount
@@ -18,7 +18,7 @@
  */
 #include "engine/hist_spec_priv.h"
 
-/* Where text goes: a buffer, or a comparison with what is expected. */
+/* The destination of text: a buffer, or a comparison with an expected text. */
 struct text_sink {
 	struct tacho_buf *out;	/* NULL: compare */
 	const char *expected;
@@ -93,7 +93,10 @@ static void put_buckets(struct text_sink *to, uint64_t width, bool operand)
 	put_number(to, width);
 }
 
-/* A field has one modifier at most.  What is a stack trace shows it as an operand only. */
+/*
+ * Appends a field's modifier; a field has at most one.  A stack trace shows it only as an
+ * operand.
+ */
 static void put_modifier(struct text_sink *to, const struct tacho_hist_expr *x,
 			 bool operand)
 {
@@ -195,7 +198,10 @@ void tacho_hist_expr_print(const struct tacho_hist_expr *expr,
 
 /* ---- sort keys ---- */
 
-/* A field is sorted by its bare name, a variable by its own, others by their text. */
+/*
+ * Sort keys name a field by its bare name, a variable by its name, other expressions by their
+ * text.
+ */
 bool tacho_hist_sorts_by(const struct tacho_hist_expr *expr,
 			 const char *name, size_t len)
 {
@@ -285,7 +291,7 @@ static void put_root(struct text_sink *to, const struct tacho_hist_expr *x)
 		put(to, x->text);
 }
 
-/* A key, too, shows that a field is a stack trace. */
+/* Appends a key, with the modifier of stack traces. */
 static void put_key(struct text_sink *to, const struct tacho_hist_expr *x)
 {
 	put_root(to, x);
@@ -437,7 +443,7 @@ void tacho_hist_spec_command(const struct tacho_hist_spec *spec,
 		put(&to, ":cont");
 	if (spec->clear)
 		put(&to, ":clear");
-	/* at the end a name with " if" in it would be taken for an empty filter */
+	/* at the end, a name that contains " if" would be parsed as an empty filter */
 	put_size(&to, spec);
 	put_filter(&to, spec);
 }

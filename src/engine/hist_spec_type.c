@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Histogram triggers: what the event's type says about names. */
+/* Histogram triggers: resolves names by the event's type. */
 #include "engine/hist_spec_priv.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@ static bool is_stack(const struct tacho_field *f)
 }
 
 /*
- * What a name that is no field's means; else itself.  The kernel shows the CPU as
- * common_cpu but in operands, where it shows what was written.
+ * The meaning of a name that is not a field; otherwise the name itself.  The kernel shows the CPU
+ * as common_cpu, except in operands, where it shows the written name.
  */
 static const char *true_name(const struct type_binder *b, const char *name,
 			     bool operand)
@@ -53,7 +53,7 @@ static const struct tacho_hist_expr *bind_field(struct type_binder *b,
 	return new;
 }
 
-/* A copy of x that stands where `at` does. */
+/* A copy of x at the place of `at`. */
 static const struct tacho_hist_expr *written_as(const struct type_binder *b,
 						const struct tacho_hist_expr *x,
 						const struct tacho_hist_expr *at)
@@ -68,7 +68,7 @@ static const struct tacho_hist_expr *written_as(const struct type_binder *b,
 	return new;
 }
 
-/* The plain field that a variable of this histogram is; x: it is none. */
+/* The plain field that a variable of this histogram stands for; x itself if it does not. */
 static const struct tacho_hist_expr *own_field(const struct type_binder *b,
 					       const struct tacho_hist_expr *x)
 {
@@ -123,7 +123,7 @@ static int bind(struct type_binder *b, const struct tacho_hist_expr **x)
 	return 0;
 }
 
-/* What a value's name turned out to be can still be wrong for a value. */
+/* Checks whether the resolved name is valid for a value. */
 static int check_val(struct type_binder *b, const struct tacho_hist_expr *x)
 {
 	if (x->op != TACHO_EXPR_FIELD ||
@@ -152,7 +152,7 @@ static int bind_all(struct type_binder *b)
 	return err;
 }
 
-/* Sort keys are found by name, so they are called as what they sort by. */
+/* Renames sort keys after their key or value, because they are found by name. */
 static void rename_sort(struct tacho_hist_sort *sort,
 			const struct tacho_hist_expr *by)
 {

@@ -8,7 +8,7 @@
 
 /* ---- copying ---- */
 
-/* Strings end, whatever the map's bytes are. */
+/* Terminates strings, whatever the map contains. */
 static void end_strings(const struct hist_view *v, struct tacho_map_elt *e)
 {
 	const struct tacho_hist_column *c;
@@ -31,7 +31,7 @@ static void add_copies(const struct hist_view *v, struct tacho_map_elt *copy,
 			tacho_map_counter(v->map, e, i);
 }
 
-/* Copies at most room elements, which is how many there were a moment ago. */
+/* Copies at most room elements, the number that was counted before. */
 static void copy_elements(struct hist_view *v, uint32_t room)
 {
 	struct tacho_map_elt *e;
@@ -83,7 +83,7 @@ int hist_view_compare_key(const void *a, const void *b,
 		return strcmp(hist_view_string(a, c), hist_view_string(b, c));
 	if (c->shape == TACHO_SHAPE_STACK)
 		return 0;	/* stacks have no order, as in the kernel */
-	/* what is above the compared bytes goes; the sign comes to the top */
+	/* drops the bytes above the compared ones; the sign becomes the top bit */
 	x = hist_view_word(a, c) << (64 - 8 * c->order_size);
 	y = hist_view_word(b, c) << (64 - 8 * c->order_size);
 	if (c->is_signed)
@@ -109,7 +109,7 @@ static int compare_order(const struct hist_view *v, struct tacho_hist_order o,
 	return o.descending ? -ret : ret;
 }
 
-/* Ties go by the keys, so that equal contents print equally. */
+/* Equal entries are ordered by their keys, so that equal contents print equally. */
 static int compare(const void *pa, const void *pb, void *arg)
 {
 	const struct hist_view *v = arg;

@@ -3,9 +3,8 @@
  * hist_view.h - a copy of a histogram's entries in its order, for the files that
  * print histograms only.
  *
- * The copy is made first and read afterwards, so that a map that is being
- * written prints in one piece.  It is of an element's words one by one: see
- * map.h, 4.
+ * The copy is complete before it is read, so that the output is consistent while writers
+ * continue.  Elements are copied word by word: see map.h, 5.
  */
 #ifndef TACHO_ENGINE_HIST_VIEW_H
 #define TACHO_ENGINE_HIST_VIEW_H
@@ -18,7 +17,7 @@
 struct hist_view {
 	const struct tacho_hist *hist;
 	const struct tacho_names *names;
-	const struct tacho_map *map;	/* of places only; its elements are not looked at */
+	const struct tacho_map *map;	/* used for the layout only; its elements are not read */
 	struct tacho_arena arena;
 	uint32_t nr;
 	struct tacho_map_elt **entry;	/* copies, sorted */
@@ -30,7 +29,7 @@ struct hist_view {
 	uint64_t hitcount_max;
 };
 
-/* Takes the copy.  0 or -ENOMEM; to be released either way. */
+/* Makes the copy.  Returns 0 or -ENOMEM; the caller must release the view in both cases. */
 int hist_view_take(struct hist_view *v, const struct tacho_hist *hist,
 		   const struct tacho_names *names);
 void hist_view_release(struct hist_view *v);
@@ -66,19 +65,19 @@ static inline uint32_t hist_view_mods(const struct tacho_hist_column *c)
 	return c->expr ? c->expr->mods : 0;
 }
 
-/* Less than 0, 0 or more: the order of one key of two.  Stacks have none. */
+/* Compares one key of two entries: less than 0, 0 or greater.  Stacks have no order. */
 int hist_view_compare_key(const void *a, const void *b,
 			  const struct tacho_hist_column *c);
 
-/* The function that addr lies in; false: not known. */
+/* Finds the function that contains addr; false: not known. */
 bool hist_view_symbol(const struct hist_view *v, uint64_t addr,
 		      struct tacho_symbol *sym);
 
-/* "name" or "name+0x10/0x20", " [module]"; "0x1234" when it is not known. */
+/* Appends "name" or "name+0x10/0x20", " [module]"; "0x1234" if the function is not known. */
 void hist_view_put_symbol(const struct hist_view *v, uint64_t addr, bool offset,
 			  struct tacho_buf *out);
 
-/* The name of a thread that a key with .execname has. */
+/* The thread name of a key with .execname. */
 const char *hist_view_comm(const struct hist_view *v, struct tacho_map_elt *e,
 			   const struct tacho_hist_column *c);
 
@@ -86,8 +85,8 @@ const char *hist_view_comm(const struct hist_view *v, struct tacho_map_elt *e,
 const char *hist_view_syscall(const struct hist_view *v, uint64_t nr);
 
 /*
- * What a bucket holds: from *low to *high.  A number that is in none is both.
- * .log2 puts into bucket n what is above 2^(n-1), up to 2^n.
+ * The values of a bucket: from *low to *high.  Without buckets both are the number itself.
+ * Bucket n of .log2 has the values above 2^(n-1), up to 2^n.
  */
 void hist_view_range(const struct tacho_hist_column *c, uint64_t word,
 		     uint64_t *low, uint64_t *high);
@@ -101,7 +100,7 @@ static inline void hist_view_put_number(uint64_t n, bool is_signed,
 		tacho_buf_put_u64(out, n);
 }
 
-/* One key of an entry as people read it: a name, a function, a range "1..2". */
+/* Appends one key of an entry in readable form: a name, a function, a range "1..2". */
 void hist_view_put_key(const struct hist_view *v, struct tacho_map_elt *e,
 		       const struct tacho_hist_column *c, struct tacho_buf *out);
 
@@ -109,13 +108,13 @@ void hist_view_put_key(const struct hist_view *v, struct tacho_map_elt *e,
 uint32_t hist_view_columns(const struct tacho_buf *text, bool ascii);
 
 /*
- * A text, cut or padded to `width` columns.  What must not go to a terminal
- * (and, with ascii, what is not ASCII) is a '?'.
+ * A text, cut or padded to `width` columns.  Characters that are unsafe for a terminal (and, with
+ * ascii, those that are not ASCII) are replaced by '?'.
  */
 void hist_view_put_cell(const struct tacho_buf *text, uint32_t width, bool ascii,
 			struct tacho_buf *out);
 
-/* Hundredths of a percent; UINT32_MAX: of nothing. */
+/* The share in hundredths of a percent; UINT32_MAX: total is 0 and val is not. */
 uint32_t hist_view_share(uint64_t val, uint64_t total);
 
 #endif

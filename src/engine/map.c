@@ -23,21 +23,21 @@ static bool geometry_valid(const struct tacho_map_geometry *g)
 	       g->nr_texts <= MAP_TEXTS_MAX && g->nr_cpus <= TACHO_MAP_CPUS_MAX;
 }
 
-/* What tacho_map_number() divides by. */
+/* Sets the divisor of tacho_map_number(). */
 static void divide_by(struct tacho_map *map, uint32_t size)
 {
 	uint32_t odd, inverse;
 
 	map->elt_shift = (uint32_t)__builtin_ctz(size);
 	odd = size >> map->elt_shift;
-	/* good for 3 bits, and each round doubles them: 6, 12, 24, 48 */
+	/* correct in 3 bits; each round doubles them: 6, 12, 24, 48 */
 	inverse = odd;
 	for (int i = 0; i < 4; i++)
 		inverse *= 2 - odd * inverse;
 	map->elt_inverse = inverse;
 }
 
-/* Computes the places in an element; its size. */
+/* Computes the layout of an element; returns its size. */
 static uint32_t lay_out_element(struct tacho_map *map,
 				const struct tacho_map_geometry *g)
 {
@@ -51,13 +51,13 @@ static uint32_t lay_out_element(struct tacho_map *map,
 	at += g->nr_vars * 8;
 	map->texts = at;
 	at += g->nr_texts * TACHO_MAP_TEXT;
-	/* small elements do not straddle cache lines */
+	/* small elements do not cross cache lines */
 	if (at <= 32)
 		at = TACHO_ALIGN_UP(at, 16);
 	return at <= 32 ? at : TACHO_ALIGN_UP(at, 64);
 }
 
-/* Computes all places, for a map at mem (NULL: not known); the bytes of it all. */
+/* Computes the whole layout for a map at mem (NULL: not known); returns the size in bytes. */
 static size_t lay_out(struct tacho_map *map, unsigned char *mem,
 		      const struct tacho_map_geometry *g)
 {
@@ -96,7 +96,7 @@ void tacho_map_init(void *mem, const struct tacho_map_geometry *g)
 	tacho_store_release(&head->magic, MAP_MAGIC);	/* [map-magic] */
 }
 
-/* Equal but for the number of copies, which is the maker's business. */
+/* Whether geometries are equal, except for the number of copies, which the creator chooses. */
 static bool geometry_fits(const struct tacho_map_geometry *g,
 			  const struct tacho_map_geometry *want)
 {
@@ -142,7 +142,7 @@ static struct tacho_map_elt *element(const struct tacho_map *map,
 		(map->elt + (size_t)number * map->elt_size);
 }
 
-/* The element that a slot's word names; NULL: none of this map. */
+/* The element that a slot's word names; NULL: not an element of this map. */
 static struct tacho_map_elt *slot_element(const struct tacho_map *map,
 					  uint64_t slot)
 {
@@ -162,7 +162,7 @@ static bool key_equal(const struct tacho_map *map, struct tacho_map_elt *e,
 	return true;
 }
 
-/* I2: an element of nobody's, as generation << 32 | number + 1; 0: none left. */
+/* I2: takes a free element, as generation << 32 | number + 1; 0: none left. */
 static uint64_t take_element(const struct tacho_map *map)
 {
 	struct tacho_map_head *head = map->head;
@@ -173,14 +173,14 @@ static uint64_t take_element(const struct tacho_map *map)
 		got = 0;
 	if (got && got >> 32 == next >> 32 && slot_element(map, got))
 		return got;
-	/* a full map's counter stays where it is */
+	/* the counter of a full map is not increased */
 	if ((uint32_t)next >= map->g.entries)
 		return 0;
 	next = tacho_add_seq_cst(&head->next, 1);	/* [generation] */
 	return (uint32_t)next < map->g.entries ? next + 1 : 0;
 }
 
-/* Of two writers of one key the loser gives its element back. */
+/* Of two writers of one key, the loser makes its element the spare one. */
 static void spare_element(const struct tacho_map *map, uint64_t taken)
 {
 	uint64_t none = 0;
@@ -188,7 +188,7 @@ static void spare_element(const struct tacho_map *map, uint64_t taken)
 	tacho_cas_acq_rel(&map->head->spare, &none, taken);
 }
 
-/* I3: nobody else knows the element. */
+/* I3: no other thread can reach the element yet. */
 static void write_key(const struct tacho_map *map, uint64_t taken,
 		      const uint64_t *key)
 {
@@ -202,7 +202,7 @@ static struct tacho_map_elt *dropped(const struct tacho_map *map)
 	return NULL;
 }
 
-/* I2 to I4 at an empty slot: the slot's word afterwards; 0: no room. */
+/* I2 to I4 at an empty slot; returns the slot's new word; 0: no room. */
 static uint64_t fill(const struct tacho_map *map, uint64_t *slot, uint32_t hash,
 		     const uint64_t *key, uint64_t *taken)
 {
@@ -243,7 +243,7 @@ struct tacho_map_elt *tacho_map_insert(const struct tacho_map *map,
 		e = word >> 32 == hash ? slot_element(map, word) : NULL;
 		if (!e || !key_equal(map, e, key))
 			continue;
-		/* a clear may have let both take one element */
+		/* after a clear both may have taken the same element */
 		if (taken && (uint32_t)taken != (uint32_t)word)
 			spare_element(map, taken);
 		return e;
@@ -310,7 +310,7 @@ bool tacho_map_var_take(const struct tacho_map *map, struct tacho_map_elt *e,
 
 	if (!(tacho_load_relaxed(set_word(map, e)) & bit))
 		return false;
-	/* [variable] of two threads that take it, one finds the bit */
+	/* [variable] if two threads take it, one finds the bit */
 	if (!(tacho_and_seq_cst(set_word(map, e), ~bit) & bit))
 		return false;
 	*value = tacho_load_relaxed(tacho_map_var(map, e, i));
@@ -323,7 +323,7 @@ struct tacho_map_elt *tacho_map_next(const struct tacho_map *map, uint32_t *pos)
 		uint64_t word = tacho_load_acquire(&map->slot[(*pos)++]);	/* [key] */
 		struct tacho_map_elt *e = slot_element(map, word);
 
-		/* not the element of a slot that outlived a clear */
+		/* skips the element of a slot that was filled across a clear */
 		if (e && key_hash(map, tacho_map_key(e)) == word >> 32)
 			return e;
 	}
@@ -344,7 +344,7 @@ static uint64_t cpus_counter(const struct tacho_map *map, uint32_t number,
 uint64_t tacho_map_counter(const struct tacho_map *map, struct tacho_map_elt *e,
 			   uint32_t i)
 {
-	/* the CPUs' words are no older than those that it was made of */
+	/* the CPUs' words are no older than those that it was computed from */
 	uint64_t shared = tacho_load_acquire(tacho_map_shared(map, e, i));	/* [cleared-sum] */
 
 	if (!map->g.nr_cpus)
@@ -364,9 +364,9 @@ uint64_t tacho_map_hits(const struct tacho_map *map)
 }
 
 /*
- * C1: nobody gets an element from here on.  Returns how many may not be zero: those
- * that this swap finds handed out, and older ones, which whoever slept through a
- * clear still writes to.
+ * C1: from here on no writer can take an element.  Returns how many elements may not be zero:
+ * those taken when this swap happens, and older ones, to which a writer that slept during a clear
+ * may still write.
  */
 static uint32_t close_map(const struct tacho_map *map, uint64_t generation)
 {
@@ -390,7 +390,7 @@ static void clear_element(const struct tacho_map *map, uint32_t number)
 	for (uint32_t at = 0; at < map->g.key_size; at += 8)
 		tacho_store_relaxed(tacho_map_word(e, at), 0);
 	for (uint32_t i = 0; i < map->counters / 8; i++)
-		/* after the words that it is made of */
+		/* after the words that it is computed from */
 		tacho_store_release(tacho_map_shared(map, e, i),	/* [cleared-sum] */
 				    0 - cpus_counter(map, number, i));
 	for (uint32_t at = map->set; at < map->elt_size; at += 8)

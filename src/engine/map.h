@@ -9,35 +9,34 @@
  *
  *	     | counters of CPU 0: [n] | of CPU 1: [n] | ... as many as nr_cpus says
  *
- *	The counters of an element are its hitcount and its sums, side by side.  It
- *	has a copy of them for each CPU and a shared one, its own; what a counter counted
- *	is the sum of all copies.  Those of one CPU begin a cache line, so two CPUs
- *	never write to the same one, and whoever looks for a key reads lines
- *	that hits do not write to.  With nr_cpus 0 (one thread, or too large a map: the
- *	maker chooses) there is the shared copy alone.
+ *	The counters of an element are its hitcount and its sums, next to each other.  An
+ *	element has one copy of its counters for each CPU, and a shared copy inside the
+ *	element; the value of a counter is the sum of all copies.  The counters of each CPU
+ *	begin at a cache line, so two CPUs never write to the same line, and a search for a key
+ *	reads lines that hits do not write to.  With nr_cpus 0 (the creator's choice, for one
+ *	thread or a large map) there is only the shared copy.
  *
- *	One piece of memory of fixed size and without pointers: it may be private,
- *	or a file that the processes of a session share and tools read while it is
- *	written.  n is a power of two; slots are searched linearly from the hash.
- *	At most half of the slots are ever in use, so searches are short; one that
- *	has seen TACHO_MAP_PROBES slots gives up, whatever the memory holds.
+ *	A map is one block of memory of fixed size and without pointers: private memory, or a
+ *	file that the processes of a session share and tools read while it is written.  n is a
+ *	power of two; slots are searched linearly from the hash. At most half of the slots are
+ *	ever in use, so searches are short; a search ends after TACHO_MAP_PROBES slots,
+ *	whatever the memory contains.
  *
  * 2. Inserting a key: no lock, and safe against a kill at any instruction
  *
- *	I1  slots are looked at from the hash on: an equal hash and an equal key
- *	    is the answer; an empty slot ends the search
+ *	I1  slots are compared from the hash on: an equal hash and an equal key is a match; an
+ *	    empty slot ends the search
  *	I2  an element is taken: the spare one by compare-and-swap with 0, else the next
- *	    number by fetch-and-add; none left: the hit is dropped and counted
- *	I3  the key is written into the element, which nobody else knows
- *	I4  the slot goes from 0 to (hash, number) by compare-and-swap, release.  Whoever
- *	    loses looks at the slot again: the same key, and the element becomes the
- *	    spare one (a second spare is forgotten until the next clear); another
- *	    key, and the search goes on with the element in hand
+ *	    number by fetch-and-add; if none is left, the hit is dropped and counted
+ *	I3  the key is written into the element, which no other thread can reach yet I4  the
+ *	slot goes from 0 to (hash, number) by compare-and-swap, release.  A writer that loses
+ *	    compares the slot again.  If it has the same key, the writer's element becomes the
+ *	    spare one (a second spare is unused until the next clear).  If it has another key,
+ *	    the search continues and keeps the element
  *
- *	A slot once filled never changes until the map is cleared; a key is
- *	never seen half written.  Whoever is killed between I2 and I4 costs
- *	one element.  Two writers may insert the same key only at the same slot, so a
- *	key has one element.
+ *	A slot once filled never changes until the map is cleared; no reader sees a
+ *	half-written key.  A kill between I2 and I4 costs one element.  Two writers may insert
+ *	the same key only at the same slot, so a key has one element.
  *
  * 3. Updating: each word by itself
  *
@@ -48,53 +47,50 @@
  *
  *	The commit is the addition itself: it is done or not done, wherever its thread is
  *	preempted, moved, signalled or killed, and exactly one of A2 and A3 happens.
- *	So a word of a CPU's copy has one writer at any time, needs no locked
- *	instruction (which took 6 ns, and let nothing overlap), and loses nothing.
- *	Nothing is tried twice: whoever is disturbed takes the shared word.  A kill between
- *	two counters of a hit leaves the first counted and the second not.
+ *	So a word of a CPU's copy has one writer at any time, needs no locked instruction
+ *	(which took 6 ns and prevented overlap), and loses nothing.  Nothing is repeated: a
+ *	writer whose sequence is aborted uses the shared word.  A kill between two counters of
+ *	a hit leaves the first counted and the second not.
  *
- *	All words count modulo 2^64, as one would.  In a map that one thread has for
- *	itself (`alone`) A3 is a plain addition.
+ *	All words count modulo 2^64, as a single word would.  In a map with only one thread
+ *	(`alone`) A3 is a plain addition.
  *
- *	A variable's value is stored and its bit in `set` set by an or, so that
- *	whoever sees the bit sees the value.  Text (saved strings) is copied without a
- *	lock: a reader may see it half written, never outside its room.
+ *	A variable's value is stored then its bit in `set` is set by an or, so that a thread
+ *	that sees the bit sees the value.  Text (saved strings) is copied without a lock: a
+ *	reader may see it half written, but never reads outside its room.
  *
- * 4. The kernel's total of hits counts what found or made an element to count in.
- *    Each such hit is in its element's hitcount already, so the head has no
- *    counter for it, and tacho_map_hits() adds them up: a hit touches no word that
- *    all writers share.  Look-ups of variables are no hits (checked against 6.12).
+ * 4. The kernel's total of hits counts the hits that found or created an element. Each such hit
+ *    is in its element's hitcount already, so the head has no counter for it, and
+ *    tacho_map_hits() adds them up: a hit touches no word that all writers share.  Look-ups of
+ *    variables are not hits (checked against 6.12).
  *
- * 5. Reading while it is written: slots in order, each element's words as they are; of
- *    a counter the shared word, then those of the CPUs.  Counters of one element
- *    need not belong to one moment, and a sum may mix moments of its copies; once
- *    the writers are quiet it is exact.
+ * 5. Reading while it is written: slots in order, each element's words as they are; for a counter
+ *    the shared word, then those of the CPUs.  Counters of one element may be from different
+ *    times, and so may the copies in one sum; while no writer is active the sum is exact.
  *
  * 6. Clearing
  *
- *	C1  the map gets a new generation and is full, so that nobody takes elements:
- *	    by one swap, which tells how many were taken
- *	C2  slots, then elements are zeroed, then drops.  Of an element's counters
- *	    only the shared word is written: it becomes the negative sum of those of
- *	    the CPUs
+ *	C1  one swap gives the map a new generation and makes it full, so that no writer takes
+ *	    elements; it returns how many were taken
+ *	C2  slots, then elements, then drops are zeroed.  Of an element's counters only the
+ *	    shared word is written: it becomes the negative sum of those of the CPUs
  *	C3  its elements are free again
  *
- *	Nobody but its CPU may write to a CPU's counter: an addition at the same time
- *	would write the old count back.  So they go on from where they are, whatever key
- *	has their element next, and the shared word makes the sum 0.  A reader that sees
- *	the new shared word sees CPUs' words no older than those it was made of.
+ *	Only a CPU itself may write to its counters: a concurrent addition would write the old
+ *	count back.  So they keep their values, whatever key uses their element next, and the
+ *	shared word makes the sum 0.  A reader that sees the new shared word sees CPUs' words
+ *	no older than those it was computed from.
  *
- *	Hits that run meanwhile may be lost or counted in the cleared map, for the
- *	key that has their element then; who wants none pauses the writers
- *	first.  Generations keep an element that was taken before a clear from being
- *	the spare one after it.  A slot that was filled by a writer who slept through a
- *	clear may have another key's element: it matches no key, and tacho_map_next()
- *	passes over it.  Whoever is killed between C1 and C3 leaves a full map; the next
- *	clear, which computes the shared words anew, repairs it.
+ *	Hits during a clear may be lost or counted in the cleared map, for the key that then
+ *	has their element; a caller that cannot accept this pauses the writers first.
+ *	Generations keep an element that was taken before a clear from becoming the spare one
+ *	after it.  A writer that sleeps during a clear may fill a slot with another key's
+ *	element: the slot matches no key, and tacho_map_next() skips it.  A kill between C1 and
+ *	C3 leaves a full map; the next clear computes the shared words again and so repairs it.
  *
- * A shared map is foreign input: geometry is copied and checked when a view is
- * made, every element number when it is used.  Whatever its bytes are, the calls
- * below stay inside it and come to an end.
+ * A shared map is untrusted input: the geometry is copied and checked when a view is created,
+ * every element number when it is used.  Whatever the map contains, the calls below stay inside
+ * it and terminate.
  */
 #ifndef TACHO_ENGINE_MAP_H
 #define TACHO_ENGINE_MAP_H
@@ -129,11 +125,11 @@ struct tacho_map_head {
 	uint32_t paused;	/* 1: hits do nothing */
 	uint32_t pad0;
 	uint64_t pad[3];
-	/* A line of its own: written when keys are new. */
-	uint64_t next;		/* generation << 32 | elements handed out */
+	/* A separate cache line: written for new keys. */
+	uint64_t next;		/* generation << 32 | elements taken */
 	uint64_t spare;		/* generation << 32 | element number + 1; or 0 */
 	uint64_t drops;		/* hits that found no room */
-	uint64_t high;		/* elements that were ever handed out before a clear */
+	uint64_t high;		/* elements that were ever taken before a clear */
 	uint64_t pad2[4];
 };
 
@@ -143,12 +139,12 @@ struct tacho_map {
 	uint64_t *slot;
 	unsigned char *elt;
 	unsigned char *cpus;		/* counters of CPU 0, then of CPU 1, ... */
-	uint64_t cpu_stride;		/* bytes of those of one CPU */
+	uint64_t cpu_stride;		/* bytes of the counters of one CPU */
 	struct tacho_map_geometry g;
 	uint32_t slot_mask;
 	uint32_t elt_size;
 	uint32_t elt_shift, elt_inverse;	/* see tacho_map_number() */
-	uint32_t counters;		/* bytes of an element's: hitcount and sums */
+	uint32_t counters;		/* bytes of the counters of an element: hitcount and sums */
 	uint32_t set, vars, texts;	/* offsets in an element */
 	bool alone;	/* one thread at a time uses the map; false at first */
 };
@@ -164,29 +160,28 @@ struct tacho_map_counters {
 	bool alone;
 };
 
-/* Bytes of a map, or 0 for a geometry out of bounds. */
+/* The size of a map in bytes, or 0 for a geometry out of bounds. */
 size_t tacho_map_bytes(const struct tacho_map_geometry *g);
 
 /* Makes an empty map in zeroed memory of that size, 64-aligned. */
 void tacho_map_init(void *mem, const struct tacho_map_geometry *g);
 
 /*
- * Views a map of size bytes.  0, or -EINVAL for what is no map, or not of the
- * geometry want (NULL: any) but for nr_cpus, which is whatever its maker chose.
+ * Creates a view of a map of size bytes.  Returns 0, or -EINVAL: not a map, or not of the
+ * geometry want (NULL: any). nr_cpus is not compared, because the map's creator chose it.
  */
 int tacho_map_view(struct tacho_map *map, void *mem, size_t size,
 		   const struct tacho_map_geometry *want);
 
 /*
- * The element of a key of g.key_size bytes, 8-aligned, made if need be; NULL
- * when there is no room (counted in drops).  Whoever gets one counts the hit:
- * tacho_map_at() and tacho_map_add().
+ * Finds or creates the element of a key of g.key_size bytes, 8-aligned; NULL: there is no room
+ * (counted in drops).  The caller then counts the hit with tacho_map_at() and tacho_map_add().
  * Context: any thread, any signal handler.
  */
 struct tacho_map_elt *tacho_map_insert(const struct tacho_map *map,
 				       const void *key);
 
-/* The element of a key, or NULL.  Changes nothing.  Any context. */
+/* Finds the element of a key, or NULL. Changes nothing.  Any context. */
 struct tacho_map_elt *tacho_map_find(const struct tacho_map *map,
 				     const void *key);
 
@@ -213,10 +208,10 @@ static inline uint64_t *tacho_map_shared(const struct tacho_map *map,
 }
 
 /*
- * Its number: the distance from the first element, divided by the size of one.  It
- * leaves no remainder, so it is a shift by the size's power of two and, modulo 2^32, a
- * multiplication by the inverse of what is left, which is odd.  (All elements together
- * are smaller than 4 GiB.)
+ * An element's number: its distance from the first element, divided by the size of one.  The
+ * division has no remainder, so it is a shift by the size's power of two and, modulo 2^32, a
+ * multiplication by the inverse of the odd factor.  (All elements together are smaller than 4
+ * GiB.)
  */
 static inline uint32_t tacho_map_number(const struct tacho_map *map,
 					const struct tacho_map_elt *e)
@@ -226,7 +221,7 @@ static inline uint32_t tacho_map_number(const struct tacho_map *map,
 	return (at >> map->elt_shift) * map->elt_inverse;
 }
 
-/* Where CPU cpu counts for element number. */
+/* The counters of an element, by number, on CPU cpu. */
 static inline uint64_t *tacho_map_of_cpu(const struct tacho_map *map,
 					 uint32_t cpu, uint32_t number)
 {
@@ -244,7 +239,7 @@ tacho_map_at_number(const struct tacho_map *map, struct tacho_map_elt *e,
 
 #ifdef TACHO_HAVE_RSEQ
 	if (map->g.nr_cpus) {
-		/* also where this thread has no sequences: its cpu is huge then */
+		/* also for a thread without sequences: its cpu is huge */
 		c.cpu = tacho_rseq_cpu(tacho_rseq_area());
 		if (tacho_likely(c.cpu < map->g.nr_cpus))
 			c.own = tacho_map_of_cpu(map, c.cpu, number);
@@ -256,7 +251,7 @@ tacho_map_at_number(const struct tacho_map *map, struct tacho_map_elt *e,
 	return c;
 }
 
-/* Where a hit of an element counts. Any context; to be used at once. */
+/* The counters for one hit of an element.  Any context; use the result immediately. */
 static inline struct tacho_map_counters tacho_map_at(const struct tacho_map *map,
 						     struct tacho_map_elt *e)
 {
@@ -280,7 +275,7 @@ tacho_map_add(const struct tacho_map_counters *c, uint32_t i, uint64_t value)
 		(void)tacho_add_relaxed(c->shared + i, value);
 }
 
-/* What counter i of an element has counted: the sum of all copies.  Any context. */
+/* The value of counter i of an element: the sum of all copies.  Any context. */
 uint64_t tacho_map_counter(const struct tacho_map *map, struct tacho_map_elt *e,
 			   uint32_t i);
 
@@ -311,7 +306,7 @@ static inline char *tacho_map_text(const struct tacho_map *map,
 	return (char *)(void *)e + map->texts + (size_t)i * TACHO_MAP_TEXT;
 }
 
-/* Variables: set, look, and look and unset in one step.  False: not set. */
+/* Variables: set, read, and read and unset in one step.  False: not set. */
 void tacho_map_var_set(const struct tacho_map *map, struct tacho_map_elt *e,
 		       uint32_t i, uint64_t value);
 void tacho_map_var_mark(const struct tacho_map *map, struct tacho_map_elt *e,
@@ -322,12 +317,12 @@ bool tacho_map_var_take(const struct tacho_map *map, struct tacho_map_elt *e,
 			uint32_t i, uint64_t *value);
 
 /*
- * Elements in slot order: *pos is 0 at first; NULL behind the last.  Not more than
- * 2 * entries, and not more than entries unless somebody meddled with the map.
+ * Elements in slot order: *pos is 0 at first; NULL after the last.  At most 2 * entries calls
+ * succeed, and at most entries unless the map is corrupt.
  */
 struct tacho_map_elt *tacho_map_next(const struct tacho_map *map, uint32_t *pos);
 
-/* Empties the map.  Whoever calls it keeps others from calling it at once. */
+/* Empties the map.  The caller must prevent concurrent calls. */
 void tacho_map_clear(const struct tacho_map *map);
 
 /* ---- the common case: a key that is one word ---- */
@@ -335,7 +330,7 @@ void tacho_map_clear(const struct tacho_map *map);
 #define TACHO_MAP_SEED	0x9e3779b97f4a7c15u
 #define TACHO_MAP_STEP	0xd6e8feb86659fd93u
 
-/* One word more into a hash: both halves of a product of 64 by 64 bits. */
+/* Adds one word to a hash: both halves of a product of 64 by 64 bits. */
 static inline uint64_t tacho_map_mix(uint64_t h, uint64_t word)
 {
 	__extension__ unsigned __int128 product =
@@ -350,8 +345,8 @@ static inline uint32_t tacho_map_hash_u64(uint64_t key)
 }
 
 /*
- * The element that the first slot of a key's search leads to, if it is the key's, which
- * it nearly always is; else NULL.  Then *number is its number.
+ * The element in the first slot of a key's search, if it has that key, as nearly always; *number
+ * is its number.  Otherwise NULL.
  */
 static TACHO_ALWAYS_INLINE struct tacho_map_elt *
 tacho_map_first_u64(const struct tacho_map *map, uint64_t key, uint32_t *number)
@@ -379,7 +374,7 @@ tacho_map_insert_u64(const struct tacho_map *map, uint64_t key)
 	return tacho_likely(e != NULL) ? e : tacho_map_insert(map, &key);
 }
 
-/* The same and tacho_map_at(); no room: shared is NULL. */
+/* The same followed by tacho_map_at(); no room: shared is NULL. */
 static TACHO_ALWAYS_INLINE struct tacho_map_counters
 tacho_map_insert_at_u64(const struct tacho_map *map, uint64_t key)
 {

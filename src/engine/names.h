@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.h - what a number means: the engine's questions to its host.
+ * names.h - names for numbers: callbacks of the engine's host.
  *
- * Every call may be NULL: the answer is "not known" then.  Calls with
- * (*) may be made while an event is being looked at, so inside a traced
- * program they are safe in any thread and any signal handler; the
- * others are made when text is compiled or printed.
+ * Every callback may be NULL, which means "not known".  The engine calls those with (*) while it
+ * processes an event, so inside a traced program they must be safe in any thread and any signal
+ * handler.  It calls the others only while it compiles or prints text.
  */
 #ifndef TACHO_ENGINE_NAMES_H
 #define TACHO_ENGINE_NAMES_H
@@ -21,32 +20,32 @@ struct tacho_symbol {
 	const char *name;	/* borrowed until the next call */
 	const char *module;	/* "ext4", or NULL */
 	uint64_t start;
-	uint64_t end;		/* first address behind it; start: not known */
+	uint64_t end;		/* first address after it; equal to start: not known */
 	/*
-	 * Of find_symbol(): not 0 where a function has other addresses in each
-	 * process; in_function() is asked for each event then.
+	 * From find_symbol(): not 0 if the function has a different address in each process;
+	 * in_function() is then called for each event.
 	 */
 	uint32_t function;
 };
 
 struct tacho_names {
-	void *arg;		/* handed to the calls */
+	void *arg;		/* passed to the callbacks */
 
-	/* The function that addr lies in. */
+	/* Finds the function that contains addr. */
 	bool (*symbol)(void *arg, uint64_t addr, struct tacho_symbol *sym);
 
-	/* The function called name, of this event's address space. */
+	/* Finds the function called name, in this event's address space. */
 	bool (*find_symbol)(void *arg, const char *name,
 			    struct tacho_symbol *sym);
 
 	/*
-	 * (*) Whether addr of an event lies in a function that find_symbol() gave
-	 * this number.
+	 * (*) Whether addr of an event is in the function to which find_symbol() gave this
+	 * number.
 	 */
 	bool (*in_function)(void *arg, const struct tacho_rec *rec, uint64_t addr,
 			    uint32_t function);
 
-	/* (*) The name of a thread: at most 15 bytes and a NUL to comm. */
+	/* (*) Copies the name of a thread to comm: at most 15 bytes and a NUL. */
 	bool (*comm)(void *arg, int32_t pid, char comm[16]);
 
 	/* The name of a system call without "sys_", or NULL. */
@@ -57,9 +56,9 @@ struct tacho_names {
 
 	/*
 	 * (*) Copies the string at addr of the thread's user memory, or of the
-	 * kernel's memory, up to its NUL or size bytes.  The number of bytes copied,
-	 * without the NUL; -1 when the memory cannot be read (or is not there any
-	 * more, as in a trace file).
+	 * kernel's memory, up to its NUL or size bytes.  Returns the number of bytes copied,
+	 * without the NUL; -1 if the memory cannot be read (or no longer exists, as for a trace
+	 * file).
 	 */
 	long (*user_string)(void *arg, int32_t pid, uint64_t addr, char *to,
 			    size_t size);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rec.h - one event as the engine sees it, and what it may ask about it.
+ * rec.h - one event as the engine sees it, and the list of the engine's headers.
  *
  * The engine is a pure library: (event type, record, program) -> decision, map
- * update, actions.  It is the same code inside a traced program, over the live
- * kernel stream and over a trace file; what differs is who fills in these two
- * structs.
+ * update, actions.  The same code runs inside a traced program, on the live kernel stream and on
+ * a trace file; only the code that fills in struct tacho_rec and struct tacho_names differs.
  *
- *	names.h		symbols, system calls, names of threads, user memory
+ *	names.h		symbols, system calls, thread names, user memory
  *	errlog.h	errors with a caret, as the kernel's error_log
  *	filter.h	"prio > 5 && comm ~ "*sh"": text -> program -> yes or no
  *	hist_spec.h	"hist:keys=pid:vals=...": text -> tree -> text
@@ -18,8 +17,7 @@
  *	trigger.h	"command[:count] [if filter]": text -> trigger
  *	engine.h	an instance: events, their filters and triggers
  *
- * Memory: compiling takes memory from a struct tacho_arena of the caller's;
- * running takes none.
+ * Memory: compiling allocates from the caller's struct tacho_arena; running allocates nothing.
  */
 #ifndef TACHO_ENGINE_REC_H
 #define TACHO_ENGINE_REC_H
@@ -28,7 +26,7 @@
 
 struct tacho_names;
 
-/* One hit.  Borrowed; valid for the call it is handed to. */
+/* One hit.  Borrowed; valid during the call that it is passed to. */
 struct tacho_rec {
 	const unsigned char *raw;	/* raw event: common fields, then fields */
 	uint32_t len;

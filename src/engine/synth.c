@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Definitions of synthetic events and the raw events made by them.  What is taken and what
- * is said about it is what kernel 6.12 does, see tests/golden/synth:
+ * Definitions of synthetic events, and their raw events.  The accepted texts and the messages are
+ * those of kernel 6.12, see tests/golden/synth:
  *
- * - a field is "type name" or "unsigned type name"; an array's brackets may be
- *   behind either; fields need no ';' between them;
+ * - a field is "type name" or "unsigned type name"; an array's brackets may follow either; fields
+ *   need no ';' between them;
  * - "char[0]" is a dynamic string, and every "long[...]" is a stack trace;
- * - an error's column is that of the first place where the word stands.
+ * - an error's column is that of the first occurrence of the word.
  */
 #include "engine/synth.h"
 
@@ -21,7 +21,7 @@
 #define DYNAMIC		"__data_loc "
 #define FORM		"Command must be of the form: <name> field[;field] ..."
 
-/* Types that are numbers, with what prints them. */
+/* Number types, with their print formats. */
 static const struct {
 	const char *name;
 	uint32_t size;
@@ -84,7 +84,7 @@ static bool is_word(struct word w, const char *s)
 	return w.len == strlen(s) && !memcmp(w.s, s, w.len);
 }
 
-/* Takes the next word off *rest; false when there is none. */
+/* Cuts the next word from *rest; false: there is none. */
 static bool take_word(struct word *rest, struct word *w)
 {
 	while (rest->len && is_blank(*rest->s)) {
@@ -99,7 +99,7 @@ static bool take_word(struct word *rest, struct word *w)
 	return w->len > 0;
 }
 
-/* Takes what is up to the next ';', and that too; false at the end. */
+/* Cuts the part up to and including the next ';' from *rest; false at the end. */
 static bool take_part(struct word *rest, struct word *part)
 {
 	const char *semi;
@@ -114,7 +114,7 @@ static bool take_part(struct word *rest, struct word *part)
 	return true;
 }
 
-/* The column of the first place where w stands, as the kernel points at it. */
+/* The column of the first occurrence of w, which the kernel points at. */
 static uint32_t column_of(const struct parser *p, struct word w)
 {
 	const char *at = memmem(p->start, p->len, w.s, w.len);
@@ -166,8 +166,8 @@ bool tacho_synth_name(const char *text, const char **name, size_t *len)
 }
 
 /*
- * The room of "char[N]", 0 for one of no given length, or -EINVAL.  Up to three
- * characters, octal and hexadecimal too.
+ * The room of "char[N]", 0 without a length, or -EINVAL. N has up to three characters and may be
+ * octal or hexadecimal.
  */
 static int string_room(const char *type)
 {
@@ -199,7 +199,7 @@ static int string_room(const char *type)
 	return room > TACHO_SYNTH_STRING_MAX ? -EINVAL : room;
 }
 
-/* Sets what follows from f->type.  False: there is no such type. */
+/* Sets the members that depend on f->type.  False: unknown type. */
 static bool field_size(struct tacho_synth_field *f)
 {
 	int room = 0;
@@ -224,13 +224,13 @@ static bool field_size(struct tacho_synth_field *f)
 	return true;
 }
 
-/* What a field takes of the fixed part. */
+/* The size of a field in the fixed part. */
 static uint32_t slot_size(const struct tacho_synth_field *f)
 {
 	return f->is_string && !f->is_dynamic ? TACHO_SYNTH_STRING_MAX : 8;
 }
 
-/* The words of one type, with the array behind the name, as one string. */
+/* Joins the words of a type, with the array that follows the name, into one string. */
 static char *join_type(struct tacho_arena *a, bool is_unsigned,
 		       struct word type, struct word array)
 {
@@ -362,7 +362,7 @@ static void write_print_fmt(const struct tacho_synth *synth,
 	tacho_buf_putc(out, '\n');
 }
 
-/* More bytes than the `format` text has. */
+/* An upper bound of the size of the `format` text. */
 static size_t format_room(const struct tacho_synth *synth)
 {
 	size_t room = sizeof(TACHO_COMMON_FIELDS) + 64;
@@ -378,7 +378,7 @@ static int make_type(struct parser *p)
 	struct tacho_synth *synth = p->synth;
 	size_t room = format_room(synth);
 	struct tacho_diag d = { .err = 0 };
-	/* full, it says so; it is not released */
+	/* a full buffer sets its error; the memory is the arena's */
 	struct tacho_buf out = {
 		.data = tacho_arena_alloc(p->arena, room), .room = room, .cap = room,
 	};
@@ -457,7 +457,7 @@ int tacho_synth_find(const struct tacho_synth *synth, const char *name)
 
 /* ---- raw events ---- */
 
-/* Bytes of v's text that go into room bytes, NUL included. */
+/* The part of v's text that fits in room bytes, NUL included. */
 static struct word text_value(const struct tacho_synth_value *v, uint32_t room)
 {
 	static const char none[] = "(null)";
@@ -487,10 +487,7 @@ static void put_number(unsigned char *to, uint32_t size, uint64_t v)
 	}
 }
 
-/*
- * Stack traces: whole words, and a zero behind the last where there is room for it,
- * so that readers find the end.
- */
+/* Stack traces: whole words, then a zero if there is room, so that readers find the end. */
 static uint32_t stack_bytes(const struct tacho_synth_value *v)
 {
 	uint32_t len = v->data ? v->len & ~7u : 0;
@@ -498,7 +495,7 @@ static uint32_t stack_bytes(const struct tacho_synth_value *v)
 	return len < TACHO_SYNTH_STRING_MAX ? len + 8 : TACHO_SYNTH_STRING_MAX;
 }
 
-/* Variable data at `at`; returns its length, or 0 when it does not fit. */
+/* Stores variable data at `at`; returns its length, or 0 if it does not fit. */
 static uint32_t put_dynamic(const struct tacho_synth_field *f,
 			    const struct tacho_synth_value *v,
 			    unsigned char *raw, uint32_t at, uint32_t size)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * synth.h - synthetic events: defined by text, made of values.
+ * synth.h - synthetic events: defined by text, generated from values.
  *
  *	wakeup_latency u64 lat; pid_t pid; char comm[16]; char filename[]
  *
@@ -8,7 +8,7 @@
  * synthetic_events file: name, then "type field" pairs separated by ';'.  Types:
  * s8 u8 s16 u16 s32 u32 s64 u64, char, int, unsigned int, long, unsigned long,
  * bool, pid_t, gfp_t, char[N] and char[] (a dynamic string), long[] (a stack
- * trace), each as the kernel's synth_field_size() knows them.
+ * trace), as in the kernel's synth_field_size().
  *
  * A synthetic event is an event like others: its type has the common fields, its
  * own fields in the order of the text (the kernel gives each scalar 8 bytes in
@@ -27,7 +27,7 @@
 #include "event/type.h"
 
 #define TACHO_SYNTH_FIELDS_MAX	64
-#define TACHO_SYNTH_STRING_MAX	256	/* room of a string of no given length */
+#define TACHO_SYNTH_STRING_MAX	256	/* room of a string without a given length */
 /* Bytes of the largest raw event: every field a dynamic string. */
 #define TACHO_SYNTH_RAW_MAX	\
 	(8 + TACHO_SYNTH_FIELDS_MAX * (8 + TACHO_SYNTH_STRING_MAX))
@@ -59,18 +59,17 @@ struct tacho_synth_value {
 };
 
 /*
- * The name that a definition, or a removal "!name", begins with; borrowed from text.
- * False: it is a definition without a first field ("Command must be of the form ...").
+ * Finds the name at the start of a definition or of a removal "!name"; borrowed from text.
+ * False: the text is a definition without a field ("Command must be of the form ...").
  */
 bool tacho_synth_name(const char *text, const char **name, size_t *len);
 
 /*
- * tacho_synth_parse - a definition.
+ * tacho_synth_parse - parse a definition.
  *
- * text as written to synthetic_events.  "!name" (a removal) is the caller's to
- * see first.  Returns NULL with e filled in; all memory is the arena's.  In an
- * arena of fixed memory (tacho_arena_init_mem()), which may be used in signal
- * handlers, the type has no print format.
+ * text as written to synthetic_events.  The caller handles removals ("!name") itself.  Returns
+ * NULL with e filled in; all memory is from the arena.  In an arena of fixed memory
+ * (tacho_arena_init_mem()), which may be used in signal handlers, the type has no print format.
  */
 struct tacho_synth *tacho_synth_parse(struct tacho_arena *a, const char *text,
 				      struct tacho_cmd_error *e);
@@ -81,9 +80,9 @@ void tacho_synth_print(const struct tacho_synth *synth, struct tacho_buf *out);
 /*
  * tacho_synth_raw - make a raw event.
  *
- * value has nr_fields entries.  Common fields are left 0 but common_pid.
- * raw has room for size bytes, 8-aligned.  Numbers are cut to their field's size;
- * text is cut to its field's room and ends with NUL; NULL text is "(null)".
+ * value has nr_fields entries.  Common fields other than common_pid are 0. raw has room for size
+ * bytes, 8-aligned.  Numbers are cut to their field's size; text is cut to its field's room and
+ * ends with NUL; NULL text is "(null)".
  *
  * Context: any thread, any signal handler.  Returns the event's length, or 0 when
  * size is too small.

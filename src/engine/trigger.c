@@ -55,7 +55,7 @@ static int keep(struct trigger_parser *ps, struct hist_slice slice,
 	return *s ? 0 : tacho_cmd_error(ps->e, -ENOMEM, 0, "No memory");
 }
 
-/* Cuts *rest behind its first word; at has the characters that end it. */
+/* Cuts the first word from *rest; `at` has the characters that end it. */
 static struct hist_slice cut_word(struct hist_slice *rest, const char *at)
 {
 	struct hist_slice word = *rest;
@@ -72,7 +72,7 @@ static struct hist_slice cut_word(struct hist_slice *rest, const char *at)
 	return word;
 }
 
-/* "if" and the filter, which begins behind one blank. */
+/* Parses "if" and the filter, which begins after one blank. */
 static int parse_filter(struct trigger_parser *ps, struct hist_slice rest)
 {
 	struct tacho_trigger_spec *spec = ps->spec;
@@ -90,7 +90,7 @@ static int parse_filter(struct trigger_parser *ps, struct hist_slice rest)
 	return keep(ps, rest, &spec->filter);
 }
 
-/* What is behind another ':' is not looked at. */
+/* Parses the count; text after another ':' is ignored. */
 static int parse_count(struct trigger_parser *ps, struct hist_slice rest)
 {
 	struct tacho_trigger_spec *spec = ps->spec;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trigger.h - trigger commands: text -> what to do.
+ * trigger.h - trigger commands: from text to a struct.
  *
  *	[!]command[:args][:count] [if filter]
  *
- * Documentation/trace/events.rst section 6; a blank may stand for the first ':'.  The commands:
+ * Documentation/trace/events.rst section 6; a blank may replace the first ':'.  The commands:
  *
  *	traceon traceoff snapshot stacktrace	[:count]
  *	enable_event disable_event		:system:event[:count]
  *	enable_hist disable_hist		:system:event[:count]
  *	hist					hist_spec.h
  *
- * What may be together on one event (checked by the instance, engine.h):
+ * What one event can have at the same time (checked by engine.h):
  *	one stacktrace, one snapshot, one traceon or traceoff; one enable_event or
  *	disable_event for each target event; any number of different hists
  *	(same keys, values and sort are "the same").
  *
- * Removal matches the command and its target; count and filter do not take part and
- * are not looked at.  For hist it matches the tree and, as the kernel has it, the
- * filter: "!hist:keys=pid" leaves "hist:keys=pid if prio > 3" where it is.
+ * Removal matches the command and its target; count and filter are ignored.  For hist it matches
+ * the tree and, as in the kernel, the filter: "!hist:keys=pid" does not remove "hist:keys=pid if
+ * prio > 3".
  */
 #ifndef TACHO_ENGINE_TRIGGER_H
 #define TACHO_ENGINE_TRIGGER_H
@@ -47,22 +47,21 @@ struct tacho_trigger_spec {
 	uint64_t count;			/* when counted */
 	const char *system, *event;	/* the target of enable_ and disable_ */
 	uint32_t target_column;
-	const char *filter;		/* behind "if", or NULL */
+	const char *filter;		/* after "if", or NULL */
 	uint32_t filter_column;
 	struct tacho_hist_spec hist;
 	/*
-	 * The whole command as the error log shows it, which is what columns count
-	 * in: for hist hist.text, for others what was given without white space
-	 * around it.  Set when parsing failed, too.
+	 * The whole command as the error log shows it; columns refer to it.  For hist it is
+	 * hist.text, for others the text without surrounding white space.  Also set if parsing
+	 * failed.
 	 */
 	const char *text;
 };
 
 /*
- * Parses one command.  All memory is the arena's.  Returns 0, or what e says:
- * -EINVAL, -ERANGE for a count, -ENOMEM, and for hist what
- * tacho_hist_spec_parse() returns, with the kernel's text and column.  The kernel has
- * no words for what is wrong with other commands.
+ * Parses one command.  All memory is from the arena.  Returns 0, or e->err: -EINVAL, -ERANGE for
+ * a count, -ENOMEM, and for hist the errors of tacho_hist_spec_parse(), with the kernel's text
+ * and column.  The kernel has no messages for errors in other commands.
  */
 int tacho_trigger_parse(struct tacho_trigger_spec *spec, struct tacho_arena *a,
 			const char *text, struct tacho_cmd_error *e);
@@ -72,8 +71,8 @@ const char *tacho_trigger_name(enum tacho_trigger_cmd cmd);
 
 /*
  * Appends a trigger as a `trigger` file shows it: "traceoff:count=3 if prio > 4",
- * "enable_event:kmem:kmalloc:unlimited", no newline.  left is the count that is left.
- * hist: see tacho_hist_spec_print().
+ * "enable_event:kmem:kmalloc:unlimited", no newline.  left is the remaining count. hist: see
+ * tacho_hist_spec_print().
  */
 void tacho_trigger_print(const struct tacho_trigger_spec *spec, uint64_t left,
 			 bool paused, struct tacho_buf *out);
