@@ -6,7 +6,7 @@
  *	||||+- migrate-disable depth
  *	|||+-- preempt-disable depth
  *	||+--- z Z NMI, h H hard interrupt (within a soft one), s soft interrupt
- *	|+---- n N p l b L B: which rescheduling is asked for
+ *	|+---- n N p l b L B: which rescheduling is requested
  *	+----- d D interrupts off, b D bottom halves off
  */
 #ifndef TACHO_EVENT_CONTEXT_H
@@ -18,7 +18,7 @@
 
 #define TACHO_CONTEXT_LETTERS	5
 
-/* Any flags but none; `to` has the room. */
+/* Writes the letters of any flags other than none; `to` must have room. */
 char *tacho_context_some(char *to, unsigned int flags, unsigned int count);
 
 /* Writes the five letters, no NUL.  Returns the end of them. */

@@ -81,7 +81,7 @@ static bool is_name_char(char c)
 	       (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The base words of C, as many as stand in one type name. */
+/* The base words of C, counted within one type name. */
 struct words {
 	bool is_unsigned, is_signed, is_char, is_short, is_int, is_bool;
 	bool is_void, is_enum, is_record, is_mask, is_float, is_double;

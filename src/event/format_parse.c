@@ -23,7 +23,7 @@ struct parser {
 	const char *text;
 	size_t len;
 	size_t pos;
-	struct tacho_field *fields;	/* room for as many as there can be */
+	struct tacho_field *fields;	/* room for the maximum number */
 	uint32_t nr;
 	bool fields_only;
 };
@@ -55,7 +55,7 @@ static struct slice trim(struct slice t)
 	return t;
 }
 
-/* Whether t begins with word; if so, takes it and the blanks behind it. */
+/* If t begins with word, removes the word and the following blanks; returns whether it does. */
 static bool take_word(struct slice *t, const char *word)
 {
 	size_t n = strlen(word);
@@ -79,7 +79,7 @@ static bool take_number(struct slice t, uint64_t max, uint64_t *v)
 	return true;
 }
 
-/* The next line, without its newline; false at the end of the text. */
+/* Cuts the next line, without its newline; false at the end of the text. */
 static bool next_line(struct parser *p, struct slice *line)
 {
 	const char *from = p->text + p->pos;
@@ -94,7 +94,7 @@ static bool next_line(struct parser *p, struct slice *line)
 	return true;
 }
 
-/* Takes the text up to `;`, which must be there. */
+/* Cuts the text up to `;`, which must exist. */
 static bool take_part(struct slice *rest, struct slice *part)
 {
 	const char *semi = rest->len ? memchr(rest->s, ';', rest->len) : NULL;
@@ -108,7 +108,7 @@ static bool take_part(struct slice *rest, struct slice *part)
 	return true;
 }
 
-/* What a declaration says, cut into slices. */
+/* A declaration, cut into slices. */
 struct decl {
 	struct slice type;
 	struct slice name;
@@ -116,7 +116,7 @@ struct decl {
 	uint64_t count;			/* of an ARRAY; 0 when not a number */
 };
 
-/* Takes "[16]" or "[2][3]" or "[NAME]" off the end of t. */
+/* Removes "[16]" or "[2][3]" or "[NAME]" from the end of t. */
 static bool take_brackets(struct slice *t, struct decl *d)
 {
 	uint64_t total = 1;
@@ -211,7 +211,7 @@ static enum tacho_field_kind kind_of(const struct decl *d, uint32_t size,
 		return TACHO_FIELD_FLEX;
 	if (t.is_record)
 		return TACHO_FIELD_OPAQUE;
-	if (!size && t.size)	/* older kernels left the brackets out */
+	if (!size && t.size)	/* older kernels omitted the brackets */
 		return TACHO_FIELD_FLEX;
 	if (d->kind == TACHO_FIELD_ARRAY)
 		return TACHO_FIELD_ARRAY;
@@ -233,7 +233,7 @@ static void field_classify(struct tacho_field *f, const struct decl *d,
 	loc = f->kind == TACHO_FIELD_DATA_LOC || f->kind == TACHO_FIELD_REL_LOC;
 	if (f->kind == TACHO_FIELD_ARRAY || f->kind == TACHO_FIELD_OPAQUE)
 		f->count = f->elem_size ? f->size / f->elem_size : 0;
-	/* old kernels did not write it; of variable data it means the elements */
+	/* old kernels did not write it; for variable data it applies to the elements */
 	if (is_signed >= 0 ? is_signed : t.is_signed)
 		f->flags |= TACHO_FIELD_SIGNED;
 	if (t.is_char && f->kind != TACHO_FIELD_SCALAR)
@@ -252,7 +252,7 @@ static void field_classify(struct tacho_field *f, const struct decl *d,
 		f->flags |= TACHO_FIELD_COMMON;
 }
 
-/* The parts behind the declaration: "offset:8; size:16; signed:0;". */
+/* The parts after the declaration: "offset:8; size:16; signed:0;". */
 static int numbers_parse(struct parser *p, struct slice rest,
 			 struct tacho_field *f, int *is_signed)
 {
@@ -295,7 +295,7 @@ static bool overlaps(const struct tacho_field *a, const struct tacho_field *b)
 	       b->offset < a->offset + a->size;
 }
 
-/* Nearly every format is in order of offset, and then one look is enough. */
+/* Nearly every format is in order of offset; then one comparison is enough. */
 static int overlap_check(const struct parser *p, const char *at,
 			 const struct tacho_field *f, uint32_t end)
 {
@@ -348,7 +348,7 @@ static int field_parse(struct parser *p, struct slice line, uint32_t *end)
 	return 0;
 }
 
-/* Everything behind "print fmt:" belongs to it, newlines as well. */
+/* Everything after "print fmt:" belongs to it, newlines as well. */
 static int print_fmt_parse(struct parser *p, const char *from,
 			   struct tacho_type *type)
 {
@@ -411,7 +411,7 @@ static int line_parse(struct parser *p, struct slice line,
 			  "neither a field nor a print format");
 }
 
-/* Counts, and the rule that a flexible array is the last thing. */
+/* Computes the counts, and checks that a flexible array is last. */
 static int fields_finish(struct parser *p, struct tacho_type *type)
 {
 	for (uint32_t i = 0; i < p->nr; i++) {
@@ -468,7 +468,7 @@ static struct tacho_type *type_new(struct tacho_arena *arena,
 	return type->system && (!name || type->name) ? type : NULL;
 }
 
-/* Room for fields: no more than there are lines. */
+/* Allocates fields: at most one per line. */
 static int fields_begin(struct parser *p)
 {
 	uint32_t lines = 1;

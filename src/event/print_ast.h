@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_ast.h - print formats as trees: what the parser gives the compiler.
+ * print_ast.h - print formats as trees: the parser's output, the compiler's input.
  *
  * Every expression has a class.  INT is a C integer with a size and a sign;
  * pointers are INT too, with the size of what they point to.  DATA is a
- * place in the raw event (an array field, variable data, &REC->x).  FLOAT is a
- * float or a double, which can be cast to the other and printed: there is no
- * arithmetic on it.  TEXT can only be
- * printed: a literal, a helper's output, or a ?: with one of those in it.
- * UNKNOWN is an integer that cannot be had from the event, such as a
- * variable of the kernel; it spoils whatever it is part of.
+ * place in the raw event (an array field, variable data, &REC->x).  FLOAT is a float or a double,
+ * which can be cast to the other and printed: arithmetic is not supported.  TEXT can only be
+ * printed: a literal, a helper's output, or a ?: that contains one.  UNKNOWN is an integer that
+ * the event does not contain, such as a variable of the kernel; an expression with an UNKNOWN
+ * part is UNKNOWN.
  *
- * Constants are folded as nodes are made, so that the depth of a tree is that
- * of its variable part.
+ * Constants are folded when nodes are created, so that the depth of a tree is that of its
+ * variable part.
  */
 #ifndef TACHO_EVENT_PRINT_AST_H
 #define TACHO_EVENT_PRINT_AST_H
 
 #include "event/type.h"
 
-/* Parentheses and operators inside one another; beyond it is refused. */
+/* Maximum nesting of parentheses and operators; deeper expressions are rejected. */
 #define TACHO_PRINT_DEPTH 64
 
 enum tacho_token_kind {
@@ -46,16 +45,16 @@ struct tacho_lex {
 	const char *text;
 	size_t len;
 	size_t pos;
-	struct tacho_token t;	/* the token looked at */
+	struct tacho_token t;	/* the current token */
 };
 
 void tacho_lex_init(struct tacho_lex *l, const char *text, size_t len);
-/* Goes on to the next token. */
+/* Moves to the next token. */
 void tacho_lex_next(struct tacho_lex *l);
 
 /*
- * The characters of a string token, escapes resolved, to out (room for
- * t->len); returns how many.
+ * Copies the characters of a string token, with escapes resolved, to out (room for t->len);
+ * returns their number.
  */
 size_t tacho_lex_unescape(const struct tacho_token *t, char *out);
 
@@ -92,7 +91,7 @@ enum tacho_node_kind {
 	NODE_HEXDUMP,	/* data a; args: type, row, group, length, ascii */
 };
 
-/* How operators are called in trees and in programs. */
+/* Operators in trees and in programs. */
 enum tacho_binop {
 	BINOP_ADD, BINOP_SUB, BINOP_MUL, BINOP_DIV_U, BINOP_DIV_S, BINOP_MOD_U,
 	BINOP_MOD_S, BINOP_AND, BINOP_OR, BINOP_XOR, BINOP_SHL, BINOP_SHR,
@@ -142,22 +141,22 @@ struct tacho_parse {
 };
 
 /*
- * One expression up to a ',' or the end; NULL with the diag filled in.
- * (An assignment or a comma operator is no expression here.)
+ * Parses one expression up to a ',' or the end; NULL with the diag filled in. (Assignments and
+ * comma operators are not supported.)
  */
 const struct tacho_node *tacho_parse_expr(struct tacho_parse *p);
 
-/* Adjacent string literals as one; false with the diag filled in. */
+/* Parses adjacent string literals as one; false with the diag filled in. */
 bool tacho_parse_string(struct tacho_parse *p, const char **s, uint32_t *len);
 
-/* Whether the token is op (as in tacho_token.op); taken if so. */
+/* If the token is op (as in tacho_token.op), moves past it and returns true. */
 bool tacho_parse_take(struct tacho_parse *p, unsigned int op);
 bool tacho_parse_expect(struct tacho_parse *p, unsigned int op);
 
-/* Records "what" at the token looked at; returns NULL. */
+/* Records the error `what` at the current token; returns NULL. */
 void *tacho_parse_error(struct tacho_parse *p, const char *what);
 
-/* print_call.c: name(...), the name taken and the token after '(' looked at. */
+/* print_call.c: parses name(...); the current token is the one after '('. */
 const struct tacho_node *tacho_parse_call(struct tacho_parse *p,
 					  const struct tacho_token *name);
 

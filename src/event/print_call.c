@@ -15,7 +15,7 @@ struct call {
 	uint32_t arg;
 };
 
-/* The field whose name is looked at; it is not taken. */
+/* The field named by the current token, which is not consumed. */
 static const struct tacho_field *named_field(struct tacho_parse *p)
 {
 	const struct tacho_token *t = &p->lex.t;
@@ -31,7 +31,7 @@ static const struct tacho_field *named_field(struct tacho_parse *p)
 	return tacho_parse_error(p, "no such field");
 }
 
-/* The variable field that __get_...(name) means. */
+/* The variable-size field that __get_...(name) means. */
 static const struct tacho_field *dynamic_field(struct tacho_parse *p)
 {
 	const struct tacho_field *f = named_field(p);
@@ -90,7 +90,10 @@ static const struct tacho_node *call_bitmask(struct tacho_parse *p,
 	return n;
 }
 
-/* The kernel's own stacks, of whatever machine, have addresses; other arrays must be of longs. */
+/*
+ * Whether a field holds addresses: the kernel's own stacks do, on every machine; other arrays
+ * must be of longs.
+ */
 static bool holds_addresses(const struct tacho_type *type,
 			    const struct tacho_field *f)
 {
@@ -122,7 +125,7 @@ static const struct tacho_node *call_stack(struct tacho_parse *p,
 	return n && n->a ? n : NULL;
 }
 
-/* An argument that must be a number; what is UNKNOWN passes. */
+/* Parses an argument that must be a number, or UNKNOWN. */
 static const struct tacho_node *number_arg(struct tacho_parse *p)
 {
 	const struct tacho_node *n = tacho_parse_expr(p);
@@ -142,8 +145,8 @@ static const struct tacho_node *data_arg(struct tacho_parse *p)
 }
 
 /*
- * One "{ value, "name" }".  *end: it was the table's end, a NULL name or {}.  A
- * value that is not known names nothing: the number is printed in its place.
+ * One "{ value, "name" }".  *end: it was the table's end, a NULL name or {}. An entry with an
+ * unknown value is ignored, so the number is printed instead.
  */
 static bool pair_parse(struct tacho_parse *p, struct tacho_pair ***tail,
 		       uint32_t *n, bool *end)
@@ -349,7 +352,7 @@ static const struct tacho_node *call_jiffies(struct tacho_parse *p,
 	return wrap(p, NODE_JIFFIES, a, 4, c->arg);
 }
 
-/* c->arg: bytes of the value that is turned around; 0: none */
+/* c->arg: bytes of the value to swap; 0: none */
 static const struct tacho_node *call_swap(struct tacho_parse *p,
 					  const struct call *c)
 {

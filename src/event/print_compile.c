@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * print_compile.c - how a print format becomes a program.
+ * print_compile.c - compiles a print format to a program.
  *
  *	print fmt: "dev %d,%d sector %llu %s", REC->dev >> 20, REC->dev & 0xfffff,
  *		   REC->sector, __print_flags(REC->rw, "|", {1, "READ"}, {2, "WRITE"})
@@ -10,19 +10,19 @@
  *	print_lex.c	text to tokens
  *	print_expr.c	each argument to a tree (print_ast.h); constants are folded and
  *			every node gets its class, size and sign as C says
- *	here		the format string is walked once; each conversion takes its arguments
- *			from the list, as printf does, and emits instructions (print_prog.h)
+ *	here		one pass over the format string; each conversion takes its arguments from
+ *			the list, as printf does, and emits instructions (print_prog.h)
  *	print_run.c	runs the program for each event
  *
- *	The trees are in scratch memory that is released at the end.  The program is copied to
- *	the caller's arena: code, pool (texts), specs, tables, entries, each in one piece.
+ *	The trees are in scratch memory that is released at the end.  The program is copied to the
+ *	caller's arena: code, pool (texts), specs, tables and entries, each as one array.
  *
  * 2. The machine, and how expressions use it
  *
  *	64 registers and one span (a run of bytes of the event).  gen_int(n, r) emits what
  *	leaves the value of tree n in register r and may use those above r.  So a binary
- *	operator is its left side in r, its right side in r + 1, and OP_BIN.  There is no
- *	register allocation beyond that: a tree deeper than the registers is refused.
+ *	operator is its left side in r, its right side in r + 1, and OP_BIN.  There is no other
+ *	register allocation: a tree deeper than the registers is rejected.
  *
  *	Registers have 64 bits, C's types often 32.  A value is always kept as its
  *	type would have it, sign- or zero-extended.  So after an operation that can leave
@@ -65,9 +65,9 @@
  * 5. What is checked when
  *
  *	Here: that there are as many arguments as conversions, of the right class, that registers
- *	and instructions suffice, that the value can be had from an event.  `need` grows to the
- *	end of the last byte at a fixed offset.  An error has the offset in print_fmt, and the
- *	event is then printed by its fields.
+ *	and instructions suffice, that the event contains the value.  `need` grows to the end of
+ *	the last byte at a fixed offset.  An error has the offset in print_fmt, and the event is
+ *	then printed by its fields.
  *	In a run: the event has `need` bytes, once; spans, when they are made.
  *
  *	The kernel prints stack traces and trace_printk()'s binary records by its own code, not
@@ -92,7 +92,7 @@ struct compiler {
 	const struct tacho_type *type;
 	uint32_t lit_from;	/* pool from here on is not in an OP_LIT yet */
 	uint32_t need;
-	size_t at;		/* the argument being worked on, in print_fmt */
+	size_t at;		/* the current argument, in print_fmt */
 	bool uses_hz;
 	bool failed;
 };
@@ -273,7 +273,7 @@ static void gen_binary(struct compiler *c, const struct tacho_node *n,
 		     .imm = n->b->value);
 	} else {
 		gen_int(c, n->b, r + 1);
-		/* C leaves longer shifts open; the machine counts modulo 32 */
+		/* longer shifts are undefined in C; the machine counts modulo 32 */
 		if (n->size == 4 && (op == BINOP_SHL || op == BINOP_SHR ||
 				     op == BINOP_SAR))
 			EMIT(c, .op = OP_BIN_IMM, .r = (uint8_t)(r + 1),
@@ -349,10 +349,7 @@ static void gen_unary(struct compiler *c, const struct tacho_node *n,
 		     .x = n->is_signed);
 }
 
-/*
- * The value of an INT or FLOAT node into register r; those above r are free
- * for it.
- */
+/* Computes the value of an INT or FLOAT node in register r; it may use the registers above r. */
 static void gen_int(struct compiler *c, const struct tacho_node *n,
 		    unsigned int r)
 {
@@ -482,7 +479,7 @@ static void gen_dump(struct compiler *c, const struct tacho_node *n)
 	EMIT(c, .op = OP_DUMP, .n = (uint16_t)n->text_len, .x = prefix);
 }
 
-/* Whatever can stand behind a %s, appended to the text. */
+/* Appends the argument of a %s to the text. */
 static void gen_text(struct compiler *c, const struct tacho_node *n)
 {
 	uint32_t no, end;
@@ -555,12 +552,12 @@ static void gen_text(struct compiler *c, const struct tacho_node *n)
 	EMIT(c, .op = OP_KSTR);
 }
 
-/* A conversion as it stands in the format string. */
+/* A conversion in the format string. */
 struct conv {
 	struct tacho_spec spec;
 	bool star_width, star_prec;
 	char letter;		/* d, u, x, o, f, e, g, a, c, s, p; '%' */
-	const char *ext;	/* letters behind %p */
+	const char *ext;	/* letters after %p */
 	size_t ext_len;
 };
 
@@ -570,7 +567,7 @@ struct args {
 	uint32_t nr, next;
 };
 
-/* The next argument; NULL, and failed, when there is none. */
+/* The next argument; without one NULL, and sets failed. */
 static const struct tacho_node *arg_next(struct compiler *c, struct args *a)
 {
 	if (a->next < a->nr) {
@@ -631,7 +628,7 @@ static void gen_spec(struct compiler *c, const struct conv *v,
 	}
 }
 
-/* A decimal straight from the fixed part, if n is that; the usual case. */
+/* Emits a decimal directly from the fixed part, if n is one; the usual case. */
 static bool gen_decimal_field(struct compiler *c, const struct conv *v,
 			      const struct tacho_node *n)
 {
@@ -661,7 +658,7 @@ static void gen_cut(struct compiler *c, const struct conv *v,
 		EMIT(c, .op = OP_CUT, .n = v->spec.size, .x = is_signed);
 }
 
-/* Whether %x with these flags is no more than digits filled up with zeros. */
+/* Whether %x with these flags is only digits padded with zeros. */
 static bool is_simple_hex(const struct conv *v)
 {
 	return v->spec.base == 16 && !v->star_width && !v->star_prec &&
@@ -764,7 +761,7 @@ static void gen_string(struct compiler *c, struct conv *v, struct args *args)
 	pad_end(c, v);
 }
 
-/* %*ph and %*pb: the width is how much to print. */
+/* %*ph and %*pb: the width is the amount to print. */
 static bool gen_bytes(struct compiler *c, const struct conv *v,
 		      struct args *args)
 {
@@ -798,15 +795,15 @@ static bool gen_bytes(struct compiler *c, const struct conv *v,
 	return true;
 }
 
-/* The value of a %p itself, %pS and the others that need no bytes. */
+/* %p, %pS and the other extensions that use the value only. */
 static void gen_address(struct compiler *c, const struct conv *v,
 			const struct tacho_node *n)
 {
 	char kind = v->ext_len ? v->ext[0] : 'p';
 
 	/*
-	 * The kernel's text for a pointer that it will not show: what it
-	 * prints is a hash of the address, so nothing is lost.
+	 * The kernel's text for a hidden pointer: the kernel prints a hash of the address, so no
+	 * information is lost.
 	 */
 	if (n->class != NODE_CLASS_INT) {
 		if (strchr("pxK", kind))
@@ -890,7 +887,7 @@ static const char *conv_size(const char *s, struct conv *v)
 	return s;
 }
 
-/* The letters behind %p that belong to it, by the kernel's rule. */
+/* The letters after %p that belong to it, by the kernel's rule. */
 static const char *conv_ext(const char *s, struct conv *v)
 {
 	static const char single[] = "xKSsFfBe";
@@ -907,7 +904,7 @@ static const char *conv_ext(const char *s, struct conv *v)
 	return s;
 }
 
-/* One conversion behind its '%'; the rest of the format, or NULL and failed. */
+/* Parses one conversion after its '%'; returns the rest of the format, or NULL and sets failed. */
 static const char *conv_parse(struct compiler *c, const char *s, struct conv *v)
 {
 	*v = (struct conv){ .spec = { .base = 10, .width = -1, .prec = -1 } };
@@ -964,7 +961,7 @@ static const char *conv_parse(struct compiler *c, const char *s, struct conv *v)
 		return s;
 	case 'p':
 		s = conv_ext(s, v);
-		/* a letter here would be an extension that is not known */
+		/* a letter here is an unknown extension */
 		if (v->ext_len || !((*s >= 'a' && *s <= 'z') ||
 				    (*s >= 'A' && *s <= 'Z')))
 			return s;
@@ -1004,8 +1001,8 @@ static void gen_format(struct compiler *c, const char *fmt, struct args *args)
 }
 
 /*
- * A stack trace's array is longer than its format says, or shorter; what the
- * kernel prints is made by code of its own.
+ * A stack trace's array may be longer or shorter than its format says; the kernel prints it with
+ * special code.
  */
 static bool gen_stack(struct compiler *c)
 {
@@ -1022,7 +1019,7 @@ static bool gen_stack(struct compiler *c)
 	return true;
 }
 
-/* A number as large as an address. */
+/* Whether a field is a number of an address's size. */
 static bool is_word(const struct tacho_field *f)
 {
 	return f && f->kind == TACHO_FIELD_SCALAR && (f->size == 4 || f->size == 8);
@@ -1035,8 +1032,8 @@ static void gen_word(struct compiler *c, const struct tacho_field *f, uint8_t r)
 }
 
 /*
- * trace_printk()'s format is in the kernel, its arguments are packed; what the
- * kernel prints of them is made by code of its own, too.
+ * trace_printk()'s format is in the kernel and its arguments are packed; the kernel prints them
+ * with special code, too.
  */
 static bool gen_packed(struct compiler *c)
 {
@@ -1148,7 +1145,7 @@ const struct tacho_print *tacho_print_compile(struct tacho_arena *arena,
 	}
 	if (!c.failed && !scratch.no_memory)
 		prog = finish(&c, arena);
-	/* no fault of the format, whatever was said of it */
+	/* not an error of the format, whatever was recorded */
 	if (scratch.no_memory || (!c.failed && !prog)) {
 		if (d)
 			d->err = 0;

@@ -48,7 +48,7 @@ static bool name_is(const struct tacho_token *t, const char *name)
 	       !memcmp(t->s, name, t->len);
 }
 
-/* The token behind the one looked at. */
+/* The token after the current one. */
 static struct tacho_token peek(const struct tacho_parse *p)
 {
 	struct tacho_lex ahead = p->lex;
@@ -93,9 +93,9 @@ static bool deeper(struct tacho_parse *p)
 }
 
 /*
- * The type name in "(type)" or "sizeof(type)", up to its ')', which is not
- * taken.  false and nothing moved when the tokens are no type.  A single unknown
- * name counts as one where `guess` allows.
+ * The type name in "(type)" or "sizeof(type)", up to its ')', which is not consumed.  False, and
+ * nothing is consumed: the tokens are not a type.  With `guess`, a single unknown name counts as
+ * a type.
  */
 static bool take_type(struct tacho_parse *p, const char **s, size_t *len,
 		      bool guess)
@@ -132,7 +132,7 @@ static bool take_type(struct tacho_parse *p, const char **s, size_t *len,
 	return false;
 }
 
-/* Whether a '(' name ')' in front of the token t can only have been a cast. */
+/* Whether a '(' name ')' before the token t can only have been a cast. */
 static bool starts_operand(const struct tacho_token *t)
 {
 	return t->kind == TOKEN_NAME || t->kind == TOKEN_NUMBER ||
@@ -200,8 +200,8 @@ static bool parse_local(struct tacho_parse *p)
 }
 
 /*
- * ({ int x = ...; ...; value; }), as the kernel's min() leaves it: each name
- * stands for its value's tree.
+ * ({ int x = ...; ...; value; }), as the kernel's min() expands: each name is replaced by its
+ * value's tree.
  */
 static const struct tacho_node *parse_block(struct tacho_parse *p)
 {
@@ -220,7 +220,7 @@ static const struct tacho_node *parse_block(struct tacho_parse *p)
 	return n;
 }
 
-/* Behind a '(' that is no cast. */
+/* After a '(' that does not begin a cast. */
 static const struct tacho_node *parse_paren(struct tacho_parse *p)
 {
 	const struct tacho_node *n;
@@ -265,8 +265,8 @@ static const struct tacho_node *parse_sizeof(struct tacho_parse *p)
 }
 
 /*
- * Constants that some kernels leave as names in their formats and whose
- * values have been the same in all of them.
+ * Constants that appear by name in the formats of some kernels, with the same value in all
+ * versions.
  */
 static const struct constant {
 	const char *name;
@@ -363,7 +363,7 @@ static const struct tacho_node *parse_postfix(struct tacho_parse *p)
 	return n;
 }
 
-/* "(type) operand"; *is_cast says whether it was one. */
+/* "(type) operand"; *is_cast: whether it was a cast. */
 static const struct tacho_node *parse_cast(struct tacho_parse *p, bool *is_cast)
 {
 	struct tacho_lex start = p->lex;

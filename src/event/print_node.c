@@ -6,7 +6,7 @@
 
 #include "event/ctype.h"
 
-/* Trees deeper than this are refused, for the sake of the recursion over them. */
+/* Deeper trees are rejected, because functions recurse over them. */
 #define NODE_DEPTH (TACHO_PRINT_DEPTH * 4)
 
 struct tacho_node *tacho_node_new(struct tacho_parse *p,
@@ -105,7 +105,7 @@ const struct tacho_node *tacho_node_field(struct tacho_parse *p,
 	return n;
 }
 
-/* a as an integer of this type, without a node where nothing changes. */
+/* Converts a to this integer type; adds no node if nothing changes. */
 const struct tacho_node *tacho_node_to(struct tacho_parse *p,
 				       const struct tacho_node *a, uint8_t size,
 				       bool is_signed)
@@ -146,7 +146,7 @@ static const struct tacho_node *data_as(struct tacho_parse *p,
 	return n;
 }
 
-/* a as a float or a double; the value is rounded, never read as other bits. */
+/* Converts a to a float or a double; rounds the value and never reinterprets its bits. */
 static const struct tacho_node *float_as(struct tacho_parse *p,
 					 const struct tacho_node *a,
 					 uint8_t size)
@@ -222,7 +222,7 @@ const struct tacho_node *tacho_node_cast(struct tacho_parse *p,
 	if (t.is_float)
 		return float_as(p, a, t.size);
 	if (!t.size) {
-		/* a type nobody knows: of integers, the value is most likely kept */
+		/* an unknown type: for integers, assume that the value is unchanged */
 		if (a->class == NODE_CLASS_INT ||
 		    a->class == NODE_CLASS_UNKNOWN)
 			return a;
@@ -233,7 +233,7 @@ const struct tacho_node *tacho_node_cast(struct tacho_parse *p,
 	return tacho_node_to(p, a, t.size, t.is_signed);
 }
 
-/* The integer promotions: what is smaller than int becomes int. */
+/* The integer promotions: types smaller than int become int. */
 static void promote(const struct tacho_node *a, uint8_t *size, bool *is_signed)
 {
 	*size = a->size < 4 ? 4 : a->size;
@@ -331,7 +331,7 @@ static const struct tacho_node *logical(struct tacho_parse *p, bool is_and,
 	b = tacho_node_unary(p, 'B', b);
 	if (!a || !b)
 		return NULL;
-	/* the side that is not looked at may be unknown */
+	/* the side that is not evaluated may be unknown */
 	if (a->kind == NODE_CONST)
 		return !!a->value == is_and ? b : a;
 	if (a->class == NODE_CLASS_UNKNOWN)
@@ -349,7 +349,7 @@ static const struct tacho_node *logical(struct tacho_parse *p, bool is_and,
 	return finish(p, n);
 }
 
-/* data + bytes, the offset's tree growing with it. */
+/* data + bytes: adds to the tree of the offset. */
 static const struct tacho_node *data_add(struct tacho_parse *p, unsigned int c,
 					 const struct tacho_node *a,
 					 const struct tacho_node *b)

@@ -9,10 +9,10 @@
 #include "event/print_text.h"
 #include "event/value.h"
 
-/* Arguments, and how far they are taken. */
+/* Arguments, and the position in them. */
 struct packed {
 	const unsigned char *base;
-	unsigned char *turned;	/* the same bytes: turn what is taken; or NULL */
+	unsigned char *turned;	/* the same bytes, writable: swap what is read; or NULL */
 	size_t at, len;
 	unsigned int long_size;
 };
@@ -22,14 +22,14 @@ struct conversion {
 	struct tacho_spec spec;
 	char letter;		/* '\0': the format ends inside it */
 	bool star_width, star_prec;
-	const char *ext;	/* behind a 'p' */
+	const char *ext;	/* after a 'p' */
 	size_t ext_len;
 };
 
 /* Its argument. */
 struct argument {
 	uint64_t number;
-	const char *text;	/* NULL: it is the number */
+	const char *text;	/* NULL: use the number */
 	size_t len;
 };
 
@@ -96,7 +96,7 @@ static bool is_alnum(char c)
 	       (c >= 'a' && c <= 'z');
 }
 
-/* `s` is behind the '%'.  Returns what follows the conversion. */
+/* `s` is after the '%'.  Returns what follows the conversion. */
 static const char *parse_conversion(const char *s, unsigned int long_size,
 				    struct conversion *c)
 {
@@ -154,7 +154,7 @@ static void take_text(struct packed *p, struct argument *a)
 	p->at += a->len < left ? a->len + 1 : left;
 }
 
-/* Whether what comes next is a text that %p made. */
+/* Whether the next argument is a text formatted by %p. */
 static bool is_text(const struct packed *p)
 {
 	const char *s = (const char *)p->base + p->at;
@@ -172,7 +172,7 @@ static bool is_text(const struct packed *p)
 	return true;
 }
 
-/* %pf and %pF were functions until Linux 5.5; %pfw is none. */
+/* %pf and %pF were functions until Linux 5.5; %pfw is not one. */
 static bool is_symbol(const struct conversion *c)
 {
 	char x = c->ext_len ? *c->ext : '\0';
@@ -283,7 +283,7 @@ static void put(struct conversion *c, const struct argument *a,
 		tacho_text_pad(out, &c->spec, from);
 		break;
 	case 'p':
-		if (a->text) {	/* brought to its width already */
+		if (a->text) {	/* already padded to its width */
 			tacho_buf_put(out, a->text, a->len);
 			break;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_prog.h - the program that a print format becomes.
+ * print_prog.h - the compiled form of a print format.
  *
  * A program is a flat array of 16-byte instructions; jumps only go forward, so
  * a run takes at most as many steps as there are instructions, and the work
@@ -9,13 +9,12 @@
  *	r[0..63]  integers, 64 bits, kept cut to their C type's size; or the bits
  *		  of a double
  *	span      a run of bytes inside the raw event, or absent (NULL)
- *	spec      the conversion being worked on, its '*'s filled in
+ *	spec the current conversion, with its '*'s filled in
  *	mark      where in the output that conversion began
  *
- * Fixed parts need no check while running: `need` is the end of the last
- * byte that any instruction reads at a fixed offset, and an event shorter
- * than that is not run at all but printed by its fields.  Offsets that come
- * out of the event (spans) are checked when they are made.
+ * Fixed parts need no check during a run: `need` is the end of the last byte that any instruction
+ * reads at a fixed offset, and a shorter event is printed by its fields instead.  Offsets from
+ * the event (spans) are checked when a span is computed.
  *
  * Below, F is the raw event's byte at offset x; imm an instruction's 64-bit
  * operand; n its 16-bit one; "text" the output.
@@ -27,13 +26,13 @@
 #include "event/type.h"
 
 #define TACHO_PRINT_REGS 64
-/* Longer programs are refused. */
+/* Longer programs are rejected. */
 #define TACHO_PRINT_CODE 65536
 
 enum tacho_print_op {
 /*	 name		   operands	what it does */
 	OP_END,		/*		the text is complete */
-	OP_JMP,		/* x		go to instruction x, which is further on */
+	OP_JMP,		/* x		go to instruction x, which is later */
 	OP_JZ,		/* r x		the same if r is 0 */
 
 	OP_SET,		/* r imm	r = imm */
@@ -48,15 +47,15 @@ enum tacho_print_op {
 	OP_BIN_IMM,	/* r n imm	r = r (op n) imm */
 	OP_UN,		/* r n		r = (op n) r, op an enum tacho_unop */
 	OP_CUT,		/* r n x	r cut to n bytes, sign-extended if x */
-	OP_SWAP,	/* r n		the low n bytes of r turned around */
+	OP_SWAP,	/* r n		the low n bytes of r in reverse order */
 	OP_JIFFIES,	/* r imm	r = r jiffies in 1/imm seconds */
 	OP_WIDEN,	/* r		r = the float whose bits r has, as a double */
 	OP_NARROW,	/* r		the double r rounded to what a float can hold */
 	OP_LEN,		/* r x		r = the length in the word at F */
 
 	OP_SPAN_FIX,	/* x imm	span = imm bytes from F on */
-	OP_SPAN_LOC,	/* x		span = what the __data_loc at F says */
-	OP_SPAN_REL,	/* x		span = what the __rel_loc at F says */
+	OP_SPAN_LOC,	/* x		span = the data that the __data_loc at F refers to */
+	OP_SPAN_REL,	/* x		span = the data that the __rel_loc at F refers to */
 	OP_SPAN_FLEX,	/* x		span = all from F on */
 	OP_SPAN_ADD,	/* r		span without its first r bytes */
 	OP_LDX,		/* r n x	r = n bytes of the span at r * n, signed if x;
@@ -89,11 +88,9 @@ enum tacho_print_op {
 					length, ascii in r.., prefix n bytes at x */
 	OP_EXT,		/* r n x imm	text += span as %p extension r, its letters
 					n bytes at x */
-	OP_STACK,	/* n		text += the return addresses of span, of n bytes, a
-					line each */
-	OP_PACKED,	/* r n		text += what the kernel's format string at address
-					r says of the arguments packed in span, longs
-					of n bytes */
+	OP_STACK,	/* n text += the return addresses of span, of n bytes, one per line */
+	OP_PACKED,	/* r n text += the arguments packed in span, formatted by the kernel's
+					format string at address r; longs of n bytes */
 
 	OP_SPEC,	/* x		spec = specs[x] */
 	OP_WIDTH,	/* r		spec.width = r, left if negative */
@@ -101,7 +98,7 @@ enum tacho_print_op {
 	OP_NUM,		/* r		text += r by spec */
 	OP_REAL,	/* r		text += the double r by spec */
 	OP_MARK,	/*		mark = here */
-	OP_PAD,		/*		text since mark brought to spec */
+	OP_PAD,		/* text since mark padded and cut by spec */
 };
 
 struct tacho_insn {

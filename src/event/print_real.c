@@ -11,8 +11,8 @@
 #define REAL_MAX (TACHO_WIDTH_MAX + 400)
 
 /*
- * What stands for the point in this program's locale, one '.' in its place.
- * Every other character that printf() makes of a number is one of these.
+ * Replaces the decimal point of this program's locale by '.'.  Every other character that
+ * printf() prints for a number is one of these.
  */
 static size_t point_fix(char *s, size_t n)
 {
@@ -99,7 +99,7 @@ void tacho_text_real(struct tacho_buf *out, const struct tacho_spec *s,
 		for (size_t i = head; i < n; i++)
 			if (text[i] >= 'a' && text[i] <= 'z')
 				text[i] = (char)(text[i] - 'a' + 'A');
-	/* zeros go behind the sign and the 0x */
+	/* zeros go after the sign and the 0x */
 	if (s->base == 'a' && isfinite(v))
 		head += 2;
 	pad = width > n ? width - n : 0;

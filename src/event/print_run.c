@@ -222,7 +222,7 @@ void tacho_print_symbol(const struct tacho_print_env *env, uint64_t addr,
 	}
 }
 
-/* As the kernel: an address that is none, or an error, is shown as it is. */
+/* As in the kernel, NULL and error values are printed unchanged. */
 void tacho_print_pointer(const struct tacho_print_env *env, uint64_t addr,
 			 struct tacho_buf *out)
 {
@@ -231,14 +231,14 @@ void tacho_print_pointer(const struct tacho_print_env *env, uint64_t addr,
 	tacho_buf_put_hex(out, addr, 16);
 }
 
-/* A symbol as it stands in a stack trace: its module is not named. */
+/* Appends a symbol as in a stack trace: without its module. */
 static void put_caller(struct run *run, uint64_t addr)
 {
 	const struct tacho_print_env *env = run->env;
 	const char *name = NULL;
 	uint64_t start;
 
-	/* what the kernel records in place of a trampoline that it made */
+	/* what the kernel records in place of its own trampoline */
 	if (addr == INT32_MAX) {
 		tacho_buf_puts(run->out, "[FTRACE TRAMPOLINE]");
 		return;
@@ -255,7 +255,7 @@ static void put_caller(struct run *run, uint64_t addr)
 	}
 }
 
-/* Return addresses down to the end of the span or what marks it, one a line. */
+/* Appends return addresses up to the end of the span or the end marker, one per line. */
 static void put_stack(struct run *run, uint32_t size)
 {
 	if (!run->span) {
@@ -289,7 +289,7 @@ static void put_kernel_string(struct run *run, uint64_t addr)
 		put_0x(run, addr);
 }
 
-/* Without the format, its address and the bytes. */
+/* Without the format, appends its address and the bytes. */
 static void put_packed(struct run *run, uint64_t fmt, unsigned int long_size)
 {
 	const char *s = NULL;
@@ -330,7 +330,7 @@ static void put_hexb(struct run *run, uint64_t n, char sep)
 		absent(run);
 		return;
 	}
-	/* a negative length is no bytes, as for the kernel */
+	/* a negative length means no bytes, as in the kernel */
 	if ((int64_t)n < 0)
 		n = 0;
 	tacho_text_hex(run->out, run->span,
@@ -419,8 +419,8 @@ static void set_width(struct tacho_spec *s, uint64_t v)
 }
 
 /*
- * The operations that are not worth the inner loop's registers, in three kinds: those that put
- * something into a register or the span, ...
+ * The rare operations, kept out of the inner loop for the sake of its registers, in three kinds:
+ * those that set a register or the span, ...
  */
 static TACHO_NOINLINE void slow_load(struct run *run, const struct tacho_insn *i)
 {
@@ -556,10 +556,9 @@ static TACHO_NOINLINE void slow_spec(struct run *run, const struct tacho_insn *i
 }
 
 /*
- * The inner loop keeps the output's position in `o` and its end in `end`, and
- * gives both back to the buffer (sync) around everything that appends by
- * itself.  WANT(n) makes sure of n bytes; it leaves the run when the buffer
- * is full, whose error says so.
+ * The inner loop keeps the output's position in `o` and its end in `end`, and stores both in the
+ * buffer (sync) around every call that appends.  WANT(n) makes room for n bytes; it ends the run
+ * if the buffer is full, which the buffer's error shows.
  */
 #define SYNC()	(out->len = (size_t)(o - out->data))
 #define LOAD()	(o = out->data + out->len, end = out->data + out->room)
@@ -570,7 +569,7 @@ static TACHO_NOINLINE void slow_spec(struct run *run, const struct tacho_insn *i
 		return; \
 	LOAD(); \
 } while (0)
-/* A number of at most n characters by fast(), by slow where room is short. */
+/* Appends a number of at most n characters by fast(), or by slow if room is short. */
 #define NUMBER(n, fast, slow_call) do { \
 	if (tacho_likely((size_t)(end - o) >= (n))) \
 		o = fast; \
@@ -588,7 +587,7 @@ static TACHO_NOINLINE void slow_spec(struct run *run, const struct tacho_insn *i
 	} \
 } while (0)
 
-/* A whole 16 bytes at a time where both sides have the room for it. */
+/* Copies 16 bytes at a time where both sides have room. */
 static inline void copy16(char *to, const void *from, size_t n)
 {
 	for (size_t i = 0; i < n; i += 16)
@@ -596,8 +595,8 @@ static inline void copy16(char *to, const void *from, size_t n)
 }
 
 /*
- * One function, although it is long: in pieces, i, o and end would be in memory instead of
- * registers, and most of the time that printing takes is spent here.
+ * One long function on purpose: if it were split, i, o and end would be in memory instead of
+ * registers, and printing spends most of its time here.
  */
 static void run_program(struct run *run)
 {
@@ -758,7 +757,7 @@ void tacho_print_run(const struct tacho_type *type, const void *raw, size_t len,
 	size_t from = out->len;
 
 	tacho_print_text(type, raw, len, env, out);
-	/* the newline is the line's, not the text's */
+	/* the newline belongs to the line, not to the text */
 	if (out->len > from && out->data[out->len - 1] == '\n')
 		out->len--;
 }

@@ -19,7 +19,7 @@ int32_t tacho_text_width(const char **s)
 static const char lower[] = "0123456789abcdef";
 static const char upper[] = "0123456789ABCDEF";
 
-/* Digits of v before `end`; returns how many, 0 for v == 0 too (none). */
+/* Writes the digits of v before `end`; returns how many; none for v == 0. */
 static size_t digits(char *end, uint64_t v, unsigned int base, bool up)
 {
 	const char *set = up ? upper : lower;
@@ -286,7 +286,7 @@ void tacho_text_hexdump(struct tacho_buf *out, const struct tacho_hexdump *h,
 		size_t part = n - i < h->row ? n - i : h->row;
 
 		tacho_buf_put(out, h->prefix, h->prefix_len);
-		/* the kernel's address of a row is of no use to anybody here */
+		/* the kernel's address of a row is useless here */
 		if (h->prefix_type == 1 || h->prefix_type == 2) {
 			tacho_buf_put_hex(out, i, h->prefix_type == 1 ? 16 : 8);
 			tacho_buf_put(out, ": ", 2);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * print_text.h - pieces of text in the forms of the kernel's vsnprintf().
+ * print_text.h - conversions of the kernel's vsnprintf().
  *
- * All take a length and never read past it.  Where the kernel differs from
- * C's printf, this is the kernel: "%#x" of 0 is "0x0", '0' pads in spite of a
- * precision, "%p" has 16 digits and no 0x.
+ * All functions take a length and never read past it.  Where the kernel differs from C's printf,
+ * they follow the kernel: "%#x" of 0 is "0x0", '0' pads in spite of a precision, "%p" has 16
+ * digits and no 0x.
  */
 #ifndef TACHO_EVENT_PRINT_TEXT_H
 #define TACHO_EVENT_PRINT_TEXT_H
@@ -15,7 +15,7 @@
 
 #include "base/buf.h"
 
-/* Widths and precisions beyond this are cut: the kernel's own line is 8 KiB. */
+/* Larger widths and precisions are reduced to this; a line of the kernel has at most 8 KiB. */
 #define TACHO_WIDTH_MAX 4096
 
 /*
@@ -48,23 +48,19 @@ void tacho_text_number(struct tacho_buf *out, const struct tacho_spec *s,
 		       uint64_t v);
 
 /*
- * A floating-point number by the conversion s->base, as C's printf() in the C
- * locale, whatever locale the program is in.
+ * A floating-point number by the conversion s->base, as C's printf() in the C locale, whatever
+ * the program's locale is.
  */
 void tacho_text_real(struct tacho_buf *out, const struct tacho_spec *s,
 		     double v);
 
 /*
- * v with 15 significant digits, or as many as it takes (17 at most) for it to
- * be v again when it is read: "0.1", "1e+300", "inf", "-nan".  Of a float, whose
- * size is 4, 6 digits and 9.
+ * v with the fewest significant digits, 15 to 17, that read back as v: "0.1", "1e+300", "inf",
+ * "-nan".  For a float, whose size is 4, 6 to 9 digits.
  */
 void tacho_text_shortest(struct tacho_buf *out, double v, uint32_t size);
 
-/*
- * Brings what was appended since `from` to the precision and width of s, as a
- * %s of it would have been.
- */
+/* Cuts and pads the text appended since `from` to the precision and width of s, as %s does. */
 void tacho_text_pad(struct tacho_buf *out, const struct tacho_spec *s,
 		    size_t from);
 
@@ -82,7 +78,7 @@ void tacho_text_bitmap_list(struct tacho_buf *out, const unsigned char *p,
 void tacho_text_array(struct tacho_buf *out, const unsigned char *p,
 		      size_t bytes, uint64_t el);
 
-/* Rows of a hex dump, as print_hex_dump() makes them. */
+/* Rows of a hex dump, as in print_hex_dump(). */
 struct tacho_hexdump {
 	const char *prefix;
 	size_t prefix_len;
@@ -96,8 +92,8 @@ void tacho_text_hexdump(struct tacho_buf *out, const struct tacho_hexdump *h,
 			const unsigned char *p, size_t n);
 
 /*
- * The %p extensions that look at bytes: "I4", "I6c", "ISpc", "M", "m", "U",
- * "ad", ...  ext has no more than 7 letters.
+ * The %p extensions that print bytes: "I4", "I6c", "ISpc", "M", "m", "U", "ad", ... ext has at
+ * most 7 letters.
  */
 enum tacho_ext {
 	TACHO_EXT_NONE,		/* not one of these */
@@ -111,7 +107,7 @@ enum tacho_ext {
 
 enum tacho_ext tacho_ext_find(const char *ext, size_t *taken);
 
-/* Appends it; "(absent)" where n bytes are too few. */
+/* Appends the text of an extension; "(absent)" if n bytes are too few. */
 void tacho_text_ext(struct tacho_buf *out, enum tacho_ext kind,
 		    const char *ext, size_t ext_len, const unsigned char *p,
 		    size_t n);

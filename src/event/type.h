@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * type.h - what an event looks like: its fields and its print format.
+ * type.h - event types: fields and print format.
  *
  * A struct tacho_type is made from text, the kernel's `format` file (see
  * Documentation/trace/events.rst, "Event formats"), whether the event comes from the kernel, from a
@@ -9,8 +9,8 @@
  *
  * A *raw event* is what a format describes: bytes whose first 8 are the common
  * fields (struct tacho_common).  Field offsets count from its first byte.
- * Raw events are foreign input: every accessor takes the length of
- * the raw event and answers "absent" rather than read beyond it.
+ * Raw events are untrusted input: every accessor takes the length of the raw event and reports a
+ * field after its end as absent.
  */
 #ifndef TACHO_EVENT_TYPE_H
 #define TACHO_EVENT_TYPE_H
@@ -23,7 +23,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 
-/* How the format of a type begins that is made here: struct tacho_common. */
+/* The beginning of the format of generated types: struct tacho_common. */
 #define TACHO_COMMON_FIELDS							\
 	"format:\n"								\
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"	\
@@ -59,7 +59,7 @@ struct tacho_field {
 	uint32_t offset;
 	uint32_t size;		/* bytes in the fixed part */
 	uint32_t elem_size;	/* 1, 2, 4, 8 for numbers; else bytes of one element */
-	uint32_t count;		/* elements of an ARRAY; 0 when not known beforehand */
+	uint32_t count;		/* elements of an ARRAY; 0: not known in advance */
 	uint32_t index;		/* in tacho_type.fields */
 };
 
@@ -82,14 +82,12 @@ struct tacho_type {
  * tacho_type_parse - make a type from a `format` text.
  *
  * text holds len bytes: "name: x", "ID: n", "format:", fields, "print fmt: ..."
- * in the kernel's layout.  With name != NULL the caller's name and id are the
- * type's, and the text may lack both or say something else.  system and name are
- * copied.  All memory comes from the arena and lives as long as it.  The
- * print format is compiled; one that does not compile is kept as text and is
- * not an error: type->print is NULL then, and tacho_print_compile() says why.
+ * in the kernel's layout.  With name != NULL the type gets the caller's name and id; those in the
+ * text are ignored and may be missing. system and name are copied.  All memory comes from the
+ * arena and has its lifetime.  The print format is compiled; one that does not compile is kept as
+ * text and is not an error: type->print is NULL then, and tacho_print_compile() says why.
  *
- * At most 1,024 fields.  Offsets and sizes that overlap or exceed TACHO_RAW_MAX
- * are refused.
+ * At most 1,024 fields.  Fields that overlap or exceed TACHO_RAW_MAX are an error.
  *
  * Returns the type, or NULL with d filled in (offset is the byte in text):
  * -EINVAL for text that is not a format, -ENOMEM (and arena->no_memory is set).
@@ -100,8 +98,7 @@ struct tacho_type *tacho_type_parse(struct tacho_arena *arena,
 				    struct tacho_diag *d);
 
 /*
- * tacho_type_parse_fields - the same without the print format, which is neither
- * kept nor compiled.
+ * tacho_type_parse_fields - as tacho_type_parse(), but ignore the print format.
  *
  * Takes memory from the arena only; with d NULL it may run in a signal handler.
  */
@@ -111,10 +108,10 @@ struct tacho_type *tacho_type_parse_fields(struct tacho_arena *arena,
 					   size_t len, struct tacho_diag *d);
 
 /*
- * tacho_type_write - the `format` text of a type.
+ * tacho_type_write - append the `format` text of a type.
  *
- * Appends what the kernel prints for it, "name:" and "ID:" lines included
- * when with_head.  Parsing the result gives an equal type (a test's fixpoint).
+ * The text is as the kernel's; with_head: it includes the lines "name:" and "ID:".  Parsing the
+ * result gives an equal type (a test's fixpoint).
  */
 void tacho_type_write(const struct tacho_type *type, bool with_head,
 		      struct tacho_buf *out);
@@ -127,8 +124,8 @@ const struct tacho_field *tacho_type_field(const struct tacho_type *type,
  * tacho_field_data - the bytes of a field in one raw event.
  *
  * Follows __data_loc and __rel_loc.  Returns a pointer into raw and sets *size,
- * or NULL when any byte of it lies outside the len bytes at raw.  A string's
- * bytes may or may not include its NUL.
+ * or NULL if any byte of the field is outside the len bytes at raw.  A string's bytes may or may
+ * not include its NUL.
  */
 const void *tacho_field_data(const struct tacho_field *f, const void *raw,
 			     size_t len, size_t *size);
@@ -143,18 +140,17 @@ bool tacho_field_int(const struct tacho_field *f, const void *raw, size_t len,
 
 /*
  * tacho_field_double - the value of a SCALAR field of type float or double.
- * Returns false when it is absent or anything else.
+ * Returns false if it is absent or of another type.
  */
 bool tacho_field_double(const struct tacho_field *f, const void *raw,
 			size_t len, double *value);
 
 /*
  * tacho_field_print - a field's value as text, without knowledge of the print
- * format: decimal integers, floating-point numbers with the digits it takes to
- * read the same value back, pointers in hex with 0x, strings as they are (control
- * characters escaped), bitmasks as the kernel's "00000000,0000000f", other
- * arrays as "{1,2,3}", opaque bytes in hex, "(absent)" where the raw event is
- * too short.
+ * format: decimal integers, floating-point numbers with enough digits to read the same value
+ * back, pointers in hex with 0x, strings unchanged (control characters escaped), bitmasks as the
+ * kernel's "00000000,0000000f", other arrays as "{1,2,3}", opaque bytes in hex, "(absent)" where
+ * the raw event is too short.
  */
 void tacho_field_print(const struct tacho_field *f, const void *raw, size_t len,
 		       struct tacho_buf *out);

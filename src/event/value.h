@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 
-/* The integer of size bytes at p, extended to 64 bits; 0 for odd sizes. */
+/* The integer of size bytes at p, extended to 64 bits; 0 for other sizes than 1, 2, 4 and 8. */
 static inline uint64_t tacho_value_load(const void *p, uint32_t size,
 					bool is_signed)
 {
@@ -37,7 +37,7 @@ static inline uint64_t tacho_value_load(const void *p, uint32_t size,
 	}
 }
 
-/* The floating-point number whose bits v holds, in its low 4 bytes or all 8. */
+/* The floating-point number with the bits in v, in its low 4 bytes or all 8. */
 static inline double tacho_value_bits(uint64_t v, uint32_t size)
 {
 	uint32_t half = (uint32_t)v;
@@ -60,7 +60,7 @@ static inline double tacho_value_real(const void *p, uint32_t size)
 /*
  * The variable data that the word at offset `at` describes: offset in the
  * low 16 bits (from the raw event's start, or from the word's end when
- * relative), length in the high 16.  NULL when any of it is outside.
+ * relative), length in the high 16.  NULL if any byte is outside the event.
  */
 static inline const unsigned char *tacho_value_loc(const void *raw, size_t len,
 						   uint32_t at, bool relative,

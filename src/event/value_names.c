@@ -34,8 +34,8 @@ static uint64_t low_bytes(uint32_t n)
 }
 
 /*
- * Whether the table instruction `at` is given the field, and which of its bits.  What it is
- * given was computed just before: a load, then casts and masks.
+ * Whether the operand of the table instruction `at` is the field, and which of its bits.  The
+ * instructions before it computed the operand: a load, then casts and masks.
  */
 static bool is_given(const struct tacho_print *p, uint32_t at, const struct tacho_field *f,
 		     uint64_t *mask)

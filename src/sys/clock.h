@@ -50,8 +50,8 @@ static TACHO_ALWAYS_INLINE uint64_t tacho_clock_read(uint32_t clock)
 }
 
 /*
- * The same, but not read before a load that precedes it has its value: for
- * whoever took a lock that another CPU may just have left.
+ * The same, but ordered after preceding loads: for a caller that took a lock which another CPU
+ * may just have released.
  */
 static inline uint64_t tacho_clock_read_ordered(uint32_t clock)
 {
@@ -79,8 +79,8 @@ int tacho_clock_by_name(const char *name, enum tacho_clock *clock);
 uint64_t tacho_clock_freq(enum tacho_clock clock);
 
 /*
- * Reads the clock and CLOCK_REALTIME as one moment (the best of several
- * attempts, usually within 100 ns).
+ * Reads the clock and CLOCK_REALTIME together (the best of several attempts, usually within 100
+ * ns).
  */
 struct tacho_clock_pair tacho_clock_pair(enum tacho_clock clock);
 

@@ -54,10 +54,7 @@ unsigned int tacho_cpu_count(void)
 	return n < 1 ? 1 : (unsigned int)n;
 }
 
-/*
- * By the kernel's list, "0-3,8": a CPU that is possible but not present has no
- * directory of its own to ask.
- */
+/* Uses the kernel's list, "0-3,8": a CPU that is possible but not present has no directory. */
 bool tacho_cpu_online(unsigned int cpu)
 {
 	char text[4096];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cpu.h - which CPUs there are, and being on one of them. */
+/* cpu.h - which CPUs exist, and running on one of them. */
 #ifndef TACHO_SYS_CPU_H
 #define TACHO_SYS_CPU_H
 
@@ -15,13 +15,13 @@ unsigned int tacho_cpu_possible(void);
 /* CPUs that are online now; at least 1. */
 unsigned int tacho_cpu_count(void);
 
-/* Whether a CPU is online now.  True when that cannot be told. */
+/* Whether a CPU is online now.  True if that cannot be determined. */
 bool tacho_cpu_online(unsigned int cpu);
 
 /*
- * Moves the calling thread to one CPU and returns once it runs there, so
- * that whatever ran there before has been preempted.  `saved` receives the
- * affinity to give to tacho_cpu_leave() afterwards; it is opaque.
+ * Moves the calling thread to one CPU and returns once it runs there, so that any thread that ran
+ * there before has been preempted.  `saved` receives the old affinity for tacho_cpu_leave(); it
+ * is opaque.
  * Returns 0, -EINVAL when the CPU is offline or not allowed to this thread,
  * or another negative errno.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* futex.h - wait for a word in shared memory to change, and wake who waits. */
+/* futex.h - wait for a word in shared memory to change, and wake waiting threads. */
 #ifndef TACHO_SYS_FUTEX_H
 #define TACHO_SYS_FUTEX_H
 
@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /*
- * Sleeps until *word is no longer `seen`, somebody wakes us, a signal comes or
- * `ns` have passed.  Returns 0, -EAGAIN (changed before), -EINTR, -ETIMEDOUT.
+ * Sleeps until *word is no longer `seen`, a wake, a signal, or `ns` nanoseconds have passed.
+ * Returns 0, -EAGAIN (changed before), -EINTR, -ETIMEDOUT.
  */
 static inline int tacho_futex_wait(uint32_t *word, uint32_t seen, uint64_t ns)
 {
@@ -27,7 +27,7 @@ static inline int tacho_futex_wait(uint32_t *word, uint32_t seen, uint64_t ns)
 	return 0;
 }
 
-/* Wakes all who wait.  Preserves errno; any context. */
+/* Wakes all waiting threads.  Preserves errno; any context. */
 static inline void tacho_futex_wake(uint32_t *word)
 {
 	int saved = errno;

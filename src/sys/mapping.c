@@ -12,7 +12,7 @@
 #define MADV_POPULATE_WRITE	23
 #endif
 
-/* Ends a call: errno as it was, the result as -errno. */
+/* Ends a call: restores errno, returns the result as -errno. */
 static int done(int saved, int err)
 {
 	errno = saved;
@@ -55,7 +55,7 @@ int tacho_shm_allocate(int fd, uint64_t offset, uint64_t len)
 	int saved = errno;
 	int tries = 100;
 
-	/* a signal may interrupt a long allocation: what is done stays done */
+	/* a signal may interrupt a long allocation: allocated blocks stay allocated */
 	while (fallocate(fd, 0, (off_t)offset, (off_t)len) < 0) {
 		if (errno != EINTR || !--tries)
 			return done(saved, -errno);
@@ -137,7 +137,7 @@ void tacho_shm_undumped(void *map, uint64_t offset, uint64_t size)
 {
 	int saved = errno;
 
-	/* a kernel that cannot dumps it: that is all */
+	/* without kernel support the range is only dumped */
 	(void)madvise((char *)map + offset, size - offset, MADV_DONTDUMP);
 	errno = saved;
 }

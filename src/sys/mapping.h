@@ -2,9 +2,9 @@
 /*
  * mapping.h - files that are mapped by several processes.
  *
- * Blocks are allocated before they are touched, so that a full file system
- * is an error here and never a SIGBUS there.  All calls may run in a traced
- * program's signal handler: they make system calls only and preserve errno.
+ * Blocks are allocated before they are accessed, so that a full file system is an error of the
+ * call and never a SIGBUS later.  All calls may run in a traced program's signal handler: they
+ * make system calls only and preserve errno.
  */
 #ifndef TACHO_SYS_MAPPING_H
 #define TACHO_SYS_MAPPING_H
@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 /*
- * Whether a file may end at byte `end` by RLIMIT_FSIZE.  Asked before a file is made
- * longer, as the kernel answers a limit with SIGXFSZ, which kills.
+ * Whether a file may end at byte `end` by RLIMIT_FSIZE.  Call it before a file is extended,
+ * because the kernel enforces the limit with SIGXFSZ, which kills the process.
  */
 bool tacho_shm_may_grow(uint64_t end);
 
@@ -47,14 +47,14 @@ int tacho_shm_map(int fd, uint64_t size, bool writable, bool populate,
 		  void **map);
 
 /*
- * Puts private zero pages in the place of a mapping: whoever still holds a
- * pointer into it reads and writes harmless memory, and the file is let go.
+ * Replaces a mapping by private zero pages: a thread that still has a pointer into it accesses
+ * harmless memory, and the file is released.
  */
 void tacho_shm_retire(void *map, uint64_t size);
 
 /*
- * Leaves [offset, size) of a mapping, a page's multiple, out of core dumps.  A dump reads every
- * page of a shared mapping, and so would fill the holes of a sparse file.
+ * Excludes [offset, size) of a mapping, a multiple of the page size, from core dumps.  A dump
+ * reads every page of a shared mapping, and so would fill the holes of a sparse file.
  */
 void tacho_shm_undumped(void *map, uint64_t offset, uint64_t size);
 

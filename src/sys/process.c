@@ -18,7 +18,7 @@ struct stat_line {
 	char text[1024];
 };
 
-/* Returns 0, -ESRCH when there is no such process, or what reading said. */
+/* Returns 0, -ESRCH: no such process, or the error of reading. */
 static int read_stat(int32_t pid, struct stat_line *line)
 {
 	char path[32];
@@ -36,7 +36,7 @@ static int read_stat(int32_t pid, struct stat_line *line)
 	return err;
 }
 
-/* Field nr, 3 and up; NULL when the line has not so many. */
+/* Field nr, 3 and up; NULL if the line has fewer. */
 static const char *field(const struct stat_line *line, int nr)
 {
 	/* the command may contain anything: fields count from its last ')' */
@@ -54,7 +54,7 @@ static uint64_t number(const struct stat_line *line, int nr)
 	return s ? strtoull(s, NULL, 10) : 0;
 }
 
-/* Its last thread has ended; the entry stays until the parent has waited. */
+/* Whether its last thread has ended; the entry remains until the parent has waited. */
 static bool has_ended(const struct stat_line *line)
 {
 	const char *state = field(line, STATE);
@@ -100,7 +100,7 @@ bool tacho_process_runs(int32_t pid)
 	int saved = errno;
 	bool runs = !kill(pid, 0) || errno != ESRCH;
 
-	/* without /proc, and where it hides others' processes, that is all there is */
+	/* without /proc, or if it hides other users' processes, this is the only source */
 	if (runs && !read_stat(pid, &line))
 		runs = !has_ended(&line);
 	errno = saved;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sequence.h - restartable sequences: "do these stores, but only if no other thread
- * ran on this CPU in between".
+ * sequence.h - restartable sequences: "do these stores, but only if no other thread ran on this
+ * CPU in between".
  *
  * The C library (glibc >= 2.35) registers each thread with the kernel; where it
  * has not (old library or kernel, Valgrind, another architecture),
  * tacho_rseq_self() is NULL and the caller uses a lock.
  *
- * Three sequences, named by their pseudo-code.  All return 0 when the last
- * store was done, and -1 when nothing of it was: the thread was
- * preempted, migrated or signalled, is on another CPU, or the word was not
- * as expected.  Stores before the last may have been done any number of times.
+ * Three sequences, named by their pseudo-code.  All return 0 when the last store was done, and -1
+ * if it was not: the thread was preempted, migrated or signalled, is on another CPU, or the word
+ * was not as expected.  Stores before the last may have been done any number of times.
  *
  *	tacho_rseq_cmp_copy_store(rs, cpu, word, expect, dst, head, src, n, new)
  *		if (rs->cpu_id != cpu || *word != expect)
@@ -32,9 +31,9 @@
  *			return -1;
  *		*word += value;				// commit
  *
- * This one's commit orders nothing.  On x86-64 it is one instruction that adds
- * to memory: not atomic for other CPUs, which do not write the word, but either done or not
- * done for the next thread on this CPU.
+ * The commit of tacho_rseq_cmp_add() orders nothing.  On x86-64 it is one instruction that adds
+ * to memory: not atomic for other CPUs, which do not write the word, but either done or not done
+ * for the next thread on this CPU.
  */
 #ifndef TACHO_SYS_SEQUENCE_H
 #define TACHO_SYS_SEQUENCE_H

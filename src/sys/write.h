@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /*
- * Writes all len bytes, however many system calls that takes.  0, or a negative errno: what
- * write(2) said (-EPIPE: nobody reads any more, where SIGPIPE is ignored), or -EIO when it
- * wrote nothing and gave no reason.  How much was written before an error is not known.
+ * Writes all len bytes, with as many system calls as necessary.  Returns 0, or a negative errno:
+ * that of write(2) (-EPIPE: no reader is left and SIGPIPE is ignored), or -EIO if write(2) wrote
+ * nothing without an error.  After an error it is not known how much was written.
  */
 int tacho_write_all(int fd, const void *p, size_t len);
 
