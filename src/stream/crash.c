@@ -15,7 +15,7 @@
 
 #define HEAD		sizeof(struct tacho_packet)
 /*
- * Records are read in pieces, of all lanes together about this much, but never less than the
+ * Size in bytes of the read windows of all lanes together; each has at least the size of the
  * largest record.
  */
 #define WINDOWS_MAX	((size_t)24 << 20)
@@ -33,7 +33,7 @@ struct crash {
 	uint32_t users;
 };
 
-/* What tells what is missing between two packets of a lane. */
+/* State for finding the records missing between two packets of a lane. */
 struct seam {
 	bool begun;
 	uint64_t discarded;
@@ -44,13 +44,13 @@ struct lane_part {
 	struct tacho_part part;
 	const struct tacho_crash_packet *packet;	/* nr of them */
 	uint32_t nr, next;
-	/* of packet[next - 1], what is left of it */
+	/* the rest of packet[next - 1] */
 	uint64_t at, left;	/* address; bytes */
 	uint64_t last;		/* time of the record before */
 	uint32_t walked;	/* records so far */
 	unsigned char *window;
 	struct seam seam;
-	uint64_t torn, damaged;	/* of those of the source, since it was at the start */
+	uint64_t torn, damaged;	/* in the source's packets, since its start */
 	char name[8];
 };
 
@@ -62,7 +62,7 @@ struct crash_source {
 	uint64_t *slot;			/* of the type table: text | len << 32 */
 	uint32_t nr_slots;
 	size_t window;			/* bytes of one */
-	uint64_t torn;			/* records that packets should have had, so far */
+	uint64_t torn;			/* records missing in packets so far */
 	struct lane_part *lane;
 };
 
@@ -168,7 +168,7 @@ static int read_slots(struct crash_source *s)
 
 /* ---- records ---- */
 
-/* Bytes of records that a packet's open end may have: by the cursor, if it is of it. */
+/* Upper bound of the bytes of records in an open packet: by the cursor, if it is in that packet. */
 static uint64_t open_room(const struct crash_source *s, const struct lane_part *p,
 			  const struct tacho_crash_packet *k)
 {
@@ -177,7 +177,7 @@ static uint64_t open_room(const struct crash_source *s, const struct lane_part *
 	uint64_t at = s->session->control + TACHO_CONTROL_LANES_OFF +
 		      lane * TACHO_LANE_STRIDE + offsetof(struct tacho_lane, cursor);
 
-	/* only the newest can be meant */
+	/* the cursor can refer only to the newest */
 	if (k != p->packet + p->nr - 1 ||
 	    tacho_image_read(&s->crash->image, at, &cursor, sizeof(cursor)) != sizeof(cursor) ||
 	    tacho_cursor_seq(cursor) != (k->head.packet_seq_num & TACHO_CURSOR_SEQ_MASK) ||
@@ -189,8 +189,8 @@ static uint64_t open_room(const struct crash_source *s, const struct lane_part *
 }
 
 /*
- * Records that are missing before a packet: writers gave them up, or their packet is not
- * there.  What was before the lane's first one is not missed.
+ * Records missing before a packet: discarded by writers, or in a packet that does not exist.
+ * Records before the lane's first packet are not counted.
  */
 static uint64_t missing(struct seam *s, const struct tacho_crash_packet *k)
 {
@@ -224,8 +224,8 @@ static void next_packet(const struct crash_source *s, struct lane_part *p)
 }
 
 /*
- * How many of n bytes are records.  *last: the time of the last one.  *cut: what follows is the
- * beginning of one that may be whole; else it is none.
+ * How many of n bytes are valid records.  *last: the time of the last one.  *cut: the next bytes
+ * are the beginning of a record that may be complete; otherwise they are not a record.
  */
 static size_t walk(const struct crash_source *s, struct lane_part *p, size_t n, uint64_t *last,
 		   bool *cut)
@@ -257,7 +257,7 @@ static size_t walk(const struct crash_source *s, struct lane_part *p, size_t n, 
 	return at;
 }
 
-/* The packet ends here.  A closed one should have had more than there was. */
+/* Ends a packet; a closed packet should have had more records. */
 static int end_packet(struct crash_source *s, struct lane_part *p)
 {
 	const struct tacho_crash_packet *k = &p->packet[p->next - 1];
@@ -278,8 +278,8 @@ static int end_packet(struct crash_source *s, struct lane_part *p)
 }
 
 /*
- * Brings the next records of the packet to the window.  Their bytes, or what reading said.
- * *ends: there are no more.
+ * Reads the next records of the packet into the window.  Returns their bytes, or the error of
+ * reading.  *ends: no more follow.
  */
 static ssize_t next_range(const struct crash_source *s, struct lane_part *p, bool *ends)
 {
@@ -294,7 +294,7 @@ static ssize_t next_range(const struct crash_source *s, struct lane_part *p, boo
 	if (n < 0)
 		return n;
 	len = walk(s, p, (size_t)n, &last, &cut);
-	/* or the file has no more of it */
+	/* or the file ends */
 	*ends = !len || !cut || (size_t)n < want;
 	p->last = last;
 	p->at += len;
@@ -311,7 +311,7 @@ static int crash_fill(struct tacho_source *source, struct tacho_part *part, bool
 	ssize_t n;
 	bool ends;
 
-	(void)bad;	/* what is handed out was looked at */
+	(void)bad;	/* the records returned were checked */
 	part->pos = part->end = NULL;
 	if (!p->left) {
 		if (p->next == p->nr) {
@@ -340,7 +340,7 @@ static int crash_seek(struct tacho_source *source, struct tacho_part *part, uint
 {
 	struct lane_part *p = (struct lane_part *)(void *)part;
 
-	/* what is read again is counted again */
+	/* records read again are counted again */
 	crash_of(source)->torn -= p->torn;
 	source->damaged -= p->damaged;
 	p->torn = p->damaged = 0;
@@ -354,9 +354,9 @@ static int crash_seek(struct tacho_source *source, struct tacho_part *part, uint
 	return 0;
 }
 
-/* ---- what is known without reading ---- */
+/* ---- information without reading records ---- */
 
-/* What an open packet's head does not say: its records, and the time of the last. */
+/* Finds what an open packet's head lacks: the number of records, and the time of the last. */
 static void look_at_open(const struct crash_source *s, const struct tacho_crash_packet *k,
 			 uint32_t *events, uint64_t *last)
 {
@@ -397,7 +397,7 @@ static int crash_info(struct tacho_source *source, struct tacho_stream_info *inf
 		if (end > info->end)
 			info->end = end;
 	}
-	/* of the file, once */
+	/* once for the file */
 	if (s->session == &s->crash->found.session[0])
 		info->bytes += s->crash->image.size;
 	return 0;
@@ -427,7 +427,7 @@ static const struct tacho_source_ops crash_ops = {
 	.text = crash_text,
 };
 
-/* ---- what else lies there ---- */
+/* ---- other files in the image ---- */
 
 /* NULL: another kind of source. */
 static const struct crash_source *crash_if(const struct tacho_source *source)
@@ -463,7 +463,10 @@ void tacho_crash_place(const struct tacho_part *part, uint32_t *lane, int32_t *b
 	*buffer = k->buffer;
 }
 
-/* Where a buffer's last turn ends, and the sub-buffer that it begins with.  0: never written. */
+/*
+ * Where the records of a buffer's last use end, and the sub-buffer that they begin with. 0: never
+ * written.
+ */
 static int read_turn(const struct crash_source *s, uint32_t lane, uint32_t buffer, uint64_t *end,
 		     uint64_t *begins)
 {
@@ -483,7 +486,7 @@ static int read_turn(const struct crash_source *s, uint32_t lane, uint32_t buffe
 	return *end ? 0 : -ENOENT;
 }
 
-/* The first packet of a lane, or of those behind it. */
+/* The first packet of a lane, or of those after it. */
 static uint32_t first_of_lane(const struct tacho_crash_session *c, uint32_t lane)
 {
 	uint32_t from = 0, to = c->nr_packets;
@@ -593,7 +596,7 @@ static uint32_t cpu_of(const struct tacho_control *c, uint64_t lane)
 	       (uint32_t)(lane - late);
 }
 
-/* Packets are by lane: each run of them becomes a part. */
+/* Packets are sorted by lane: each run of one lane becomes a part. */
 static int add_lanes(struct crash_source *s)
 {
 	const struct tacho_crash_session *c = s->session;

@@ -12,11 +12,11 @@
 #define PAGE		4096u
 #define PLACES_MAX	(1u << 20)
 #define SESSIONS_MAX	1024u
-/* A list of files that is none is not followed for ever: so many looks, and one for each page. */
+/* Bounds the work for a corrupt list of files: this many steps, and one for each page. */
 #define LOOKS_MIN	65536u
 #define CONTROL_LOOKS	((uint32_t)(sizeof(struct tacho_control) / PAGE))
 
-/* Places that may be something, by address. */
+/* Candidate places, by address. */
 struct places {
 	uint64_t *addr;
 	uint32_t nr;
@@ -26,7 +26,7 @@ struct find {
 	struct tacho_crash_found *f;
 	const struct tacho_image *m;
 	struct places types;
-	uint64_t looks;		/* that are left */
+	uint64_t looks;		/* remaining steps */
 };
 
 /* Room for one more of an array that grows by doubling, or NULL. */
@@ -50,7 +50,7 @@ static int add_place(struct places *p, uint64_t addr)
 
 /* ---- sessions ---- */
 
-/* 1: a whole file of this kind begins with h; 0: none does; -EPROTO: of another version. */
+/* 1: h is the head of a file of this kind; 0: it is not; -EPROTO: of another version. */
 static int head_is(const void *h, uint64_t magic)
 {
 	struct tacho_file_head head;
@@ -77,7 +77,7 @@ static bool have_uuid(const struct tacho_crash_found *f, const uint8_t *uuid)
 	return false;
 }
 
-/* Takes the control block at addr; dir: of its file, or "". */
+/* Adds the session with the control block at addr; dir: of its file, or "". */
 static int add_session(struct find *s, uint64_t addr, const char *dir, size_t dir_len)
 {
 	struct tacho_crash_found *f = s->f;
@@ -107,7 +107,7 @@ static int add_session(struct find *s, uint64_t addr, const char *dir, size_t di
 
 /* ---- packets ---- */
 
-/* C3: whether a packet of this session may look so. */
+/* C3: whether a packet header is valid for this session. */
 static bool packet_right(const struct tacho_control *c, const struct tacho_packet *p)
 {
 	uint64_t bits = UINT64_C(8) << c->sub_shift;
@@ -142,7 +142,7 @@ static int packet_order(const void *a, const void *b)
 		return x->timestamp_begin < y->timestamp_begin ? -1 : 1;
 	if (x->packet_seq_num != y->packet_seq_num)
 		return x->packet_seq_num < y->packet_seq_num ? -1 : 1;
-	/* of two copies the later one: it has more, or is closed */
+	/* of two copies, keeps the later one: it has more records, or is closed */
 	if (x->content_size != y->content_size)
 		return x->content_size > y->content_size ? -1 : 1;
 	return 0;
@@ -169,9 +169,9 @@ static void arrange(struct tacho_crash_session *s)
 	s->nr_packets = n;
 }
 
-/* ---- C1: by the files that were mapped ---- */
+/* ---- C1: by mapped files ---- */
 
-/* The name in its directory, and both lengths; what the kernel says of a removed file goes. */
+/* Splits a path into directory and name; strips the kernel's mark of a removed file. */
 static const char *split(const char *path, size_t *dir_len, size_t *name_len)
 {
 	static const char gone[] = " (deleted)";
@@ -209,7 +209,7 @@ static int sessions_by_name(struct find *s)
 	return err;
 }
 
-/* The packets of one buffer's file, or the part of it that was mapped and is there. */
+/* Adds the packets of one buffer's file, as far as it was mapped and is in the image. */
 static int packets_of_map(struct find *s, struct tacho_crash_session *session,
 			  const struct tacho_image_map *map, int32_t buffer)
 {
@@ -229,7 +229,7 @@ static int packets_of_map(struct find *s, struct tacho_crash_session *session,
 	return err;
 }
 
-/* A mapping may be listed, and not be in the file: a program can leave it out. */
+/* Whether a mapping is in the file: a program can exclude a listed mapping. */
 static bool file_there(const struct tacho_image *m, uint64_t addr, uint64_t magic)
 {
 	struct tacho_file_head head;
@@ -260,7 +260,7 @@ static int files_of_session(struct find *s, struct tacho_crash_session *session)
 	return err;
 }
 
-/* ---- C2: by looking at all pages ---- */
+/* ---- C2: by scanning all pages ---- */
 
 static int look_for_sessions(uint64_t addr, const unsigned char *page, void *arg)
 {
@@ -315,9 +315,9 @@ static int by_pages(struct find *s)
 	return err;
 }
 
-/* ---- files beside the sessions ---- */
+/* ---- other files of the run-time directory ---- */
 
-/* How much of "DIR/sessions/NAME/" is "DIR/". */
+/* The length of "DIR/" in "DIR/sessions/NAME/". */
 static size_t run_dir_len(const char *dir)
 {
 	size_t n = strlen(dir);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* crash_find.h - section 1 of crash.h: which sessions and packets there are. */
+/* crash_find.h - section 1 of crash.h: finds sessions and packets. */
 #ifndef TACHO_STREAM_CRASH_FIND_H
 #define TACHO_STREAM_CRASH_FIND_H
 
 #include "stream/image.h"
 #include "tacho/abi/shm.h"
 
-#define TACHO_CRASH_NONE	UINT64_MAX	/* no address: the file is not there */
+#define TACHO_CRASH_NONE	UINT64_MAX	/* no address: the file is missing */
 
 struct tacho_crash_packet {
 	uint64_t addr;
@@ -28,13 +28,13 @@ struct tacho_crash_found {
 	uint32_t others;	/* sessions of another version */
 };
 
-/* 0, -ENOMEM, or what reading said. */
+/* Returns 0, -ENOMEM, or the error of reading. */
 int tacho_crash_find(struct tacho_crash_found *f, const struct tacho_image *m);
 void tacho_crash_found_release(struct tacho_crash_found *f);
 
 /*
- * Where a file of the run-time directory was mapped that a session is of: C1, by its name; C2, the
- * first page with that magic.  False: nowhere.  *len: bytes that may be of it.
+ * Finds where a file of a session's run-time directory was mapped: C1, by its name; C2, the first
+ * page with that magic.  False: not mapped.  *len: maximum size in bytes.
  */
 bool tacho_crash_find_file(const struct tacho_image *m, const struct tacho_crash_session *session,
 			   const char *name, uint64_t magic, uint64_t *addr, uint64_t *len);

@@ -101,7 +101,7 @@ static bool is_identifier(const char *s, size_t len)
 	return true;
 }
 
-/* "system:event" into system, and the event's name; NULL: it is none. */
+/* Splits "system:event" into system and the returned event name; NULL: malformed. */
 static const char *split_name(const char *name, char system[NAME_MAX_BYTES])
 {
 	const char *colon = strchr(name, ':');
@@ -123,7 +123,7 @@ static uint64_t name_hash(const char *name)
 static int enter(struct defined *s, uint32_t source, const char *name,
 		 const struct tacho_type *type, struct tacho_diag *d)
 {
-	/* the map's values are not to be NULL, and it has no const */
+	/* the map's values must not be NULL, and are not const */
 	if (tacho_hashmap_set(&s->by_name[source], name_hash(name),
 			      (void *)(uintptr_t)type->id) ||
 	    tacho_source_set_type(&s->source, source, type->id, type))
@@ -160,7 +160,7 @@ static int add_type(struct tacho_stream *stream, uint32_t source, const char *na
 	return d->err;
 }
 
-/* With the common fields, unless it has them. */
+/* Adds the common fields, unless the format has them. */
 static void whole_format(const char *format, struct tacho_buf *out)
 {
 	if (!strstr(format, " common_type;"))
@@ -186,7 +186,7 @@ int tacho_stream_define_type(struct tacho_stream *stream, uint32_t source, const
 	else
 		err = add_type(stream, source, name, text.data, text.len, type, &d);
 	tacho_buf_release(&text);
-	/* its places are the caller's text's */
+	/* offsets in errors refer to the caller's text */
 	if (err && !strstr(format, " common_type;"))
 		d.offset -= d.offset < strlen(TACHO_COMMON_FIELDS) ? d.offset :
 			    strlen(TACHO_COMMON_FIELDS);
@@ -195,7 +195,7 @@ int tacho_stream_define_type(struct tacho_stream *stream, uint32_t source, const
 
 /* ---- structs ------------------------------------------------------------------------ */
 
-/* How a number of so many bytes is printed; NULL: it is no number. */
+/* The print format of a number of this size; NULL: not a number. */
 static const char *number_format(const struct tacho_member *m)
 {
 	switch (m->size) {
@@ -223,7 +223,7 @@ static const char *member_name(const struct tacho_member *m, size_t *len)
 	return name;
 }
 
-/* What of a member text shows: numbers, and arrays of char as text. */
+/* How a member is printed: numbers, and arrays of char as text; NULL: not printed. */
 static const char *shown_as(const struct tacho_member *m)
 {
 	if (strchr(m->declaration, '['))
@@ -284,7 +284,7 @@ int tacho_stream_define_struct(struct tacho_stream *stream, uint32_t source, con
 	else
 		err = add_type(stream, source, name, text.data, text.len, type, &d);
 	tacho_buf_release(&text);
-	d.offset = 0;	/* nobody has that text */
+	d.offset = 0;	/* the user does not know that text */
 	return err ? tacho_error_from(error, &d) : 0;
 }
 

@@ -97,7 +97,7 @@ int tacho_facts_add_task(struct tacho_facts *f, int32_t pid, int32_t tgid,
 	return 0;
 }
 
-/* A decimal number at *s, before end; moves *s behind it and one blank. */
+/* A decimal number at *s, before end; moves *s after it and one blank. */
 static bool take_number(const char **s, const char *end, int32_t *v)
 {
 	const char *p = *s;
@@ -152,7 +152,7 @@ static void tasks_prepare(struct tacho_facts *f)
 		if (n && f->task[n - 1].pid == f->task[i].pid)
 			n--;
 		f->task[n] = f->task[i];
-		/* what comes from now on is newer than any of them */
+		/* tasks added later are newer than all of these */
 		f->task[n].order = (uint32_t)n;
 		n++;
 	}
@@ -203,7 +203,7 @@ static int string_order(const void *a, const void *b)
 	return x->text < y->text ? -1 : x->text > y->text;
 }
 
-/* Every line has an end to write to. */
+/* Ensures that every line has an end that can be overwritten. */
 static int take_text(struct tacho_buf *to, struct tacho_buf *text)
 {
 	tacho_buf_putc(text, '\n');
@@ -215,7 +215,7 @@ static int take_text(struct tacho_buf *to, struct tacho_buf *text)
 	return 0;
 }
 
-/* The kernel escapes what would not fit between quotes; in place. */
+/* Resolves the kernel's escapes in quoted text, in place. */
 static void unescape(char *s)
 {
 	char *to = s;

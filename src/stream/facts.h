@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * facts.h - what a recording knows besides its records: environment, names
- * of threads, kernel symbols.
- */
+/* facts.h - a recording's data other than records: environment, thread names, kernel symbols. */
 #ifndef TACHO_STREAM_FACTS_H
 #define TACHO_STREAM_FACTS_H
 
@@ -36,7 +33,7 @@ struct tacho_facts {
 	struct tacho_fact_task *task;	/* sorted by pid once ready */
 	size_t nr_tasks, room_tasks;
 	bool tasks_ready;
-	bool no_memory;		/* a task is missing for want of it */
+	bool no_memory;		/* a task is missing for lack of memory */
 	struct tacho_symbols symbols;		/* the kernel's */
 	struct tacho_fact_string *string;	/* sorted by addr */
 	size_t nr_strings;
@@ -55,23 +52,26 @@ const char *tacho_facts_get(const struct tacho_facts *f, const char *name);
 int tacho_facts_add_task(struct tacho_facts *f, int32_t pid, int32_t tgid,
 			 const char *comm, size_t len);
 
-/* Lines "pid tgid comm"; lines that are not are skipped.  As tacho_facts_add_task(). */
+/*
+ * Adds lines "pid tgid comm"; other lines are skipped.  Returns the same as
+ * tacho_facts_add_task().
+ */
 int tacho_facts_add_cmdlines(struct tacho_facts *f, const char *text,
 			     size_t len);
 
 /* Borrowed until the next task is added; NULL: not known.  tgid may be NULL. */
 const char *tacho_facts_comm(struct tacho_facts *f, int32_t pid, int32_t *tgid);
 
-/* The process of a thread whose name is known; of others nothing is done. */
+/* Sets the process of a thread whose name is known; ignores other threads. */
 void tacho_facts_set_tgid(struct tacho_facts *f, int32_t pid, int32_t tgid);
 
 /*
- * Takes over lines as in tracefs' printk_formats, '0xffffffff81000000 : "text"':
- * strings of the kernel that events point to.  As tacho_symbols_take().
+ * Takes ownership of lines as in tracefs' printk_formats, '0xffffffff81000000 : "text"': strings
+ * of the kernel that events point to.  Otherwise as tacho_symbols_take().
  */
 int tacho_facts_take_printk(struct tacho_facts *f, struct tacho_buf *text);
 
-/* The string at addr, as the kernel has it, or NULL. */
+/* The string at addr, as in the kernel, or NULL. */
 const char *tacho_facts_string(const struct tacho_facts *f, uint64_t addr);
 
 #endif

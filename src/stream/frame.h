@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frame.h - what lies at an address of a program: one frame of its call stack.
+ * frame.h - one frame of a program's call stack: function, source line and file of an address.
  *
- * Streams hand addresses out as they were recorded.  Whoever knows what was mapped
- * there (resolve/resolve.h) is asked through struct tacho_frames.
+ * Streams return addresses as they were recorded. struct tacho_frames connects a stream to the
+ * code that knows the mappings (resolve/resolve.h).
  */
 #ifndef TACHO_STREAM_FRAME_H
 #define TACHO_STREAM_FRAME_H
@@ -18,14 +18,14 @@ struct tacho_frame {
 	const char *function;	/* NULL: not known */
 	uint64_t offset;	/* in the function */
 	uint64_t size;		/* of the function; 0: not known */
-	const char *file;	/* source, as the compiler was told; or NULL */
+	const char *file;	/* source file, as named to the compiler; or NULL */
 	uint32_t line;
 	const char *object;	/* path of the file that was mapped; NULL: none */
 	uint64_t object_offset;	/* in that file */
 };
 
 struct tacho_frames {
-	void *arg;		/* handed to the call */
+	void *arg;		/* passed to the call */
 	/*
 	 * The frame of a return address in a program's record.  False: nothing is
 	 * known; frame is all NULL then.
@@ -35,18 +35,18 @@ struct tacho_frames {
 };
 
 /*
- * A frame as a line of a stack has it:
+ * Appends a frame as in a line of a stack:
  *
  *	function+0x1a (file.c:33)
  *	function+0x1a [library.so]	no source line is known
- *	/path/library.so[+0x1234]	no function is; as the kernel's userstacktrace,
- *					but the offset is the file's
- *	<00007f00deadbeef>		no file is
+ *	/path/library.so[+0x1234]	no function is known; as the kernel's userstacktrace, but
+ *					the offset is in the file
+ *	<00007f00deadbeef>		no file is known
  */
 void tacho_frame_put(const struct tacho_frame *frame, uint64_t addr,
 		     struct tacho_buf *out);
 
-/* What is behind the last '/'. */
+/* The part after the last '/'. */
 const char *tacho_frame_base(const char *path);
 
 #endif

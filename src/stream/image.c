@@ -66,12 +66,12 @@ static void take_process(struct tacho_image *m, const unsigned char *data, size_
 	m->pid = p.pr_pid;
 	memcpy(m->command, p.pr_psargs, sizeof(p.pr_psargs));
 	_Static_assert(sizeof(p.pr_psargs) < sizeof(m->command), "psargs");
-	/* a blank behind each argument */
+	/* a blank after each argument */
 	for (size_t n = strlen(m->command); n && m->command[n - 1] == ' ';)
 		m->command[--n] = '\0';
 }
 
-/* The first thread's is the one that the signal came to. */
+/* The note of the first thread is that of the thread that received the signal. */
 static void take_status(struct tacho_image *m, const unsigned char *data, size_t len)
 {
 	struct elf_prstatus p;
@@ -83,8 +83,8 @@ static void take_status(struct tacho_image *m, const unsigned char *data, size_t
 }
 
 /*
- * NT_FILE: how many, the size of a page; of each start, end, offset in pages; then the
- * names.
+ * NT_FILE: the number of files, the page size; for each file start, end, offset in pages; then
+ * the names.
  */
 static int take_files(struct tacho_image *m, const unsigned char *data, size_t len)
 {
@@ -317,7 +317,7 @@ ssize_t tacho_image_read(const struct tacho_image *m, uint64_t addr, void *to, s
 	return (ssize_t)done;
 }
 
-/* Whether a stretch of the file is a hole: nothing that is looked for. */
+/* Whether a range of the file is a hole, which cannot contain anything searched. */
 static bool is_hole(const struct tacho_image *m, uint64_t at, size_t len)
 {
 	off_t data = lseek(m->fd, (off_t)at, SEEK_DATA);
@@ -329,7 +329,7 @@ static int scan_segment(const struct tacho_image *m, const struct tacho_image_se
 			unsigned char *window, size_t head,
 			int (*fn)(uint64_t addr, const unsigned char *page, void *arg), void *arg)
 {
-	/* the pages of memory, not those of the file */
+	/* pages of memory, not of the file */
 	uint64_t skip = (PAGE - p->addr % PAGE) % PAGE;
 	int ret = 0;
 
@@ -353,7 +353,7 @@ int tacho_image_scan(const struct tacho_image *m, size_t head,
 	size_t size = 1;
 	int ret;
 
-	/* of a small dump, no more than its largest segment */
+	/* for a small dump, at most its largest segment */
 	for (uint32_t i = 0; i < m->nr_segments; i++)
 		if (m->segment[i].len > size)
 			size = m->segment[i].len < WINDOW ? (size_t)m->segment[i].len : WINDOW;

@@ -22,12 +22,12 @@ struct lane {
 	struct tacho_part part;
 	struct tacho_ring_reader rd;
 	uint32_t nr;
-	int32_t own;		/* -1: the buffer that is written, whichever it is */
+	int32_t own;		/* -1: the current buffer */
 	bool open;
 	bool followed;		/* a shift */
-	/* a late lane: its records come when others of their time have gone */
+	/* a late lane: its records arrive after others of the same time were returned */
 	bool late;
-	uint64_t floor;		/* they get no time before it */
+	uint64_t floor;		/* their times are raised to at least this */
 	uint64_t discarded;	/* by writers, reported so far */
 };
 
@@ -39,7 +39,7 @@ struct live {
 	struct lane *lane;
 	uint32_t nr_lanes;
 	bool frozen;		/* read the snapshot's buffers */
-	uint64_t task_seq[TACHO_TASKS_MAX];	/* of the names known already */
+	uint64_t task_seq[TACHO_TASKS_MAX];	/* of the known names */
 };
 
 static struct live *live_of(struct tacho_source *source)
@@ -66,7 +66,7 @@ static void live_close(struct tacho_source *source)
 	free(live);
 }
 
-/* The names of threads as they are known now. */
+/* Updates the thread names. */
 static void collect_tasks(struct live *live)
 {
 	struct tacho_task t;
@@ -166,7 +166,7 @@ static bool lane_ready(struct live *live, struct lane *l)
 	return l->open;
 }
 
-/* The lane's next records; it goes on in the buffer that was shifted to. */
+/* Reads the lane's next records; continues in the buffer that the lane switched to. */
 static bool lane_read(struct live *live, struct lane *l, struct tacho_chunk *chunk)
 {
 	uint32_t id;
@@ -177,7 +177,7 @@ static bool lane_read(struct live *live, struct lane *l, struct tacho_chunk *chu
 		return true;
 	if (live->frozen || !find_buffer(live, l, &id) || reads(live, l, id))
 		return false;
-	/* what was written before the shift is whole by now */
+	/* records written before the shift are complete now */
 	if (tacho_ring_read(&l->rd, chunk) == 1)
 		return true;
 	tacho_ring_reader_release(&l->rd);
@@ -187,8 +187,8 @@ static bool lane_read(struct live *live, struct lane *l, struct tacho_chunk *chu
 }
 
 /*
- * What was brought when others of that time were handed out already cannot go before them: it
- * gets the earliest time that is left.
+ * Raises the time of records that arrive after later ones were returned to the earliest possible
+ * time.
  */
 static void lift(struct lane *l)
 {
@@ -218,7 +218,7 @@ static int live_fill(struct tacho_source *source, struct tacho_part *p, bool bad
 	struct tacho_chunk chunk;
 	uint64_t discarded;
 
-	(void)bad;	/* the ring's reader hands out checked records only */
+	(void)bad;	/* the ring's reader returns checked records only */
 	if (!lane_read(live, l, &chunk)) {
 		if (live->frozen ||
 		    tacho_load_acquire(&live->session.view.ctl->state) ==
@@ -264,7 +264,7 @@ static int live_info(struct tacho_source *source, struct tacho_stream_info *info
 	return 0;
 }
 
-/* With the moment up to which it is good: what is recorded later may have more. */
+/* Appends the table and the time up to which it is valid: later records may need a newer one. */
 static int objects_text(const struct live *live, struct tacho_buf *out)
 {
 	char path[TACHO_PATH_MAX + 16];
@@ -272,7 +272,7 @@ static int objects_text(const struct live *live, struct tacho_buf *out)
 	tacho_buf_printf(out, "now %" PRIu64 "\n",
 			 tacho_clock_read_ordered(live->session.view.ctl->clock));
 	(void)snprintf(path, sizeof(path), "%s/" TACHO_OBJECTS, live->session.path);
-	/* no program was asked for stacks so far */
+	/* if the file does not exist, no program was asked for stacks yet */
 	(void)tacho_buf_read_file(out, path);
 	return tacho_buf_error(out);
 }
@@ -321,8 +321,8 @@ static int add_lane(struct live *live, uint32_t nr, int32_t own)
 }
 
 /*
- * Buffers that are linked hold records each of its own time, those that were left as well:
- * each is a part.  Others are read as the lane goes from one to the next.
+ * If buffers are linked, each has records of its own time span, also those that the lane has
+ * left: each is a part.  Without links, one part follows the lane from buffer to buffer.
  */
 static bool is_part(const struct live *live, uint32_t nr, uint32_t id)
 {
@@ -344,7 +344,7 @@ static int add_lanes(struct live *live)
 	live->lane = calloc(parts, sizeof(*live->lane));
 	if (!live->lane)
 		return -ENOMEM;
-	/* a buffer that was made meanwhile finds no place */
+	/* a buffer created during the loop is ignored */
 	for (uint32_t i = 0; !err && i < n * TACHO_BUFFERS_MAX && live->nr_lanes < parts; i++) {
 		if (!is_part(live, i / TACHO_BUFFERS_MAX, i % TACHO_BUFFERS_MAX))
 			continue;

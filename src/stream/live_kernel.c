@@ -14,13 +14,13 @@
 #include "sys/clock.h"
 
 #define BUFFER_SIZE	((uint64_t)16 << 20)
-/* an event in the making is older by this at most */
+/* an event that is being written is at most this much older */
 #define SLACK_NS	UINT64_C(200000)
 #define LOOK_PER_FILL	64			/* new threads looked up at a time */
 #define GLOBS_MAX	256
 #define EVENT_MAX	256	/* "system:event" */
 
-/* Records of one CPU that nobody read yet. */
+/* Records of one CPU that were not read yet. */
 struct batch {
 	struct batch *next;
 	uint64_t begin, end, lost;
@@ -31,7 +31,7 @@ struct batch {
 struct cpu {
 	struct tacho_part part;
 	struct batch *first, **last;
-	struct batch *open;	/* what part's pos and end are in */
+	struct batch *open;	/* contains the part's pos and end */
 };
 
 struct live_kernel {
@@ -42,12 +42,12 @@ struct live_kernel {
 	struct tacho_kernel_pump *pump;
 	struct cpu *cpu;
 	uint32_t nr_cpus;
-	uint64_t horizon;	/* ticks: all before it was brought */
+	uint64_t horizon;	/* ticks: all earlier records were read from the kernel */
 	uint64_t slack;		/* ticks */
 	uint32_t tasks_collected;	/* entries of tasks that the facts have */
 	uint64_t events, lost;
 	uint64_t began;		/* realtime */
-	bool drained;		/* something may have been read */
+	bool drained;		/* records may have been read */
 };
 
 static struct live_kernel *of(struct tacho_source *source)
@@ -82,7 +82,7 @@ static void collect_tasks(struct live_kernel *lk)
 	for (; lk->tasks_collected < lk->tasks.nr; lk->tasks_collected++) {
 		const struct tacho_ktask *t = &lk->tasks.list[lk->tasks_collected];
 
-		/* nobody knows it any more, or it is to be looked up yet */
+		/* the name is lost, or it must still be looked up */
 		if (!t->comm[0] && lk->tasks_collected < lk->tasks.looked)
 			continue;
 		if (!t->comm[0])
@@ -92,7 +92,7 @@ static void collect_tasks(struct live_kernel *lk)
 	}
 }
 
-/* Brings all that there is, of all CPUs; 0 or -errno. */
+/* Drains all CPUs; returns 0 or -errno. */
 static int drain(struct live_kernel *lk)
 {
 	uint64_t now = tacho_clock_read(tacho_kernel_info(lk->kernel)->clock_is_tsc ?
@@ -216,9 +216,8 @@ static int forget_recorded(struct live_kernel *lk, struct tacho_diag *d)
 }
 
 /*
- * A trigger, so that other events are not slower; the option, which is for all
- * events, where the kernel has no such trigger.  What was recorded since the source was
- * opened has no stacks: it is dropped.
+ * Uses a trigger, so that other events are not slower; if the kernel lacks that trigger, the
+ * option for all events.  Records since the source was opened have no stacks and are discarded.
  */
 static int stacks(struct tacho_source *source, const struct tacho_type *type,
 		  struct tacho_diag *d)
@@ -242,7 +241,7 @@ static int stacks(struct tacho_source *source, const struct tacho_type *type,
 	return err ? err : tacho_kernel_start(lk->kernel, d);
 }
 
-/* What was recorded without the filter goes: reading begins now. */
+/* Records without the filter are discarded; reading begins now. */
 static int filter(struct tacho_source *source, const struct tacho_type *type,
 		  const char *expr)
 {
@@ -318,7 +317,7 @@ static void set_clock(struct live_kernel *lk)
 	lk->began = pair.realtime;
 }
 
-/* The instance with its events on, and all that reading takes. */
+/* Creates the instance, enables its events and prepares reading. */
 static int prepare(struct live_kernel *lk,
 		   const struct tacho_live_kernel_config *c, struct tacho_diag *d)
 {

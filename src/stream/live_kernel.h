@@ -2,18 +2,17 @@
 /*
  * live_kernel.h - the running kernel's events as a source of records.
  *
- * A tracing instance of its own (tracefs/instance.h) is made when the source is
- * opened, and removed when it is closed.  Each CPU is a part.  Its records are
- * what a pump brings: batches are kept, one behind the other, until they are read.
+ * Opening the source creates a tracing instance (tracefs/instance.h); closing it removes the
+ * instance.  Each CPU is a part.  A pump reads its records; batches are queued until they are
+ * read.
  *
- * In order: when some CPU has nothing at hand, all CPUs are drained.  What was
- * written before that moment is in memory then, so that moment, less SLACK for
- * events whose time was read and that are being written, is the horizon of all
- * CPUs that have nothing.
+ * Order: when a CPU has no records queued, all CPUs are drained.  Everything written before the
+ * drain is then in memory.  So the start of the drain, minus SLACK for events that have a time
+ * stamp and are still being written, is the horizon of all CPUs without records.
  *
- * Call stacks are recorded on demand, behind those events whose stacks are asked for
- * (tacho_source_ops.stacks): the kernel's own trigger `stacktrace` does it.
- * Filters go to the kernel, too, if it takes them (.filter).
+ * Call stacks are recorded on demand, after the events selected with tacho_source_ops.stacks, by
+ * the kernel's trigger `stacktrace`.  Filters are offloaded to the kernel if it accepts them
+ * (.filter).
  */
 #ifndef TACHO_STREAM_LIVE_KERNEL_H
 #define TACHO_STREAM_LIVE_KERNEL_H
@@ -29,9 +28,8 @@ struct tacho_live_kernel_config {
 /*
  * tacho_live_kernel_open - record and read the running kernel.
  *
- * Returns 0 and *source, or a negative errno with d filled in: those of
- * tacho_kernel_create() and tacho_kernel_enable().  The recording process's own
- * events are left out.
+ * Returns 0 and *source, or a negative errno of tacho_kernel_create() or tacho_kernel_enable()
+ * with d filled in.  Events of the recording process are excluded.
  */
 int tacho_live_kernel_open(struct tacho_source **source,
 			   const struct tacho_live_kernel_config *config,

@@ -55,7 +55,7 @@ static uint32_t value_kind(const struct tacho_field *f)
 		return TACHO_VALUE_FLOAT;
 	if (f->kind == TACHO_FIELD_OPAQUE || !is_number_size(f->elem_size))
 		return TACHO_VALUE_BYTES;
-	/* an array of structs is no array of integers */
+	/* an array of structs is not an array of integers */
 	if (!strncmp(f->elem, "struct ", 7) || !strncmp(f->elem, "union ", 6))
 		return f->kind == TACHO_FIELD_SCALAR ? TACHO_VALUE_INTEGER : TACHO_VALUE_BYTES;
 	return TACHO_VALUE_INTEGER;

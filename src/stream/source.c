@@ -50,7 +50,7 @@ int tacho_source_set_type(struct tacho_source *source, uint32_t stream_id,
 
 		while (nr <= id)
 			nr *= 2;
-		/* pages that are never looked at stay untouched */
+		/* pages that are never accessed use no memory */
 		p = calloc(nr, sizeof(*p));
 		if (!p)
 			return tacho_source_failed(source, -ENOMEM, "");

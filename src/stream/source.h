@@ -1,35 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.h - what a format's reader, or a live session, is to the stream.
+ * source.h - the interface between a stream and a format's reader or a live session.
  *
  *	source			one trace, or one live session
  *	  part			one ordered sequence of records in it (a file, a ring)
- *	    batch		records at hand: bytes [pos, end) in memory
+ *	    batch		records in memory: bytes [pos, end)
  *
- * A source hands out *batches*: bytes in the layout of <tacho/abi/record.h>, one
- * record behind the other.  The stream walks them without a call per record;
- * it checks every size, time and type on the way, so a source may hand out
- * bytes that it has not looked at.  A source of another layout converts into
- * a buffer first.
+ * A source returns *batches*: consecutive records in the layout of <tacho/abi/record.h>.  The
+ * stream reads them without a call per record and checks every size, time and type, so a source
+ * may return unchecked bytes.  A source of another layout first converts its records into a
+ * buffer.
  *
  * The contract of fill()
- *	The stream calls fill(part, bad) when [pos, end) holds no whole record, or
- *	(bad) when the record at pos is damaged.  The source may use pos to
- *	know how far it was read: the bytes between pos and end are the start
- *	of a record that goes on beyond end.  It sets pos, end, last, limit,
- *	cpu, and adds to lost, then returns
+ *	The stream calls fill(part, bad) when [pos, end) holds no complete record, or (bad) when
+ *	the record at pos is damaged. pos tells the source how far the batch was read: the bytes
+ *	between pos and end are the start of a record that continues after end.  The source sets
+ *	pos, end, last, limit, cpu, and adds to lost, then returns
  *		TACHO_STREAM_RECORD	something changed, look again
- *		TACHO_STREAM_AGAIN	live: nothing now; horizon says how far
- *					nothing can come any more
+ *		TACHO_STREAM_AGAIN	live: no record now; horizon is the time before which none
+ *					can follow
  *		TACHO_STREAM_END	no more; buffers of the part are freed
- *		TACHO_STREAM_ERROR	source->diag says what
+ *		TACHO_STREAM_ERROR	source->diag has the error
  *	Every RECORD must be progress, or the stream would loop.
  *
  * Merging
- *	Parts wait in a heap by the time of their next record.  A part whose
- *	next record is not known (not begun, or live and empty) waits with its
- *	`horizon`, a time before which it has nothing: it is filled when it
- *	comes to the top, so a part takes memory only when its time has come.
+ *	Parts are in a heap, ordered by the time of their next record.  A part whose next record
+ *	is not known (not begun, or live and empty) is ordered by its `horizon`, a time before
+ *	which it has no records.  It is filled when it reaches the top, so a part needs memory
+ *	only from then on.
  */
 #ifndef TACHO_STREAM_SOURCE_H
 #define TACHO_STREAM_SOURCE_H
@@ -53,20 +51,23 @@ struct tacho_part {
 	uint64_t last;		/* full time of the record before pos */
 	uint64_t limit;		/* no record of the batch is later; UINT64_MAX: not known */
 	uint64_t lost;		/* records lost before the one at pos */
-	uint64_t horizon;	/* ticks: nothing earlier will come */
+	uint64_t horizon;	/* ticks: no earlier record will follow */
 	uint32_t cpu;
 	/*
-	 * The record at pos is about to be handed out: sets `cpu` and changes bytes of the
-	 * record, of a format whose records of several CPUs are one part.  NULL: nothing.
+	 * Called before the record at pos is returned: sets `cpu` and changes bytes of the
+	 * record, for a format in which one part has records of several CPUs.  NULL: not needed.
 	 */
 	void (*prepare)(struct tacho_part *part);
 	uint32_t stream_id;	/* enum tacho_stream_id */
 	const char *buffer;	/* name of its buffer; NULL, "": the main one */
-	/* fill() may say: the number in its buffer of the record at pos, plus 1; 0: not known */
+	/*
+	 * optionally set by fill(): the number of the record at pos in its buffer, plus 1; 0: not
+	 * known
+	 */
 	uint64_t number;
 	struct tacho_source *source;
 
-	/* the stream's own: the record at pos, checked */
+	/* set by the stream: the record at pos, checked */
 	const struct tacho_type *type;
 	uint64_t ticks;
 	uint32_t size;
@@ -85,7 +86,7 @@ struct tacho_source_ops {
 	const char *format;	/* for tacho_stream_info.format */
 	bool live;
 
-	/* Frees the source and all of it. */
+	/* Frees the source and everything that it owns. */
 	void (*close)(struct tacho_source *source);
 
 	/* See above. */
@@ -94,51 +95,51 @@ struct tacho_source_ops {
 
 	/*
 	 * Makes the next fill() of the part start at or before the first
-	 * record whose time is >= ticks; 0 is the start.  0 or -errno; NULL: a
-	 * source that cannot.  Called with [pos, end) emptied.
+	 * record whose time is >= ticks; 0 is the start.  Returns 0 or -errno; NULL: the source
+	 * cannot seek. [pos, end) is empty at the call.
 	 */
 	int (*seek)(struct tacho_source *source, struct tacho_part *part,
 		    uint64_t ticks);
 
 	/*
-	 * Called for a common_type that is not in the table: the type (and
-	 * sets it in the table), or NULL; without memory, tacho_source_failed().
-	 * NULL: the table is complete.
+	 * Called for a common_type that is not in the table: returns the type and sets it in the
+	 * table, or returns NULL; for lack of memory it also calls tacho_source_failed().  NULL:
+	 * the table is complete.
 	 */
 	const struct tacho_type *(*type)(struct tacho_source *source,
 					 uint32_t stream_id, uint32_t id);
 
-	/* Brings every type into the tables; NULL: they are there. */
+	/* Loads every type into the tables; NULL: the tables are complete. */
 	void (*load_types)(struct tacho_source *source);
 
 	/*
-	 * Adds to events, discarded, bytes, packets and widens begin and end (all
-	 * start as 0; begin and end in ns).  0 or -errno.
+	 * Adds to events, discarded, bytes and packets, and extends begin and end (all are
+	 * initially 0; begin and end in ns).  Returns 0 or -errno.
 	 */
 	int (*info)(struct tacho_source *source,
 		    struct tacho_stream_info *info);
 
 	/*
-	 * Has call stacks recorded behind the events of a type, as records
-	 * of their own.  Called before the first fill(); what was recorded
-	 * without stacks is not handed out.  0, or a negative errno with d filled in;
-	 * NULL: the recording has them or has not.
+	 * Enables recording a call stack after each event of a type, as a separate record.
+	 * Called before the first fill(); records from before the call are discarded.  Returns 0,
+	 * or a negative errno with d filled in; NULL: stacks cannot be enabled, the recording has
+	 * them or not.
 	 */
 	int (*stacks)(struct tacho_source *source,
 		      const struct tacho_type *type, struct tacho_diag *d);
 
 	/*
-	 * Has whoever makes the records keep those of a type that a filter does
-	 * not let pass ("0": none).  Before any record is read: what was made by
-	 * then is dropped.  0 or -errno (it cannot, and all come); NULL: it never can.
+	 * Offloads a filter for the events of a type to the origin of the records ("0": no
+	 * filter).  Called before any record is read; records from before the call are discarded.
+	 * Returns 0 or -errno (not possible, all records are returned); NULL: never possible.
 	 */
 	int (*filter)(struct tacho_source *source, const struct tacho_type *type,
 		      const char *text);
 
 	/*
 	 * Appends the text of one of the recording's tables: "kallsyms",
-	 * "cmdlines", "syscalls", "printk_formats", "objects".  0 or -ENOENT;
-	 * NULL: it has none.
+	 * "cmdlines", "syscalls", "printk_formats", "objects".  Returns 0 or -ENOENT; NULL: it
+	 * has no tables.
 	 */
 	int (*text)(struct tacho_source *source, const char *name,
 		    struct tacho_buf *out);
@@ -151,27 +152,29 @@ struct tacho_source {
 	uint32_t nr_parts;
 	uint32_t flags;			/* enum tacho_stream_flag */
 	struct tacho_type_table table[TACHO_NR_STREAM_IDS];
-	struct tacho_arena *arena;	/* that types are made in: tacho_source_check(); or NULL */
+	struct tacho_arena *arena;	/* in which types are allocated, for
+					 * tacho_source_check(); or NULL */
 	struct tacho_facts facts;
-	uint64_t recording;		/* equal in the pieces of a rotated trace; 0: not known */
-	bool symbols_tried;		/* the stream's: kallsyms was asked for */
-	bool strings_tried;		/* printk_formats was asked for */
-	/* tacho_source_failed() was called: seeking does not help */
+	uint64_t recording;		/* equal in all parts of a rotated trace; 0: not known */
+	bool symbols_tried;		/* set by the stream: kallsyms was requested */
+	bool strings_tried;		/* set by the stream: printk_formats was requested */
+	/* tacho_source_failed() was called; persists after seeking */
 	bool failed;
-	bool counting;			/* ... only how many records there are is asked for */
+	bool counting;			/* set by the stream: only the number of records is
+					 * needed */
 	uint64_t damaged;
-	uint64_t truncated;		/* records that had to be cut to be one */
-	/* gets each damage: file, byte, what; NULL: damage is only counted */
+	uint64_t truncated;		/* records that were cut because they were too long */
+	/* receives each damage: file, byte, what; NULL: damage is only counted */
 	void (*report)(void *arg, const char *name, uint64_t offset, const char *what);
 	void *report_arg;
 	/*
-	 * Why fill() returned ERROR; or what of the source could not be had and is
-	 * not missed before the stream's end (tacho_source_failed())
+	 * the reason why fill() returned ERROR; or the first error of tacho_source_failed(),
+	 * which is reported at the end of the stream
 	 */
 	struct tacho_diag diag;
 };
 
-/* Start and end of a source's life; _release frees what it holds, not parts. */
+/* Initialises and releases a source; _release frees its memory, but not its parts. */
 void tacho_source_init(struct tacho_source *source,
 		       const struct tacho_source_ops *ops, unsigned int flags);
 void tacho_source_release(struct tacho_source *source);
@@ -179,34 +182,37 @@ void tacho_source_release(struct tacho_source *source);
 /* Appends a part.  0 or -ENOMEM. */
 int tacho_source_add_part(struct tacho_source *source, struct tacho_part *part);
 
-/* Enters a type at its id.  id <= 65535.  0 or -ENOMEM, which tacho_source_check() knows. */
+/*
+ * Sets the type of an id. id <= 65535.  Returns 0 or -ENOMEM, which tacho_source_check() also
+ * reports.
+ */
 int tacho_source_set_type(struct tacho_source *source, uint32_t stream_id,
 			  uint32_t id, const struct tacho_type *type);
 
 /*
- * What (a type, a table) could not be had for want of memory, of a descriptor, or
- * because its file cannot be read.  This is no damage: the stream, which
- * would be another one without it, ends with this error, and so do the
- * totals of tacho_stream_get_info().  Returns err.
+ * Records that a part of the source (what: a type, a table) could not be loaded, because memory
+ * or descriptors are exhausted or its file cannot be read.  This is not damage: since the result
+ * would be incomplete, the stream and tacho_stream_get_info() end with this error.  Returns err.
  */
 int tacho_source_failed(struct tacho_source *source, int err, const char *what);
 
 /*
- * The error that tacho_source_failed() was given first, or -ENOMEM when there was no
- * memory for a type or a fact; 0: neither.
+ * Returns the first error passed to tacho_source_failed(), or -ENOMEM if there was no memory for
+ * a type or a fact; 0: neither.
  */
 int tacho_source_check(struct tacho_source *source);
 
 /*
- * Appends one of the source's tables (ops->text) and says whether there is one.  One that
- * is there and cannot be read is damage; without memory or descriptors, tacho_source_failed().
+ * Appends one of the source's tables (ops->text); returns whether it exists.  A table that cannot
+ * be read counts as damage, or calls tacho_source_failed() if memory or descriptors are
+ * exhausted.
  */
 bool tacho_source_table(struct tacho_source *source, const char *name, struct tacho_buf *text);
 
 /*
  * Counts damage.  Returns TACHO_STREAM_RECORD, or TACHO_STREAM_ERROR with
- * diag filled in when the stream was opened STRICT, or after tacho_source_check()
- * has found an error: who knows whether that is damage.
+ * diag filled in when the stream was opened STRICT, or if tacho_source_check() has an error,
+ * because then the damage may be a consequence of it.
  */
 int tacho_source_damage(struct tacho_source *source, const char *name,
 			uint64_t offset, const char *what);

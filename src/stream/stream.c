@@ -13,9 +13,9 @@
 #define TEXT_MAX	((size_t)1 << 20)
 
 /*
- * Where a part waits.  known: its next record is at pos, time and ticks are
- * that record's.  Else time is a bound; such a part goes before a known one
- * of equal time, so that it is filled before the other is handed out.
+ * A part in the heap. known: its next record is at pos, time and ticks are that record's.
+ * Otherwise time is a bound; such a part precedes a known one of equal time, so that it is filled
+ * before the other's record is returned.
  */
 struct slot {
 	uint64_t time;
@@ -27,7 +27,7 @@ struct slot {
 struct type_list {
 	const struct tacho_type **type;
 	uint32_t nr;
-	bool no_memory;		/* it is too short; sticks */
+	bool no_memory;		/* a buffer was too short for lack of memory; sticks */
 };
 
 struct tacho_stream {
@@ -39,10 +39,10 @@ struct tacho_stream {
 	/* all parts that are not at their end: a heap, or (UNORDERED) a list */
 	struct slot *slot;
 	uint32_t nr_slots;
-	uint32_t turn;			/* UNORDERED: the slot that is read */
-	struct tacho_part *held;	/* its record was handed out */
+	uint32_t turn;			/* UNORDERED: the current slot */
+	struct tacho_part *held;	/* its record was returned last */
 	const struct tacho_frames *frames;	/* or NULL */
-	uint64_t from;			/* ns: earlier records are passed over */
+	uint64_t from;			/* ns: earlier records are skipped */
 	struct type_list *types;
 	struct tacho_buf text;		/* of tacho_record_text() */
 	struct tacho_error error;
@@ -134,7 +134,7 @@ static TACHO_COLD int part_late(struct tacho_part *p)
 
 /*
  * Checks the record at pos.  RECORD: type, ticks and size are filled in.  AGAIN:
- * no whole record there.  ERROR: strict.  *bad: what is there is no record.
+ * no complete record.  ERROR: strict.  *bad: the bytes are not a record.
  */
 static TACHO_ALWAYS_INLINE int part_look(struct tacho_part *p, bool *bad)
 {
@@ -168,7 +168,7 @@ static TACHO_ALWAYS_INLINE int part_look(struct tacho_part *p, bool *bad)
 	return TACHO_STREAM_AGAIN;
 }
 
-/* Brings the next record to pos, by fill() as often as it takes. */
+/* Moves the next record to pos, calling fill() as often as necessary. */
 static TACHO_ALWAYS_INLINE int part_peek(struct tacho_part *p)
 {
 	for (;;) {
@@ -201,7 +201,7 @@ static uint64_t part_time(const struct tacho_part *p, uint64_t ticks)
 static void part_record(struct tacho_part *p, uint64_t time,
 			struct tacho_record *r)
 {
-	/* a record written under a stand-in id shows its type's own id */
+	/* a record written with a substitute id shows its type's own id */
 	if (tacho_load_u16(p->pos + 8) != p->type->id)
 		tacho_put_u16(p->pos + 8, (uint16_t)p->type->id);
 	if (tacho_unlikely(p->prepare != NULL))
@@ -278,9 +278,9 @@ static int stream_failed(struct tacho_stream *s, struct tacho_part *p)
 }
 
 /*
- * Looks again at the part on top of the heap and lets it sink to its place.
- * RECORD: go on with whatever is on top now.  AGAIN: the part has nothing; it
- * may have sunk, as far as its horizon allows (*stuck: it has not).
+ * Updates the part on top of the heap and moves it to its place.  RECORD: continue with the new
+ * top.  AGAIN: the part has no record; it has moved as far down as its horizon allows (*stuck:
+ * not at all).
  */
 static int heap_refresh(struct tacho_stream *s, bool *stuck)
 {
@@ -332,7 +332,7 @@ static int next_merged(struct tacho_stream *s, struct tacho_record *r)
 			s->held = top->part;
 			return TACHO_STREAM_RECORD;
 		}
-		/* the record handed out last, or one before `from` */
+		/* the record returned last, or one before `from` */
 		if (top->known)
 			part_step(top->part);
 		step = false;
@@ -341,7 +341,7 @@ static int next_merged(struct tacho_stream *s, struct tacho_record *r)
 			return status;
 		/*
 		 * The horizon of a live part moves with the clock, so idle
-		 * parts could be asked for ever: once round is enough.
+		 * parts could be polled forever: one round is enough.
 		 */
 		if (status == TACHO_STREAM_RECORD)
 			idle = 0;
@@ -513,7 +513,10 @@ static void tallies_free(struct tallies *tallies)
 	free(tallies);
 }
 
-/* Counts the whole records at hand.  1; 0: what is at pos is no record; -ENOMEM. */
+/*
+ * Counts the complete records of the batch.  Returns 1; 0: the bytes at pos are not a record;
+ * -ENOMEM.
+ */
 static int count_batch(struct tacho_part *p, struct tallies *tallies)
 {
 	struct tally *const *page = tallies->page[p->stream_id];
@@ -554,7 +557,7 @@ static int count_part(struct tacho_part *p, struct tallies *tallies)
 	do {
 		int good = 1;
 
-		/* fill() may change the stream id: look at it every time */
+		/* fill() may change the stream id: read it every time */
 		if (p->end != p->pos)
 			good = count_batch(p, tallies);
 		if (good < 0)
@@ -564,7 +567,7 @@ static int count_part(struct tacho_part *p, struct tallies *tallies)
 	return status == TACHO_STREAM_ERROR ? source->diag.err : 0;
 }
 
-/* Calls fn for each id that was counted, until it is not 0. */
+/* Calls fn for each counted id, until the result is not 0. */
 static int each_tally(struct tallies *tallies,
 		      int (*fn)(void *arg, uint32_t stream_id, uint32_t id,
 				const struct tally *t), void *arg)
@@ -589,7 +592,7 @@ struct collect {
 	size_t nr, room;
 };
 
-/* Substitute ids count for the type that they stand for. */
+/* Counts substitute ids for the type that they replace. */
 static int move_substitute(void *arg, uint32_t stream_id, uint32_t id, const struct tally *t)
 {
 	struct collect *c = arg;
@@ -742,7 +745,7 @@ uint32_t tacho_stream_cpus(const struct tacho_stream *s)
 
 	if (text && !tacho_parse_u64(text, 1, UINT32_MAX, &stated))
 		n = (uint32_t)stated;
-	/* one that was not online at the beginning is not counted there */
+	/* a CPU that was offline at the beginning is not included */
 	for (uint32_t i = 0; i < s->nr_sources; i++)
 		for (uint32_t j = 0; j < s->source[i]->nr_parts; j++) {
 			uint32_t cpu = s->source[i]->part[j]->cpu;
@@ -754,8 +757,8 @@ uint32_t tacho_stream_cpus(const struct tacho_stream *s)
 }
 
 /*
- * The pieces of a rotated trace come in order of time, and the last name of a thread counts,
- * as in a trace of one piece.  What is of another recording is asked last.
+ * The parts of a rotated trace are in order of time, and the last name of a thread is used, as in
+ * an unrotated trace.  Sources of other recordings are searched last.
  */
 const char *tacho_stream_comm(const struct tacho_stream *s, int32_t pid,
 			      int32_t *tgid)
@@ -799,7 +802,7 @@ static int type_list_add(struct type_list *l, const struct tacho_type_table *t)
 	return 0;
 }
 
-/* Index 0 collects the types again: a live source gets types as it goes. */
+/* Index 0 collects the types again, because a live source gets new types. */
 static void type_list_make(const struct tacho_stream *s)
 {
 	s->types->nr = 0;
@@ -864,7 +867,7 @@ const struct tacho_symbols *tacho_source_symbols(struct tacho_source *source)
 	return &source->facts.symbols;
 }
 
-/* What a record's text is made with. */
+/* The state for a record's text. */
 struct print {
 	struct tacho_stream *stream;
 	struct tacho_source *source;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream.h - the inside of <tacho/stream.h>: making a stream from sources, and
- * the calls that tools of this tree use besides the public ones.
+ * stream.h - internals of <tacho/stream.h>: creating a stream from sources, and calls for the
+ * tools of this tree in addition to the public ones.
  */
 #ifndef TACHO_STREAM_STREAM_H
 #define TACHO_STREAM_STREAM_H
@@ -17,33 +17,32 @@
 struct tacho_stream *tacho_stream_new(unsigned int flags);
 
 /*
- * Adds a source; the stream takes it over, also when it fails.  Before the
- * first next() only.  0 or -ENOMEM.
+ * Adds a source; the stream owns it, also if the call fails.  Before the first next() only.  0 or
+ * -ENOMEM.
  */
 int tacho_stream_add_take(struct tacho_stream *stream,
 			  struct tacho_source *source);
 
 /*
- * Appends the record's text by its print format: what tacho_record_text() gives,
- * without the copy.  r is the record that next() gave last.
+ * Appends the record's text by its print format, as tacho_record_text() does, without the copy. r
+ * is the last record returned by next().
  */
 void tacho_stream_print(struct tacho_stream *stream,
 			const struct tacho_record *r, struct tacho_buf *out);
 
 /*
- * From now on the stacks of programs are printed with what f says; NULL: as
- * numbers.  f is borrowed until it is replaced or the stream is closed.
+ * Prints the stacks of programs with the frames of f from now on; NULL: as numbers.  f is
+ * borrowed until it is replaced or the stream is closed.
  */
 void tacho_stream_set_frames(struct tacho_stream *stream,
 			     const struct tacho_frames *f);
 
-/* What was set so, or NULL. */
+/* The frames that were set, or NULL. */
 const struct tacho_frames *tacho_stream_frames(const struct tacho_stream *stream);
 
 /*
- * What lies at a return address of a stack that a program's record has; all NULL
- * when nobody says.  r is the record that next() gave last.  Borrowed until the
- * next call.
+ * Finds the frame of a return address in a stack of a program's record; all members are NULL if
+ * it is not known. r is the last record returned by next().  Borrowed until the next call.
  */
 void tacho_stream_frame(struct tacho_stream *stream,
 			const struct tacho_record *r, uint64_t addr,
@@ -57,15 +56,15 @@ struct tacho_type_count {
 };
 
 /*
- * tacho_stream_count - how many records of each type are left.
+ * tacho_stream_count - count the remaining records of each type.
  *
  * Reads the stream to its end, part by part, at a fraction of the cost of
- * next(): only sizes and types are looked at.  *list (malloc'ed, the
- * caller's to free) has one entry for each type that occurs, in the
+ * next(): only sizes and types are read.  *list (malloc'ed, the caller's to free) has one entry
+ * for each type that occurs, in the
  * order of sources and ids.
  *
- * Returns 0, -ENOMEM, or the source's error; a live source is counted as far as it
- * is there.
+ * Returns 0, -ENOMEM, or the source's error; for a live source, it counts the records that exist
+ * at the time of the call.
  */
 int tacho_stream_count(struct tacho_stream *stream,
 		       struct tacho_type_count **list, size_t *nr);
@@ -79,31 +78,31 @@ int tacho_stream_text(struct tacho_stream *stream, const char *name,
 		      struct tacho_buf *out);
 
 /*
- * Adds the names of threads of all sources: where two disagree, the later one's.  0, -ENOMEM,
- * or -EOVERFLOW: too many.
+ * Adds the thread names of all sources; if two differ, the later source's is used.  Returns 0,
+ * -ENOMEM, or -EOVERFLOW: too many.
  */
 int tacho_stream_tasks(const struct tacho_stream *stream, struct tacho_facts *all);
 
 /*
- * What the programs of all sources had mapped (session/objects.h): their tables "objects", one
- * behind the other.  Makes *out, which is the caller's to release; empty when there is
- * nothing, or too much.  0 or -ENOMEM.
+ * Appends the tables "objects" of all sources, the mappings of the programs (session/objects.h).
+ * Initialises *out, which the caller releases; it is empty if there are no tables or they are too
+ * large.  Returns 0 or -ENOMEM.
  */
 int tacho_stream_objects(const struct tacho_stream *stream, struct tacho_buf *out);
 
-/* The kernel symbols of a source, read when they are first asked for. */
+/* The kernel symbols of a source, loaded at the first call. */
 const struct tacho_symbols *tacho_source_symbols(struct tacho_source *source);
 
-/* The source of the record that next() gave last; the first one before that. */
+/* The source of the last record returned by next(); before the first next(), the first source. */
 struct tacho_source *tacho_stream_current(const struct tacho_stream *stream);
 
-/* The sources, for tools that need more than the stream says. */
+/* The sources, for tools that need more than the stream's interface. */
 struct tacho_source *tacho_stream_source(const struct tacho_stream *stream,
 					 uint32_t index);
 
 /*
- * CPUs of the machine that was traced: what the trace says, or as many as it has parts of;
- * at least 1.
+ * The number of CPUs of the traced machine: from the trace, or else the number of CPUs with
+ * parts; at least 1.
  */
 uint32_t tacho_stream_cpus(const struct tacho_stream *stream);
 
@@ -111,10 +110,10 @@ uint32_t tacho_stream_cpus(const struct tacho_stream *stream);
 int tacho_error_from(struct tacho_error *error, const struct tacho_diag *d);
 
 /*
- * Whether something could not be had on the way, as a type for want of memory, though
- * every record was: the first error of all sources, which is the stream's from now on.
- * 0, or a negative errno that tacho_stream_error() explains.  Asked by whoever
- * has listed the types and finds one missing.
+ * Checks whether part of a source could not be loaded, for example a type for lack of memory,
+ * although every record was returned.  Returns 0, or the first error of all sources, which then
+ * is the stream's error (tacho_stream_error()).  Callers that list types call it if a type is
+ * missing.
  */
 int tacho_stream_check(struct tacho_stream *s);
 

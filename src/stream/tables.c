@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The tables of all of a stream's sources as one. */
+/* Merges the tables of all of a stream's sources. */
 #include <errno.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ int tacho_stream_tasks(const struct tacho_stream *s, struct tacho_facts *all)
 						   f->task[k].tgid,
 						   f->task[k].comm, 16);
 	}
-	/* a look-up brings them in order and drops what is outdated */
+	/* a look-up sorts them and removes outdated entries */
 	(void)tacho_facts_comm(all, 0, NULL);
 	return err;
 }
@@ -34,7 +34,7 @@ int tacho_stream_objects(const struct tacho_stream *s, struct tacho_buf *out)
 		size_t before = out->len;
 
 		if (source->ops->text && source->ops->text(source, TACHO_OBJECTS, out))
-			out->len = before;	/* not there, or not known */
+			out->len = before;	/* missing, or not known */
 		tacho_buf_putc(out, '\n');
 	}
 	err = tacho_buf_error(out);

@@ -24,13 +24,13 @@ struct ring {
 	unsigned char *data;
 	size_t size;
 	size_t head;		/* the oldest entry */
-	size_t tail;		/* where the next one goes */
-	size_t end;		/* wrapped: behind the last entry before the start */
+	size_t tail;		/* the place of the next entry */
+	size_t end;		/* wrapped: after the last entry before the start */
 	bool wrapped;		/* tail has gone to the start, head has not */
-	size_t last;		/* what undo takes out, or NONE */
+	size_t last;		/* the entry that undo removes, or NONE */
 	uint64_t nr;
 	uint64_t used;		/* bytes of its entries */
-	uint64_t added;		/* and of all that ever were */
+	uint64_t added;		/* bytes of all entries ever added */
 };
 
 struct tacho_window {
@@ -64,7 +64,7 @@ static struct entry *entry_at(const struct ring *r, size_t pos)
 	return (struct entry *)(void *)(r->data + pos);
 }
 
-/* The place of the entry behind the one at pos. */
+/* The place of the entry after the one at pos. */
 static size_t after(const struct ring *r, size_t pos)
 {
 	pos += entry_at(r, pos)->size;
@@ -84,7 +84,7 @@ static void drop_oldest(struct ring *r)
 		r->wrapped = false;
 }
 
-/* Whether there are `need` bytes at tail; if that may help, tail goes to the start. */
+/* Whether there are `need` bytes at tail; moves tail to the start if that may help. */
 static bool has_room(struct ring *r, size_t need)
 {
 	if (r->wrapped)
@@ -136,7 +136,7 @@ void tacho_window_free(struct tacho_window *w)
 	free(w);
 }
 
-/* Copies the snapshot out of the ring: of what came before the mark, the newest. */
+/* Copies the snapshot out of the ring: the newest records before the mark. */
 static void freeze(struct tacho_window *w)
 {
 	struct ring *r = &w->ring, *to = &w->frozen;
@@ -158,8 +158,9 @@ static void freeze(struct tacho_window *w)
 }
 
 /*
- * The oldest must go.  If it is of the snapshot, at least as much as a snapshot holds came
- * since that was taken: so a byte is copied once, however often one is taken.
+ * Removes the oldest entry.  If it is part of the snapshot, at least one snapshot's size was
+ * added since the snapshot was taken: so a byte is copied once, however often snapshots are
+ * taken.
  */
 static void make_room(struct tacho_window *w, size_t need)
 {
@@ -224,7 +225,7 @@ void tacho_window_take(struct tacho_window *w)
 struct part {
 	struct tacho_part part;	/* first: the stream sees this */
 	size_t pos;		/* the next entry to look at */
-	uint64_t left;		/* entries from there on */
+	uint64_t left;		/* entries from pos on */
 };
 
 /* One of the sources that the records came from. */
@@ -251,7 +252,7 @@ static bool is_of(const struct entry *e, const struct view *v,
 	       e->stream_id == p->stream_id;
 }
 
-/* One record at a time: between two of a part are those of others. */
+/* Returns one record at a time, because records of other parts are between two of one part. */
 static int fill(struct tacho_source *source, struct tacho_part *p, bool bad)
 {
 	struct view *v = view_of(source);
@@ -279,7 +280,7 @@ static int fill(struct tacho_source *source, struct tacho_part *p, bool bad)
 	return TACHO_STREAM_END;
 }
 
-/* To the start: it is not far from anywhere. */
+/* Seeks to the start: the window is small. */
 static int seek(struct tacho_source *source, struct tacho_part *p, uint64_t ticks)
 {
 	const struct ring *r = view_of(source)->ring;

@@ -5,15 +5,15 @@
  *	data	| entry record | entry record | ...        | entry record |   |
  *		  tail ^ the next goes here     head ^ the oldest      end ^
  *
- * A window is a ring of bytes.  An entry says what the stream knew of the record behind it;
- * the record lies there in the layout of <tacho/abi/record.h>.  A new one takes
- * the place of as many of the oldest as it needs.  No record is split: what does not fit
- * before the end of the memory goes to its start.
+ * A window is a ring of bytes.  An entry has the stream's data about the record that follows it
+ * in the layout of <tacho/abi/record.h>.  A new record replaces as many of the oldest as
+ * necessary.  No record is split: one that does not fit before the end of the memory is stored at
+ * its start.
  *
- * A snapshot is what a window holds at a moment, at most `size` bytes of it; the newest one
- * takes the older one's place.  Taking it is a mark in the ring, which has twice that
- * size.  It is copied out when the ring is about to overwrite it, and by then `size`
- * bytes have come since.  So it costs next to nothing to take one at every record.
+ * A snapshot is the content of a window at one time, at most `size` bytes; a new snapshot
+ * replaces the old one.  Taking it only stores its position in the ring, which has twice that
+ * size.  It is copied when the ring is about to overwrite it, at least `size` bytes later.  So
+ * taking a snapshot at every record is cheap.
  *
  * A snapshot is read as a stream of its own, with the clocks, names and symbols of
  * the one that the window was filled from.
@@ -39,13 +39,13 @@ int tacho_window_new(struct tacho_window **window, size_t size);
 void tacho_window_free(struct tacho_window *window);
 
 /*
- * Puts a record in.  source is where it came from (tacho_stream_current()); its type and
- * source must outlive the window, its bytes are copied.
+ * Adds a record. source is its source (tacho_stream_current()); type and source must outlive the
+ * window, the bytes are copied.
  */
 void tacho_window_add(struct tacho_window *window, const struct tacho_record *r,
 		      struct tacho_source *source);
 
-/* Takes the record out that was added last, if nothing else was done since. */
+/* Removes the record that was added last; only directly after tacho_window_add(). */
 void tacho_window_undo(struct tacho_window *window);
 
 /* Takes a snapshot: the newest records up to the one that was added last. */
@@ -54,9 +54,8 @@ void tacho_window_take(struct tacho_window *window);
 /*
  * tacho_window_open - read the snapshot, from its oldest record on.
  *
- * of is the stream that the window was filled from.  The window must not change and
- * neither may be closed before *stream is.  Returns 0, -ENOENT when no snapshot was
- * taken, or -ENOMEM.
+ * `of` is the stream that the window was filled from.  The window must not change and neither may
+ * be closed before *stream is.  Returns 0, -ENOENT when no snapshot was taken, or -ENOMEM.
  */
 int tacho_window_open(struct tacho_window *window, struct tacho_stream *of,
 		      struct tacho_stream **stream);
