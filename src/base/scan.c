@@ -2,6 +2,7 @@
 #include "base/scan.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* Whether there is a character at p. */
 static bool is_there(const char *p, const char *end)
@@ -52,6 +53,17 @@ int tacho_scan_number(const char **s, const char *end, uint64_t max, uint64_t *v
 	    digit_of(p[2]) < 16)
 		*s = p + 2;
 	return tacho_scan_digits(s, end, *s == p ? 8 : 16, max, v);
+}
+
+int tacho_scan_after(const char *s, const char *end, const char *key, uint64_t max, uint64_t *v)
+{
+	size_t len = strlen(key);
+	const char *at = end ? memmem(s, (size_t)(end - s), key, len) : strstr(s, key);
+
+	if (!at)
+		return -EINVAL;
+	at += len;
+	return tacho_scan_digits(&at, end, 10, max, v);
 }
 
 bool tacho_scan_whole(const char *s, size_t len, unsigned int signs, uint64_t *v)

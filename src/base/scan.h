@@ -28,6 +28,12 @@ int tacho_scan_digits(const char **s, const char *end, unsigned int base, uint64
  */
 int tacho_scan_number(const char **s, const char *end, uint64_t max, uint64_t *v);
 
+/*
+ * The decimal number directly after the first `key` in [s, end), up to max.  end NULL: s ends with
+ * a NUL.  Returns as tacho_scan_digits(); -EINVAL also if the text does not have the key.
+ */
+int tacho_scan_after(const char *s, const char *end, const char *key, uint64_t max, uint64_t *v);
+
 /* Which signs a whole number may have. */
 enum tacho_scan_sign {
 	TACHO_SCAN_MINUS = 1,

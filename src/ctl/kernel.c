@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/session_kernel.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "ctl/ctl.h"
 #include "ctl/kernel.h"
@@ -118,8 +119,8 @@ static uint64_t stat_number(const char *text, const char *key)
 		at += *at == '\n';
 		if (strncmp(at, key, len) || strncmp(at + len, ": ", 2))
 			continue;
-		for (at += len + 2; *at >= '0' && *at <= '9'; at++)
-			v = v * 10 + (uint64_t)(*at - '0');
+		at += len + 2;
+		(void)tacho_scan_digits(&at, NULL, 10, UINT64_MAX, &v);
 		break;
 	}
 	return v;

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/scan.h"
+
 
 #define COMMIT_SIZE	0x3fffffffu
 #define COMMIT_MISSED	(1u << 31)
@@ -19,24 +21,14 @@ enum event_kind {
 #define STAMP_BITS	59
 #define STAMP_HIGH	(UINT64_C(0x1f) << STAMP_BITS)
 
-/* The decimal number behind `key` in a line of header_page. */
+/* The decimal number after `key` in a line of header_page. */
 static bool line_number(const char *line, size_t len, const char *key,
 			uint32_t *v)
 {
-	const char *at = memmem(line, len, key, strlen(key));
-	const char *end = line + len;
-	uint64_t n = 0;
+	uint64_t n;
 
-	if (!at)
+	if (tacho_scan_after(line, line + len, key, UINT32_MAX, &n))
 		return false;
-	at += strlen(key);
-	if (at == end || *at < '0' || *at > '9')
-		return false;
-	for (; at < end && *at >= '0' && *at <= '9'; at++) {
-		n = n * 10 + (uint64_t)(*at - '0');
-		if (n > UINT32_MAX)
-			return false;
-	}
 	*v = (uint32_t)n;
 	return true;
 }

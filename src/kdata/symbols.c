@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/scan.h"
+
 #define TEXT_MAX	((size_t)1 << 30)
 /* against hostile files; a full kernel has some 300,000 */
 #define SYMBOLS_MAX	((size_t)1 << 20)
@@ -18,24 +20,12 @@ struct line {
 	const char *module, *module_end;	/* NULL: none */
 };
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-		return (c | 0x20) - 'a' + 10;
-	return -1;
-}
-
 static bool parse_line(const char *at, const char *end, struct line *l)
 {
 	const char *begin = at;
-	int digit;
 
-	for (l->addr = 0; at < end && (digit = hex_digit(*at)) >= 0; at++)
-		l->addr = l->addr << 4 | (uint64_t)digit;
-	if (at == begin || at - begin > 16 || end - at < 4 || *at != ' ' ||
-	    at[2] != ' ')
+	if (tacho_scan_digits(&at, end, 16, UINT64_MAX, &l->addr) || at - begin > 16 ||
+	    end - at < 4 || *at != ' ' || at[2] != ' ')
 		return false;
 	l->type = at[1];
 	l->name = at + 3;
@@ -174,7 +164,7 @@ static bool is_named(const struct tacho_symbols *s, uint64_t addr)
 	return addr >= s->init_begin && addr < s->init_end;
 }
 
-/* Behind a name is its module, or the next line: an address. */
+/* After a name is its module, or the next line: an address. */
 const char *tacho_symbols_module(const struct tacho_symbols *s, const char *name)
 {
 	const char *p = name + strlen(name) + 1;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/scan.h"
 
 #define NR_MAX	65536
 
@@ -80,15 +81,11 @@ void tacho_syscalls_text(struct tacho_buf *out)
 static bool split(const char *at, const char *end, uint32_t *nr,
 		  const char **name)
 {
-	const char *begin = at;
+	uint64_t v;
 
-	for (*nr = 0; at < end && *at >= '0' && *at <= '9'; at++) {
-		*nr = *nr * 10 + (uint32_t)(*at - '0');
-		if (*nr >= NR_MAX)
-			return false;
-	}
-	if (at == begin || at == end || *at != ' ' || end - at < 2)
+	if (tacho_scan_digits(&at, end, 10, NR_MAX - 1, &v) || end - at < 2 || *at != ' ')
 		return false;
+	*nr = (uint32_t)v;
 	*name = at + 1;
 	return true;
 }

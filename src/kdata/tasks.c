@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/scan.h"
 #include "base/text.h"
 
 #define ENTRIES_MAX	(1u << 22)
@@ -142,7 +143,8 @@ void tacho_ktasks_forget(struct tacho_ktasks *t, int32_t pid)
 /* Name and process of a live thread; its status begins "Name:\tbash\n". */
 static void look_up(struct tacho_ktasks *t, int32_t pid)
 {
-	const char *text, *name, *tgid;
+	const char *text, *name;
+	uint64_t tgid;
 	struct tacho_ktask *task;
 	struct tacho_buf status;
 	char path[48];
@@ -154,13 +156,12 @@ static void look_up(struct tacho_ktasks *t, int32_t pid)
 	if (!tacho_buf_read_file(&status, path)) {
 		text = tacho_buf_str(&status);
 		name = strstr(text, "Name:\t");
-		tgid = strstr(text, "\nTgid:\t");
 		if (name == text)
 			tacho_ktasks_name(t, pid, name + 6,
 					  strcspn(name + 6, "\n"));
 		task = tacho_ktasks_find(t, pid);
-		if (tgid && task)
-			task->tgid = (int32_t)strtol(tgid + 7, NULL, 10);
+		if (task && !tacho_scan_after(text, NULL, "\nTgid:\t", INT32_MAX, &tgid))
+			task->tgid = (int32_t)tgid;
 	}
 	tacho_buf_release(&status);
 }
@@ -234,8 +235,9 @@ static void saved_list(struct tacho_ktasks *t, int tracefs, const char *path, bo
 {
 	struct tacho_ktask *task;
 	struct tacho_buf text;
-	char *at, *line, *end;
-	long pid;
+	char *at, *line;
+	const char *end;
+	uint64_t pid, tgid;
 
 	tacho_buf_init(&text, (size_t)64 << 20);
 	if (tacho_buf_read_fileat(&text, tracefs, path) < 0 || !text.len)
@@ -244,17 +246,17 @@ static void saved_list(struct tacho_ktasks *t, int tracefs, const char *path, bo
 	if (tacho_buf_error(&text))
 		goto out;
 	for (at = text.data; (line = strsep(&at, "\n"));) {
-		pid = strtol(line, &end, 10);
-		if (*end != ' ' || pid <= 0 || pid >= TACHO_KTASKS_PID_MAX)
+		end = line;
+		if (tacho_scan_digits(&end, NULL, 10, TACHO_KTASKS_PID_MAX - 1, &pid) || !pid ||
+		    *end++ != ' ')
 			continue;
 		task = tacho_ktasks_find(t, (int32_t)pid);
 		if (!task)
 			continue;
-		if (!names)
-			task->tgid = (int32_t)strtol(end, NULL, 10);
-		else if (strcmp(end + 1, "<...>") != 0)
-			tacho_ktasks_name(t, (int32_t)pid, end + 1,
-					  strlen(end + 1));
+		if (names && strcmp(end, "<...>") != 0)
+			tacho_ktasks_name(t, (int32_t)pid, end, strlen(end));
+		else if (!names && !tacho_scan_digits(&end, NULL, 10, INT32_MAX, &tgid))
+			task->tgid = (int32_t)tgid;
 	}
 out:
 	tacho_buf_release(&text);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/scan.h"
 #include "base/text.h"
 #include "tracefs/instance_priv.h"
 #include "sys/process.h"
@@ -21,22 +22,18 @@
 
 /* ---- sweep ----------------------------------------------------------------- */
 
-/* The number that ends at *end and begins behind a '-'; *end moves to the '-'. */
+/* The number that ends at *end and begins after a '-'; *end moves to the '-'. */
 static bool number_before(const char *s, const char **end, uint64_t *v)
 {
-	const char *at = *end;
-	char digits[24];
-	size_t len;
+	const char *digits, *after = *end;
 
-	while (at > s && at[-1] >= '0' && at[-1] <= '9')
-		at--;
-	len = (size_t)(*end - at);
-	if (!len || len >= sizeof(digits) || at == s || at[-1] != '-')
+	while (*end > s && (*end)[-1] >= '0' && (*end)[-1] <= '9')
+		--*end;
+	digits = *end;
+	if (digits == s || digits[-1] != '-')
 		return false;
-	memcpy(digits, at, len);
-	digits[len] = '\0';
-	*end = at - 1;
-	return !tacho_parse_u64(digits, 0, UINT64_MAX, v);
+	--*end;
+	return !tacho_scan_digits(&digits, after, 10, UINT64_MAX, v);
 }
 
 /* Whether `name` is an instance of ours whose maker is gone. */
@@ -263,8 +260,12 @@ static int read_number(int dirfd, const char *path, uint64_t *v)
 
 	tacho_buf_init(&text, SMALL_FILE);
 	ret = tacho_buf_read_fileat(&text, dirfd, path);
-	if (!ret)
-		*v = strtoull(tacho_buf_str(&text), NULL, 10);
+	if (!ret) {
+		const char *digits = tacho_buf_str(&text);
+
+		*v = 0;
+		(void)tacho_scan_digits(&digits, NULL, 10, UINT64_MAX, v);
+	}
 	tacho_buf_release(&text);
 	return ret;
 }
@@ -554,7 +555,7 @@ int tacho_kernel_set_option(struct tacho_kernel *k, const char *name, bool on,
 	return tacho_tracefs_write(k->dirfd, path, on ? "1" : "0", false, d);
 }
 
-/* All threads of a process, each behind a blank. */
+/* All threads of a process, each after a blank. */
 static int put_threads(struct tacho_buf *list, int32_t pid)
 {
 	struct dirent *e;

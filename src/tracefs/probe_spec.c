@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/scan.h"
@@ -123,17 +122,12 @@ static int parse_name(struct parser *p, const char *s, size_t len)
 
 static int parse_max_active(struct parser *p, const char *s, size_t len)
 {
-	char digits[16], *end;
-	unsigned long v;
+	const char *digits = s;
+	uint64_t v;
 
 	if (p->spec->kind != 'r' && p->spec->kind != 'f')
 		return bad(p, s, "Maxactive is only for function exit");
-	if (len >= sizeof(digits))
-		return bad(p, s, "Invalid maxactive number");
-	memcpy(digits, s, len);
-	digits[len] = '\0';
-	v = strtoul(digits, &end, 0);
-	if (*end)
+	if (len > 15 || tacho_scan_number(&digits, s + len, UINT64_MAX, &v) || digits != s + len)
 		return bad(p, s, "Invalid maxactive number");
 	if (v > MAX_ACTIVE)
 		return bad(p, s, "Maxactive is too big");

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/scan.h"
 
 /* linux/trace_mmap.h, which most systems' headers lack. */
 struct tacho_kreader_map {
@@ -196,9 +197,10 @@ int tacho_kreader_next(struct tacho_kreader *r)
 
 static uint64_t stat_value(const char *text, const char *key)
 {
-	const char *at = strstr(text, key);
+	uint64_t v = 0;
 
-	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+	(void)tacho_scan_after(text, NULL, key, UINT64_MAX, &v);
+	return v;
 }
 
 int tacho_kreader_stats(const struct tacho_kreader *r,

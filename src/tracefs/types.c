@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/scan.h"
 #include "tracefs/instance.h"
 #include "kdata/types.h"
 
@@ -74,6 +74,8 @@ int tacho_kernel_load_types(const struct tacho_kernel *k, struct tacho_ktypes *t
 static bool has_id(int root, const struct tacho_kernel_event *ev, uint32_t id)
 {
 	char path[320], text[16];
+	const char *digits = text;
+	uint64_t v;
 	ssize_t n;
 	int fd;
 
@@ -84,7 +86,7 @@ static bool has_id(int root, const struct tacho_kernel_event *ev, uint32_t id)
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	return n > 0 && strtoul(text, NULL, 10) == id;
+	return !tacho_scan_digits(&digits, NULL, 10, UINT32_MAX, &v) && v == id;
 }
 
 int tacho_kernel_load_type(const struct tacho_kernel *k, struct tacho_ktypes *t, uint32_t id)

@@ -506,6 +506,17 @@ static const struct {
 	{ "/events/test/hit/inject", "number=3x", -EINVAL, NULL },
 	{ "/events/test/hit/inject", "wide=-1", -EINVAL, NULL },
 	{ "/events/test/hit/inject", "wide=18446744073709551616", -ERANGE, NULL },
+	{ "/events/test/hit/inject", "wide=0x10000000000000000", -ERANGE, NULL },
+	{ "/events/test/hit/inject", "wide=99999999999999999999x", -ERANGE, NULL },
+	{ "/events/test/hit/inject", "number=9223372036854775808", -ERANGE, NULL },
+	{ "/events/test/hit/inject", "number=-9223372036854775809", -ERANGE, NULL },
+	{ "/events/test/hit/inject", "number=-", -EINVAL, NULL },
+	{ "/events/test/hit/inject", "number=--5", -EINVAL, NULL },
+	{ "/events/test/hit/inject", "number=-+5", -EINVAL, NULL },
+	{ "/events/test/hit/inject", "number=+5", -EINVAL, NULL },
+	{ "/events/test/hit/inject", "number=0x", -EINVAL, NULL },
+	{ "/events/test/hit/inject", "number=08", -EINVAL, NULL },
+	{ "/events/test/hit/inject", "number=0b1", -EINVAL, NULL },
 	{ "/synthetic_events", "made int", -EINVAL, "synthetic_events" },
 	{ "/snapshot", "x", -EINVAL, NULL },
 	{ "/per_cpu/cpu0/snapshot", "1", -EINVAL, NULL },
@@ -541,6 +552,8 @@ static void test_inject(void)
 	add_hit_type();
 	CHECK_EQ(put(t, file, "number=-5 small=0xff fixed='abcdefghij' wide=010\n"), 0);
 	CHECK(has(t, "/trace", "hit: number=-5 small=255 fixed=abcdefg text= wide=8\n"));
+	CHECK_EQ(put(t, file, "number=-0x7 small=010 wide=18446744073709551615"), 0);
+	CHECK(has(t, "/trace", "hit: number=-7 small=8 fixed= text= wide=18446744073709551615\n"));
 	CHECK_EQ(put(t, file, "text=\"a b\" number = 7 number=8 common_pid=4711"), 0);
 	CHECK(has(t, "/trace", "-4711 "));
 	CHECK(has(t, "/trace", "hit: number=8 small=0 fixed= text=a b wide=0\n"));

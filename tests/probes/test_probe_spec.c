@@ -105,6 +105,12 @@ static void test_own_words(void)
 		{ "p:g/e /bin/true", "15", "Invalid uprobe offset" },
 		{ "p:g/e /bin/true:x", "16", "Invalid uprobe offset" },
 		{ "r4:g/e /b:0x10", "7", "Maxactive is not for uprobe" },
+		{ "r4x:g/e f", "1", "Invalid maxactive number" },
+		{ "r08:g/e f", "1", "Invalid maxactive number" },
+		{ "r0x:g/e f", "1", "Invalid maxactive number" },
+		{ "r4097:g/e f", "1", "Maxactive is too big" },
+		{ "r999999999999999:g/e f", "1", "Maxactive is too big" },
+		{ "r0000000000000004:g/e f", "1", "Invalid maxactive number" },
 		{ "p:g/e /b:0x10 a=+4(%sp)x", "23", "Invalid fetch argument" },
 		{ "-", "1", "Event name is not specified" },
 		{ "-:", "2", "Event name is not specified" },
@@ -150,6 +156,10 @@ static void test_fields(void)
 
 	CHECK(!tacho_probe_parse(&arena, "r7:a/b mod:fn+0x10", &s, &d));
 	CHECK_EQ(s.max_active, 7);
+	CHECK(!tacho_probe_parse(&arena, "r0x1f:a/b mod:fn+0x10", &s, &d));
+	CHECK_EQ(s.max_active, 31);
+	CHECK(!tacho_probe_parse(&arena, "r010:a/b mod:fn+0x10", &s, &d));
+	CHECK_EQ(s.max_active, 8);
 	CHECK_STR(s.module, "mod");
 	CHECK_EQ(s.offset, 16);
 

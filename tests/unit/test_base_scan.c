@@ -91,6 +91,38 @@ static void test_number(void)
 	}
 }
 
+static void test_after(void)
+{
+	static const char text[] = "pid: 7\nkey: 12x\nkey: 13\nlast: 99";
+	static const struct {
+		const char *key;
+		size_t len;		/* 0: up to the NUL */
+		uint64_t max;
+		int err;
+		uint64_t v;
+	} table[] = {
+		{ "key: ", 0, UINT64_MAX, 0, 12 },
+		{ "\nkey: ", 0, 12, 0, 12 },
+		{ "key: ", 0, 11, -ERANGE, 11 },
+		{ "key: ", 13, UINT64_MAX, 0, 1 },
+		{ "key: ", 12, UINT64_MAX, -EINVAL, 0 },
+		{ "key: ", 10, UINT64_MAX, -EINVAL, 0 },
+		{ "last: ", 0, UINT64_MAX, 0, 99 },
+		{ "key:", 0, UINT64_MAX, -EINVAL, 0 },
+		{ "none: ", 0, UINT64_MAX, -EINVAL, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		uint64_t v = 0;
+		int err = tacho_scan_after(text, table[i].len ? text + table[i].len : NULL,
+					   table[i].key, table[i].max, &v);
+
+		CHECK_EQ(err, table[i].err);
+		if (!CHECK_EQ(v, table[i].v))
+			printf("# '%s', %zu\n", table[i].key, table[i].len);
+	}
+}
+
 static void test_whole(void)
 {
 	static const struct {
@@ -198,6 +230,7 @@ int main(int argc, char **argv)
 	test_args(argc, argv);
 	TEST(test_digits());
 	TEST(test_number());
+	TEST(test_after());
 	TEST(test_whole());
 	TEST(test_size());
 	TEST(test_range());

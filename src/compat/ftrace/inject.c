@@ -9,8 +9,8 @@
  *	  ending it;
  *	- fields that are not named are 0, or the empty text; of one that is named twice
  *	  the last counts; common_ fields may be named;
- *	- a fixed array of char keeps what fits; texts of no fixed size lie behind the
- *	  event in the order in which they are named; one behind a pointer cannot be
+ *	- a fixed array of char keeps what fits; texts of no fixed size lie after the
+ *	  event in the order in which they are named; one after a pointer cannot be
  *	  injected, and the pointer stays 0;
  *	- the event need not be enabled; its filter is looked at.
  *
@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/scan.h"
 #include "engine/filter.h"
 #include "compat/ftrace/nodes.h"
 #include "sys/clock.h"
@@ -90,20 +91,34 @@ static int put_float(struct made *m, const struct tacho_field *f, double value)
 	return 0;
 }
 
+/* A number as C writes it, of all of text; -ERANGE takes precedence over trailing characters. */
+static int scan_value(const char *text, bool is_signed, uint64_t *value)
+{
+	bool minus = *text == '-';
+	uint64_t max = is_signed ? (uint64_t)INT64_MAX + minus : UINT64_MAX;
+	int err;
+
+	if (minus && !is_signed)
+		return -EINVAL;
+	text += minus;
+	err = tacho_scan_number(&text, NULL, max, value);
+	if (err)
+		return err;
+	if (minus)
+		*value = 0 - *value;
+	return *text ? -EINVAL : 0;
+}
+
 static int put_number(struct made *m, const struct tacho_field *f, const char *text)
 {
-	bool is_signed = f->flags & (TACHO_FIELD_SIGNED | TACHO_FIELD_FLOAT);
 	uint64_t value;
-	char *end;
+	int err;
 
 	if (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8)
 		return -EINVAL;
-	if (*text == '-' && !is_signed)
-		return -EINVAL;
-	errno = 0;
-	value = is_signed ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
-	if (errno || *end || end == text)
-		return errno == ERANGE ? -ERANGE : -EINVAL;
+	err = scan_value(text, f->flags & (TACHO_FIELD_SIGNED | TACHO_FIELD_FLOAT), &value);
+	if (err)
+		return err;
 	if (f->flags & TACHO_FIELD_FLOAT)
 		return put_float(m, f, (double)(int64_t)value);
 	if (f->size == 1)
@@ -124,7 +139,7 @@ static size_t space(const char *at)
 	return strspn(at, " \t\n\v\f\r");
 }
 
-/* The field named at *at, which comes to stand behind the '='. */
+/* The field named at *at, which comes to stand after the '='. */
 static int take_name(const struct made *m, char **at, const struct tacho_field **f)
 {
 	char *name = *at, *end = name;
@@ -194,7 +209,7 @@ static int take_fields(struct made *m, char *at)
 	return err;
 }
 
-/* Nothing is named yet: zeros, and empty texts behind the fixed part. */
+/* Nothing is named yet: zeros, and empty texts after the fixed part. */
 static int begin(struct made *m, const struct tacho_type *type, int32_t pid,
 		 size_t text_len)
 {

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/scan.h"
 #include "engine/filter.h"
 #include "compat/ftrace/nodes.h"
 #include "compat/ftrace/store_priv.h"
@@ -47,7 +48,8 @@ static uint64_t frame_address(const struct tree_symbols *symbols, const char *li
 {
 	const char *name = strstr(line, "] ");
 	char word[128];
-	uint64_t start, offset;
+	uint64_t start, offset = 0;
+	const char *digits;
 	char *plus;
 
 	if (!name)
@@ -57,7 +59,8 @@ static uint64_t frame_address(const struct tree_symbols *symbols, const char *li
 	if (!plus)
 		return 0;
 	*plus = '\0';
-	offset = strtoull(plus + 1, NULL, 0);
+	digits = plus + 1;
+	(void)tacho_scan_number(&digits, NULL, UINT64_MAX, &offset);
 	return tree_symbol_find(symbols, word, &start) ? start + offset : 0;
 }
 

@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/scan.h"
 #include "event/type.h"
 #include "compat/ftrace/nodes.h"
 #include "compat/ftrace/store.h"
@@ -37,18 +37,15 @@ static const char raw_text[] =
 static int32_t process_of(int32_t tid)
 {
 	char path[48];
-	const char *tgid;
 	struct tacho_buf b;
-	int32_t n = tid;
+	uint64_t n = (uint32_t)tid;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/status", tid);
 	tacho_buf_init(&b, STATUS_MAX);
-	if (!tacho_buf_read_file(&b, path)) {
-		tgid = strstr(tacho_buf_str(&b), "\nTgid:\t");
-		n = tgid ? (int32_t)strtol(tgid + 7, NULL, 10) : tid;
-	}
+	if (!tacho_buf_read_file(&b, path))
+		(void)tacho_scan_after(tacho_buf_str(&b), NULL, "\nTgid:\t", INT32_MAX, &n);
 	tacho_buf_release(&b);
-	return n;
+	return (int32_t)n;
 }
 
 /* Who writes: its name, and the CPU on which it waits for the answer; -1: not known. */
@@ -85,6 +82,7 @@ static void find_writer(struct tree_inst *inst, struct writer *w, int32_t tid)
 	char text[1024];
 	const char *comm, *end;
 	ssize_t n = read_stat(inst, tid, text, sizeof(text) - 1);
+	uint64_t cpu;
 	size_t len;
 
 	*w = (struct writer){ .cpu = -1 };
@@ -97,8 +95,9 @@ static void find_writer(struct tree_inst *inst, struct writer *w, int32_t tid)
 	memcpy(w->comm, comm ? comm : "", len < 15 ? len : 15);
 	for (int i = 2; end && i < 39; i++)
 		end = strchr(end + 1, ' ');
-	if (end)
-		w->cpu = (int)strtol(end, NULL, 10);
+	end = end ? end + 1 : "";
+	if (!tacho_scan_digits(&end, NULL, 10, INT32_MAX, &cpu))
+		w->cpu = (int)cpu;
 }
 
 /* Its name and process, if they are not known. */
@@ -167,7 +166,7 @@ static ssize_t marker_store(struct tacho_tree_file *f, const char *text, size_t 
 	if (err)
 		return -EBADF;
 	len = len < MARKER_MAX ? len : MARKER_MAX;
-	/* without the newline: it comes behind the triggers in the kernel, too */
+	/* without the newline: it comes after the triggers in the kernel, too */
 	tree_marked(f->inst, caller->pid, cpu, text, len);
 	return (ssize_t)len;
 }

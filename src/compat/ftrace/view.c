@@ -9,6 +9,7 @@
 #include <sys/random.h>
 #include <sys/timex.h>
 
+#include "base/scan.h"
 #include "compat/ftrace/nodes.h"
 #include "ring/read.h"
 #include "stream/live.h"
@@ -21,7 +22,7 @@
 
 /*
  * Whether a lane is read with one CPU (-1: all).  Programs without restartable sequences
- * write to lanes of no CPU, behind those of the CPUs: they are read with the first,
+ * write to lanes of no CPU, after those of the CPUs: they are read with the first,
  * and what is in them counts as its.
  */
 static bool is_of(int32_t cpu, uint32_t lane, uint32_t nr_cpus)
@@ -432,19 +433,16 @@ static uint32_t name_number(void *arg, const struct tacho_type *type)
 	const struct tree_reader *r = arg;
 	char path[2 * TACHO_RULE_MAX + 24];
 	struct tacho_buf b;
-	const char *id;
-	uint32_t n = 0;
+	uint64_t n = 0;
 
 	(void)snprintf(path, sizeof(path), "events/%s/%s/format", type->system,
 		       type->name);
 	tacho_buf_init(&b, FORMAT_MAX);
 	if (tree_has_kernel(r->inst->tree) &&
-	    !tacho_buf_read_fileat(&b, r->inst->tree->tracefs.dirfd, path)) {
-		id = strstr(tacho_buf_str(&b), "\nID: ");
-		n = id ? (uint32_t)strtoul(id + 5, NULL, 10) : 0;
-	}
+	    !tacho_buf_read_fileat(&b, r->inst->tree->tracefs.dirfd, path))
+		(void)tacho_scan_after(tacho_buf_str(&b), NULL, "\nID: ", UINT32_MAX, &n);
 	tacho_buf_release(&b);
-	return n;
+	return (uint32_t)n;
 }
 
 void tree_reader_output(struct tree_reader *r, struct tacho_output_config *c)

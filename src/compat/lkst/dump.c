@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/digits.h"
+#include "base/scan.h"
 #include "compat/lkst/run.h"
 #include "fmt/lkst/line.h"
 #include "ring/write.h"
@@ -352,14 +353,17 @@ TACHO_EXPORT int lkst_dump_on_signal(int sig, unsigned int n)
 /* "QUIT", "SIGQUIT", "3"; 0: it is none. */
 static int signal_of(const char *name, size_t len)
 {
-	int sig = 0;
+	const char *digits;
+	uint64_t v = 0;
+	int sig;
 
 	if (len > 3 && !strncmp(name, "SIG", 3)) {
 		name += 3;
 		len -= 3;
 	}
-	for (size_t i = 0; i < len && name[i] >= '0' && name[i] <= '9' && sig < NSIG; i++)
-		sig = 10 * sig + (name[i] - '0');
+	digits = name;
+	(void)tacho_scan_digits(&digits, name + len, 10, NSIG, &v);
+	sig = (int)v;
 	for (int s = 1; !sig && s < NSIG; s++) {
 		const char *abbrev = sigabbrev_np(s);
 
@@ -379,15 +383,17 @@ void lkst_dump_begin(void)
 		utc_offset = (int32_t)tm.tm_gmtoff;
 	while (list && *list) {
 		size_t len = strcspn(list, ",:");
-		unsigned long n = DUMP_DEFAULT;
+		uint64_t n = DUMP_DEFAULT;
 		int sig = signal_of(list, len);
 
 		list += len;
-		if (*list == ':')
-			n = strtoul(list + 1, NULL, 10);
+		if (*list == ':') {
+			n = 0;
+			list++;
+			(void)tacho_scan_digits(&list, NULL, 10, EVENTS_MAX, &n);
+		}
 		if (sig)
-			(void)lkst_dump_on_signal(sig, n > EVENTS_MAX ? EVENTS_MAX :
-						       (unsigned int)n);
+			(void)lkst_dump_on_signal(sig, (unsigned int)n);
 		list += strcspn(list, ",");
 		list += *list == ',';
 	}

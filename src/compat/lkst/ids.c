@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/scan.h"
 #include "sys/clock.h"
 
 #define ROOM_FIRST	1024u
@@ -94,21 +95,20 @@ static struct lkst_ids_entry *entry_of(struct lkst_ids *ids, int32_t thread)
 
 /* ---- I2 ---- */
 
-/* The n-th number behind "\nKey:", or what *value was. */
+/* The n-th number after "\nKey:", or what *value was. */
 static void take(const char *text, const char *key, int n, int64_t *value)
 {
 	const char *at = strstr(text, key);
-	char *end;
 
 	if (!at)
 		return;
 	at += strlen(key);
-	for (int64_t v; n >= 0; n--, at = end) {
-		v = strtoll(at, &end, 10);
-		if (end == at)
+	for (uint64_t v; n >= 0; n--) {
+		at += strspn(at, "\t ");
+		if (tacho_scan_digits(&at, NULL, 10, INT64_MAX, &v) == -EINVAL)
 			return;
 		if (!n)
-			*value = v;
+			*value = (int64_t)v;
 	}
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/scan.h"
 #include "compat/lkst/late.h"
 #include "compat/lkst/run.h"
 #include "session/proc.h"
@@ -332,6 +333,8 @@ static void let_core_have_it(void)
 {
 	const char *wanted = secure_getenv("LKST_CORE");
 	char text[32];
+	const char *digits = text;
+	uint64_t filter = 0;
 	ssize_t n;
 	int fd;
 
@@ -343,7 +346,8 @@ static void let_core_have_it(void)
 	n = read(fd, text, sizeof(text) - 1);
 	if (n > 0) {
 		text[n] = '\0';
-		n = snprintf(text, sizeof(text), "0x%lx", strtoul(text, NULL, 16) | 8);
+		(void)tacho_scan_digits(&digits, NULL, 16, UINT64_MAX, &filter);
+		n = snprintf(text, sizeof(text), "0x%lx", (unsigned long)filter | 8);
 		if (pwrite(fd, text, (size_t)n, 0) != n)
 			(void)n;	/* then the core has less */
 	}

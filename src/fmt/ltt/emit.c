@@ -6,16 +6,17 @@
 
 #include "base/bytes.h"
 #include "base/digits.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "fmt/ltt/part.h"
 
-/* Bytes of data that a record of ours has room for behind any of LTT's structs. */
+/* Bytes of data that a record of ours has room for after any of LTT's structs. */
 #define DATA_MAX	(TACHO_RECORD_MAX - 512u)
 
 /* ---- one record of ours --------------------------------------------------------------- */
 
 struct put {
-	unsigned char *raw;	/* behind the first word */
+	unsigned char *raw;	/* after the first word */
 	uint32_t len;		/* of the raw event so far */
 };
 
@@ -70,7 +71,7 @@ static void put_end(struct put *put, struct tacho_ltt_source *s,
 
 /* ---- the other byte order ----------------------------------------------------------- */
 
-/* Turns the struct that stands behind the common fields. */
+/* Turns the struct that stands after the common fields. */
 static void turn(const struct tacho_ltt_source *s, unsigned char *body, uint32_t id)
 {
 	const struct tacho_ltt_shape *shape = &s->shape[id];
@@ -115,7 +116,7 @@ static void type_name(char *to, size_t size, const char *from, size_t len,
 		(void)tacho_digits(stpcpy(to, "custom_"), id);
 }
 
-/* Two ids of one name: the second one has its number behind it. */
+/* Two ids of one name: the second one has its number after it. */
 static bool name_taken(const struct tacho_ltt_source *s, const char *name)
 {
 	for (uint32_t i = 0; i < s->customs.nr_slots; i++) {
@@ -228,16 +229,9 @@ static bool order_is_ours(const char *word)
 /* "ID: 301" in a format; 0: it has none. */
 static uint32_t own_id(const char *text)
 {
-	const char *at = strstr(text, "\nID: ");
 	uint64_t v;
-	char digits[8] = "";
 
-	if (!at)
-		return 0;
-	at += 5;
-	strncat(digits, at, strspn(at, "0123456789") < 7 ?
-		strspn(at, "0123456789") : 7);
-	return tacho_parse_u64(digits, 1, UINT16_MAX, &v) ? 0 : (uint32_t)v;
+	return tacho_scan_after(text, NULL, "\nID: ", UINT16_MAX, &v) ? 0 : (uint32_t)v;
 }
 
 /* The text of an embedded type is complete. */
@@ -340,7 +334,7 @@ static int take_lost(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 
 	if (len < 8)
 		return tacho_ltt_damage(s, p, r->at, "a record of lost events is short");
-	/* they are told with the record behind them */
+	/* they are told with the record after them */
 	if (b->len)
 		return TACHO_STREAM_AGAIN;
 	n = tacho_load_u64(data);
@@ -427,7 +421,7 @@ static int emit_custom(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	return status;
 }
 
-/* The raw event behind the struct of a record of lttfull, or NULL. */
+/* The raw event after the struct of a record of lttfull, or NULL. */
 static const unsigned char *tail_of(const struct tacho_ltt_source *s,
 				    const struct tacho_ltt_record *r, size_t at,
 				    const struct tacho_ltt_custom **c, size_t *len)
@@ -491,7 +485,7 @@ static int emit_bare(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	return TACHO_STREAM_RECORD;
 }
 
-/* Of 2.3: its struct is another one.  Behind those of tacho's stand whole events. */
+/* Of 2.3: its struct is another one.  After those of tacho's stand whole events. */
 static bool is_too_long(const struct tacho_ltt_source *s, const struct tacho_ltt_part *p,
 			const struct tacho_ltt_record *r, const struct tacho_ltt_event *ev)
 {

@@ -2,10 +2,10 @@
 #include "fmt/ltt/map.h"
 
 #include <endian.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/scan.h"
 #include "stream/stream.h"
 
 enum rule {
@@ -174,10 +174,8 @@ static bool find_fields(struct tacho_ltt_mapped *m, const struct tacho_type *typ
 
 		if (!name)
 			continue;
-		if (*name >= '0' && *name <= '9') {
-			m->constant[i] = (uint64_t)atoi(name);
+		if (!tacho_scan_digits(&name, NULL, 10, UINT64_MAX, &m->constant[i]))
 			continue;
-		}
 		m->field[i] = tacho_type_field(type, name);
 		if (!m->field[i])
 			return false;

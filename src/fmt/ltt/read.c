@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/scan.h"
 #include "base/text.h"
 #include "fmt/ltt/sidecar.h"
 #include "fmt/ltt/part.h"
@@ -218,7 +219,7 @@ static void ltt_load_types(struct tacho_source *source)
 						 tacho_ltt_events[i].sub));
 }
 
-/* The time of the first buffer, and that of what was read behind it. */
+/* The time of the first buffer, and that of what was read after it. */
 static void part_times(struct tacho_ltt_part *p, struct tacho_stream_info *info)
 {
 	unsigned char head[LTT_HEAD + 8];
@@ -309,13 +310,12 @@ static int set_facts(struct tacho_ltt_source *s, const struct tacho_ltt_file *f)
 static uint32_t cpu_of_name(const char *path)
 {
 	const char *dot = strrchr(path, '.'), *at = dot;
-	uint64_t cpu = 0, digit = 1;
+	uint64_t cpu;
 
-	while (at && at > path && at[-1] >= '0' && at[-1] <= '9' && digit < 100000) {
-		cpu += digit * (uint64_t)(*--at - '0');
-		digit *= 10;
-	}
-	return digit > 1 ? (uint32_t)cpu : UINT32_MAX;
+	while (at && at > path && dot - at < 5 && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	return !at || tacho_scan_digits(&at, dot, 10, UINT32_MAX, &cpu) ? UINT32_MAX :
+									  (uint32_t)cpu;
 }
 
 /* Adds an open file as a part; it is the source's, also when that fails. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "fmt/ltt/sidecar.h"
 
+#include "base/scan.h"
 #include "fmt/ltt/read.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PATH_ROOM	4096u
@@ -50,27 +50,33 @@ int tacho_ltt_sidecar_text(const char *ltt, const char *name, struct tacho_buf *
 static int take_process(struct tacho_facts *f, char *line)
 {
 	char *name = strstr(line, "; NAME: ");
-	long pid;
+	const char *digits = line + 5;
+	uint64_t pid;
 
-	if (strncmp(line, "PID: ", 5) || !name)
+	if (strncmp(line, "PID: ", 5) || !name ||
+	    tacho_scan_digits(&digits, NULL, 10, INT32_MAX, &pid))
 		return 0;
-	pid = strtol(line + 5, NULL, 10);
 	return tacho_facts_add_task(f, (int32_t)pid, (int32_t)pid, name + 8,
 				    strlen(name + 8));
+}
+
+/* "PID TGID COMM" */
+static int take_task(struct tacho_facts *f, const char *at)
+{
+	uint64_t pid, tgid;
+
+	if (tacho_scan_digits(&at, NULL, 10, INT32_MAX, &pid) || *at++ != ' ' ||
+	    tacho_scan_digits(&at, NULL, 10, INT32_MAX, &tgid) || *at++ != ' ')
+		return 0;
+	return tacho_facts_add_task(f, (int32_t)pid, (int32_t)tgid, at, strlen(at));
 }
 
 static int take_fact(struct tacho_facts *f, char *line)
 {
 	char *name = line + 4, *value;
 
-	if (!strncmp(line, "task ", 5)) {
-		long pid = strtol(line + 5, &value, 10);
-		long tgid = strtol(value, &value, 10);
-
-		return *value != ' ' ? 0 :
-		       tacho_facts_add_task(f, (int32_t)pid, (int32_t)tgid, value + 1,
-					    strlen(value + 1));
-	}
+	if (!strncmp(line, "task ", 5))
+		return take_task(f, line + 5);
 	if (strncmp(line, "env ", 4))
 		return 0;
 	value = strchr(name, ' ');

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scan.h"
 #include "base/text.h"
 #include "fmt/tracedat/layout.h"
 
@@ -53,18 +54,13 @@ static int read_header_info(struct tacho_dat_load *l, struct tacho_dat_in *in)
 	return in->why ? bad_block(l, in, "page header") : 0;
 }
 
-/* The number behind "\nID: " of a format; UINT32_MAX: none. */
+/* The number after "\nID: " of a format; UINT32_MAX: none. */
 static uint32_t format_id(const char *s, size_t len)
 {
-	const char *at = memmem(s, len, "\nID: ", 5);
-	uint32_t id = 0;
+	uint64_t id;
 
-	if (!at)
-		return UINT32_MAX;
-	for (at += 5; at < s + len && *at >= '0' && *at <= '9'; at++)
-		if (id < FORMATS_MAX)
-			id = id * 10 + (uint32_t)(*at - '0');
-	return id < FORMATS_MAX ? id : UINT32_MAX;
+	return tacho_scan_after(s, s + len, "\nID: ", FORMATS_MAX - 1, &id) ? UINT32_MAX :
+									      (uint32_t)id;
 }
 
 static int format_room(struct tacho_dat_meta *m)
@@ -141,16 +137,11 @@ static int read_event_formats(struct tacho_dat_load *l, struct tacho_dat_in *in)
 static void take_cmdline(struct tacho_facts *facts, const char *s,
 			 const char *end)
 {
-	int64_t pid = 0;
+	uint64_t pid;
 
 	while (s < end && *s == ' ')
 		s++;
-	if (s == end || *s < '0' || *s > '9')
-		return;
-	for (; s < end && *s >= '0' && *s <= '9'; s++)
-		if (pid <= INT32_MAX)
-			pid = pid * 10 + (*s - '0');
-	if (s == end || *s != ' ' || pid > INT32_MAX)
+	if (tacho_scan_digits(&s, end, 10, INT32_MAX, &pid) || s == end || *s != ' ')
 		return;
 	s++;
 	(void)tacho_facts_add_task(facts, (int32_t)pid, 0, s, (size_t)(end - s));
@@ -236,7 +227,7 @@ static int read_table(struct tacho_dat_load *l, struct tacho_dat_in *in,
 	return in->why ? bad_block(l, in, "table of CPUs") : 0;
 }
 
-/* The clock behind the table; a file whose TRACECLOCK option named it lacks nothing. */
+/* The clock after the table; a file whose TRACECLOCK option named it lacks nothing. */
 static void read_table_clock(struct tacho_dat_load *l, struct tacho_dat_in *in)
 {
 	struct tacho_dat_meta *m = l->m;

@@ -2,10 +2,10 @@
 /* The options, of both versions. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/scan.h"
 #include "fmt/tracedat/layout.h"
 #include "fmt/tracedat/meta.h"
 
@@ -67,15 +67,21 @@ static void set_clock(struct tacho_dat_load *l)
 	m->clock[e - s - 1] = '\0';
 }
 
-/* A number in text, as strtoll() reads it; also one of 64 bits in hex. */
-static int64_t text_number(struct tacho_dat_load *l)
+/*
+ * A number as C writes it at the start of the option's text; 0: there is none.  Without a '-' it
+ * has 64 bits without sign.
+ */
+static int64_t text_number(const struct tacho_dat_load *l)
 {
-	tacho_buf_putc(&l->option, '\0');
-	if (tacho_buf_error(&l->option))
+	const char *s = l->option.data, *end = s + l->option.len;
+	bool minus = s < end && *s == '-';
+	uint64_t v = 0;
+
+	s += minus;
+	if (s == end)
 		return 0;
-	return l->option.data[0] == '-' ?
-	       strtoll(l->option.data, NULL, 0) :
-	       (int64_t)strtoull(l->option.data, NULL, 0);
+	(void)tacho_scan_number(&s, end, minus ? (uint64_t)INT64_MAX + 1 : UINT64_MAX, &v);
+	return (int64_t)(minus ? 0 - v : v);
 }
 
 static char *cursor_name(struct tacho_dat_load *l, struct tacho_cur *c)
