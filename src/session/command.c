@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Giving commands: what is checked, and how the table changes. */
+/* Adding commands: checks, and changes of the table. */
 #include "session/command.h"
 
 #include <errno.h>
@@ -16,12 +16,12 @@
 #include "session/edit.h"
 #include "sys/mapping.h"
 
-/* Memory for compiling one command for one type, and all that it names. */
+/* Memory for compiling one command, and everything that it names, for one type. */
 #define COMPILE_MAX	((size_t)16 << 20)
 
 /* ---- begin and end ---- */
 
-/* "system:event" of what a person wrote; false: it is none. */
+/* Completes a user's event name to "system:event"; false: malformed. */
 static bool full_glob(const struct tacho_known *k, const char *event,
 		      char glob[TACHO_RULE_MAX])
 {
@@ -107,7 +107,7 @@ int tacho_order_give(struct tacho_session *s, const char *event, const char *tex
 
 /* ---- the table ---- */
 
-/* Blocks for place i, before anybody writes there. */
+/* Allocates blocks for slot i before it is written. */
 static int allocate_place(const struct tacho_session *s, uint32_t i)
 {
 	uint64_t from = offsetof(struct tacho_commands, command) +
@@ -129,7 +129,7 @@ static int allocate_place(const struct tacho_session *s, uint32_t i)
 	return err;
 }
 
-/* A free place with blocks, or NULL with o->e filled in. */
+/* Finds a free slot with blocks, or returns NULL with o->e filled in. */
 static struct tacho_command *find_place(struct tacho_order *o)
 {
 	struct tacho_commands *t = o->s->view.commands;
@@ -184,7 +184,7 @@ void tacho_order_remove(struct tacho_order *o, struct tacho_command *c)
 	tacho_store_release(&c->state, TACHO_COMMAND_FREE);	/* [command] */
 }
 
-/* The i-th place if there is a living command of that kind. */
+/* The i-th slot if it has a live command of that kind. */
 struct tacho_command *tacho_order_at(const struct tacho_order *o, uint32_t i,
 				     enum tacho_command_kind kind)
 {
@@ -199,7 +199,7 @@ struct tacho_command *tacho_order_at(const struct tacho_order *o, uint32_t i,
 
 /* ---- checks ---- */
 
-/* Tools find types among all that are known. */
+/* Tools search all known types. */
 static const struct tacho_type *known_type(struct tacho_compile *c,
 					   const char *name)
 {
@@ -210,7 +210,7 @@ static const struct tacho_type *known_type(struct tacho_compile *c,
 	return t ? tacho_compile_type(c, t->text, t->len, id) : NULL;
 }
 
-/* Which function that is, every program finds for itself. */
+/* Accepts any function name, because each program resolves it itself. */
 static bool some_function(void *arg, const char *name, struct tacho_symbol *sym)
 {
 	(void)arg;
@@ -307,7 +307,7 @@ bool tacho_command_is_zero(const char *text)
 	return *text == '0' && !text[1 + strspn(text + 1, " \t\n")];
 }
 
-/* Removes the filter with exactly this glob; whether there are others. */
+/* Removes the filter with exactly this glob; returns whether other filters exist. */
 static bool drop_filter(struct tacho_order *o, bool *found)
 {
 	bool others = false;
@@ -338,7 +338,7 @@ static int set_filter(struct tacho_order *o)
 
 	tacho_edit_begin(&o->s->view);
 	others = drop_filter(o, &found);
-	/* what a wider glob gave is taken away by a command of its own */
+	/* a filter set by a wider glob is removed by a separate command */
 	if (!tacho_command_is_zero(o->text) || others)
 		serial = tacho_order_add(o, &new, o->glob,
 					 tacho_command_is_zero(o->text) ? "0" : o->text);
@@ -346,7 +346,7 @@ static int set_filter(struct tacho_order *o)
 	return serial < 0 ? serial : 0;
 }
 
-/* Where no event is known: all that is wrong whatever the fields are. */
+/* For unknown events: finds errors that do not depend on the fields. */
 int tacho_order_check_text(struct tacho_order *o, const char *filter,
 			   uint32_t column)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a session's commands are, and what its histograms hold. */
+/* Listing a session's commands and the contents of its histograms. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "session/histmap.h"
 #include "sys/mapping.h"
 
-/* Copies place i; false when no command lives there. */
+/* Copies slot i; false: it has no live command. */
 static bool copy_place(const struct tacho_view *v, uint32_t i,
 		       struct tacho_command_info *info)
 {
@@ -83,7 +83,7 @@ static int bind_open(struct tacho_compile *c, struct tacho_command *cmd,
 	return err;
 }
 
-/* The type of a map; of one that several types share, any of the command's. */
+/* The type of a map; for a map that several types share, any type of the command. */
 static const struct tacho_type *map_type(struct reading *r, struct tacho_compile *c,
 					 const struct tacho_command *cmd,
 					 uint32_t id)
@@ -100,7 +100,7 @@ static const struct tacho_type *map_type(struct reading *r, struct tacho_compile
 	return text ? tacho_compile_type(c, text, len, id) : NULL;
 }
 
-/* The shared memory of what was made ends with it. */
+/* Unmaps the maps of all histograms that were created. */
 static void unmap_all(const struct tacho_compile *c)
 {
 	for (const struct tacho_made_hist *h = c->hists; h; h = h->next) {
@@ -112,7 +112,7 @@ static void unmap_all(const struct tacho_compile *c)
 	}
 }
 
-/* Whether the map of this type is asked for; one by name is that of several. */
+/* Whether the map of this type is requested; a named histogram's map has several types. */
 static bool is_asked(const struct reading *r, const struct tacho_type *type)
 {
 	char name[TACHO_RULE_MAX];

@@ -19,7 +19,7 @@ static struct tacho_command *find_synth(const struct tacho_order *o)
 	return NULL;
 }
 
-/* Whether a histogram makes it, or it has a filter, a trigger or an event probe of its own. */
+/* Whether a histogram generates the event, or it has a filter, a trigger or an event probe. */
 static bool is_used(struct tacho_order *o, const char *name)
 {
 	uint32_t n = tacho_view_nr_commands(&o->s->view);
@@ -133,6 +133,6 @@ static int synth_locked(struct tacho_order *o)
 int tacho_command_synth(struct tacho_session *s, const char *text,
 			struct tacho_cmd_error *e)
 {
-	/* it is applied, as a histogram that names it may have been given before */
+	/* applied to programs, because a histogram that names it may exist already */
 	return tacho_order_give(s, NULL, text, synth_locked, NULL, e);
 }

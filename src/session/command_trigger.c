@@ -4,11 +4,11 @@
  *
  * 1. One table for all processes
  *
- *	A trigger is a text in the session's command table.  The tool here decides
- *	whether it may be there; each traced process compiles it by itself, later, and
- *	never answers.  So all that could be refused must be refused here, by compiling
- *	the text for the types that are known (tacho_order_check_trigger()), and what a
- *	process does with a command must follow from the table alone.
+ *	A trigger is a text in the session's command table.  The tool decides here whether it is
+ *	accepted; each traced process compiles it later and never answers.  So all errors must be
+ *	found here, by compiling the text for the types that are known
+ *	(tacho_order_check_trigger()), and what a process does with a command must follow from the
+ *	table alone.
  *
  *	The table is edited under the registry's lock, its seq odd during the edit.  A tool
  *	killed in between leaves the table as it is then: each command is there
@@ -33,7 +33,7 @@
  *	S1  the first trigger takes a free place; `disabled` starts as the rules have it, so
  *	    nothing changes until a trigger fires
  *	S2  each further trigger counts one more user
- *	S3  the last one gone, the place is free.  The event must stay as the switch left it, but
+ *	S3  after the last one the place is free.  The event must stay as the switch left it, but
  *	    from now on the rules decide: if they differ, a rule for exactly this event is added
  *
  *	The place is taken before the command that refers to it is added, and released after
@@ -72,7 +72,7 @@
 
 /* ---- which triggers are the same ---- */
 
-/* Commands of one group may not be together on an event. */
+/* Commands of one group exclude each other on an event. */
 static int group_of(enum tacho_trigger_cmd cmd)
 {
 	switch (cmd) {
@@ -101,7 +101,7 @@ static bool same_target(const struct tacho_trigger_spec *a,
 	return !strcmp(a->system, b->system) && !strcmp(a->event, b->event);
 }
 
-/* Whether b is what a removes, or is changed by. */
+/* Whether a means the command b, for removal or change. */
 static bool is_same(const struct tacho_trigger_spec *a,
 		    const struct tacho_trigger_spec *b)
 {
@@ -124,7 +124,7 @@ static bool overlap(const char *a, const char *b)
 	return tacho_glob_match(a, b) || tacho_glob_match(b, a);
 }
 
-/* A trigger of the table as it was given; in o->arena. */
+/* Parses a trigger of the table into o->arena. */
 static struct tacho_trigger_spec *parse_place(struct tacho_order *o,
 					      const struct tacho_command *c)
 {
@@ -134,7 +134,7 @@ static struct tacho_trigger_spec *parse_place(struct tacho_order *o,
 	return tacho_compile_trigger(&compile, c);
 }
 
-/* The first trigger for which fits() says so, of those on this glob or one like it. */
+/* The first trigger on this or an overlapping glob for which fits() returns true. */
 static struct tacho_command *
 find_trigger(struct tacho_order *o, bool exactly,
 	     bool (*fits)(const struct tacho_trigger_spec *a,
@@ -164,7 +164,7 @@ static struct tacho_soft *free_soft(const struct tacho_view *v)
 	return NULL;
 }
 
-/* One trigger more on a target; its place + 1, or a negative errno. */
+/* Adds a trigger to a target; returns its place + 1, or a negative errno. */
 static int take_soft(struct tacho_order *o)
 {
 	const struct tacho_trigger_spec *spec = o->spec;
@@ -192,7 +192,10 @@ static int take_soft(struct tacho_order *o)
 	return (int)(soft - o->s->view.commands->soft) + 1;
 }
 
-/* One less.  With the last one the rules decide again: the event stays as it is. */
+/*
+ * Removes a trigger from a target.  After the last one the rules decide again; the event stays as
+ * it is.
+ */
 static void put_soft(struct tacho_order *o, uint32_t nr)
 {
 	const struct tacho_view *v = &o->s->view;
@@ -262,7 +265,7 @@ static bool shares_maps(struct tacho_order *o, const struct tacho_command *c)
 	return false;
 }
 
-/* Removes the files; programs keep what they have mapped, for a last hit. */
+/* Removes the files; programs keep their mappings for hits that still run. */
 static void remove_maps(struct tacho_order *o, uint32_t series)
 {
 	struct tacho_histmap m;
@@ -276,7 +279,7 @@ static void remove_maps(struct tacho_order *o, uint32_t series)
 		closedir(list);
 }
 
-/* hist:...:pause, cont, clear of one that is there. */
+/* Executes pause, cont and clear of an existing histogram. */
 static int change_hist(struct tacho_order *o, struct tacho_command *c)
 {
 	const struct tacho_hist_spec *h = &o->spec->hist;
@@ -284,7 +287,7 @@ static int change_hist(struct tacho_order *o, struct tacho_command *c)
 	if (!h->pause && !h->cont && !h->clear)
 		return tacho_cmd_error(o->e, -EEXIST, 0,
 				       "Hist trigger already exists");
-	/* first the command, then the maps that are there: those made later look at it */
+	/* first the command, then the existing maps: later maps read the command's flag */
 	if (h->pause) {
 		(void)tacho_or_seq_cst(&c->flags, TACHO_COMMAND_PAUSED);
 		each_map(o, c, pause_map);
@@ -348,7 +351,7 @@ static bool is_read(struct tacho_order *o, const struct tacho_command *c,
 
 /* ---- adding ---- */
 
-/* The keys of a histogram as they were written. */
+/* Writes the keys of a histogram as they were given. */
 static void put_keys(const struct tacho_hist_spec *h, char *to, size_t size)
 {
 	size_t at = 0;
@@ -362,7 +365,7 @@ static void put_keys(const struct tacho_hist_spec *h, char *to, size_t size)
 	}
 }
 
-/* A histogram on system:event whose keys are like those of like. */
+/* Finds a histogram on system:event with keys compatible with those of like. */
 static const struct tacho_hist_spec *
 find_like(struct tacho_compile *c, const struct tacho_order *o,
 	  const struct tacho_type *type, const char *name,
@@ -387,7 +390,7 @@ find_like(struct tacho_compile *c, const struct tacho_order *o,
 	return NULL;
 }
 
-/* Notes that a command for a field's variable has to be given, too. */
+/* Notes that a command for a field's variable must also be added. */
 static bool note_implied(struct tacho_order *o, const char *event,
 			 const char *text)
 {
@@ -403,8 +406,8 @@ static bool note_implied(struct tacho_order *o, const char *event,
 }
 
 /*
- * onmatch(system.event) with a field of that event: a histogram there, with the keys
- * and the filter of one that is there, keeps it in a variable.
+ * onmatch(system.event) with a field of that event: a histogram on that event, with the keys and
+ * the filter of an existing one, keeps the field in a variable.
  */
 static struct tacho_hist *add_field_var(void *arg, const struct tacho_hist *for_hist,
 					const char *system, const char *event,

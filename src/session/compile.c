@@ -16,14 +16,14 @@ void *tacho_compile_alloc(struct tacho_compile *c, size_t size)
 	return p;
 }
 
-/* What failed for want of memory is not the text's fault. */
+/* Notes a lack of memory, which is not an error of the text. */
 static int failed(struct tacho_compile *c, int err)
 {
 	c->no_memory |= err == -ENOMEM;
 	return err;
 }
 
-/* A parser said no: was it for want of memory? */
+/* After an error of a parser: notes whether memory was exhausted. */
 static void note_full(struct tacho_compile *c)
 {
 	c->no_memory |= !tacho_arena_alloc(c->arena, 4096);
@@ -132,7 +132,7 @@ bool tacho_compile_name(const char *system, const char *event,
 
 /* ---- histograms ---- */
 
-/* Makes one and gives it its map. */
+/* Creates a histogram and maps its map. */
 static struct tacho_hist *bind_hist(struct tacho_compile *c,
 				    struct tacho_command *cmd,
 				    struct tacho_hist_spec *spec,
@@ -191,7 +191,7 @@ struct tacho_trigger_spec *tacho_compile_trigger(struct tacho_compile *c,
 	return spec->remove ? NULL : spec;
 }
 
-/* Whether a command may define a variable; saves parsing all the others. */
+/* Whether a command may define a variable; avoids parsing all others. */
 static bool may_define(const struct tacho_command *cmd, const char *var)
 {
 	return tacho_load_acquire(&cmd->state) == TACHO_COMMAND_LIVE &&	/* [command] */
@@ -271,7 +271,7 @@ static struct tacho_hist *find_var(void *arg, const char *system,
 	return hist;
 }
 
-/* Whoever gave the command gave one for the field's variable, too. */
+/* The tool that added the command has also added one for the field's variable. */
 static struct tacho_hist *add_field_var(void *arg,
 					const struct tacho_hist *for_hist,
 					const char *system, const char *event,

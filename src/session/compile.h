@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compile.h - from the texts in a session's command table to what the engine runs.
+ * compile.h - compiles the texts in a session's command table for the engine.
  *
- * The traced process (src/runtime/compile.c) and tools (command.c) do this alike;
- * what differs is where types are found, whether histograms have maps, and what a
- * synthetic event does.  That is the owner's, in the first members of struct
- * tacho_compile.
+ * The traced process (src/runtime/compile.c) and tools (command.c) share this code.  They differ
+ * in where types are found, whether histograms have maps, and what a synthetic event does.  The
+ * owner sets these in the first members of struct tacho_compile.
  *
- * Histograms of other events are made as this one's variables name them, and
- * definitions of synthetic events as actions name them: all in one arena, without
- * pointers to what was compiled for anybody else.
+ * Histograms of other events are compiled when variables refer to them, and synthetic events when
+ * actions name them: all in one arena, without pointers to other compilations.
  *
- * Memory is the arena's alone.  Any context, also signal handlers.
+ * All memory is from the arena.  Any context, also signal handlers.
  */
 #ifndef TACHO_SESSION_COMPILE_H
 #define TACHO_SESSION_COMPILE_H
@@ -21,8 +19,8 @@
 #include "session/view.h"
 
 /*
- * The variable that stands for a field of another event, which an onmatch() action
- * names without a variable: called so, and the field.
+ * The prefix of the variable that holds a field of another event, which an onmatch() action names
+ * without a variable; the field's name follows.
  */
 #define TACHO_FIELD_VAR		"synthetic_"
 
@@ -53,7 +51,7 @@ struct tacho_compile {
 	/* Gives a histogram its map; 0 or -errno.  NULL: it needs none. */
 	int (*bind)(struct tacho_compile *c, struct tacho_command *cmd,
 		    const struct tacho_hist_spec *spec, struct tacho_hist *hist);
-	/* What a synthetic event does when it happens.  NULL: nothing. */
+	/* The actions of a synthetic event.  NULL: none. */
 	void *(*program)(struct tacho_compile *c, const char *name,
 			 struct tacho_command *cmd,
 			 const struct tacho_type *type);
@@ -62,18 +60,18 @@ struct tacho_compile {
 	struct tacho_hist_host host;	/* its arg is this struct */
 	struct tacho_made_hist *hists;
 	struct tacho_made_synth *synths;
-	uint32_t making;	/* serial of the command that is being compiled; 0: a new one */
+	uint32_t making;	/* serial of the command being compiled; 0: a new one */
 	uint32_t depth;
-	bool no_memory;		/* something is missing for want of it */
+	bool no_memory;		/* something is missing for lack of memory */
 };
 
-/* Sets what is not the owner's.  c stays where it is as long as what it made. */
+/* Sets the members that are not the owner's. c must not move during the lifetime of its results. */
 void tacho_compile_init(struct tacho_compile *c);
 
-/* Memory; NULL is noted in no_memory. */
+/* Allocates from the arena; sets no_memory if it returns NULL. */
 void *tacho_compile_alloc(struct tacho_compile *c, size_t size);
 
-/* A shared text as it is now, without what is behind max - 1 bytes; or NULL. */
+/* Copies a shared text, at most max - 1 bytes of it; or NULL. */
 const char *tacho_compile_text(struct tacho_compile *c, const char *text,
 			       size_t max);
 
@@ -84,25 +82,24 @@ const struct tacho_type *tacho_compile_type(struct tacho_compile *c,
 					    const char *text, uint32_t len,
 					    uint32_t id);
 
-/* The id of the first type in the session's table that is called name, or 0. */
+/* The id of the first type called name in the session's table, or 0. */
 uint32_t tacho_compile_find_type(const struct tacho_view *v, const char *name,
 				 uint32_t from);
 
 /*
- * The command for events called name that was given next after serial *at (0 at
- * first), or, backwards, last before it (UINT32_MAX at first).  NULL: there is
- * none.
+ * The next command for events called name, in the order of serials after *at (initially 0), or,
+ * with backwards, before *at (initially UINT32_MAX).  NULL: there is none.
  */
 struct tacho_command *tacho_compile_next(const struct tacho_view *v,
 					 enum tacho_command_kind kind,
 					 const char *name, bool back,
 					 uint32_t *at);
 
-/* Parses a trigger of the table; NULL when it cannot be. */
+/* Parses a trigger of the table; NULL on error. */
 struct tacho_trigger_spec *tacho_compile_trigger(struct tacho_compile *c,
 						 const struct tacho_command *cmd);
 
-/* The histogram of a hist trigger for events of a type, which it is bound to; or NULL. */
+/* Creates the histogram of a hist trigger, bound to events of a type; or NULL. */
 struct tacho_hist *tacho_compile_hist(struct tacho_compile *c,
 				      struct tacho_command *cmd,
 				      struct tacho_trigger_spec *spec,
@@ -110,7 +107,7 @@ struct tacho_hist *tacho_compile_hist(struct tacho_compile *c,
 
 /*
  * The one histogram on system:event (system NULL: on any) with a variable called
- * name, its number in *var; among those whose keys fit those of fit (NULL: all).
+ * name, its number in *var; among those whose keys are compatible with those of fit (NULL: all).
  * *ambiguous: there are several, and the result is NULL.
  */
 struct tacho_hist *tacho_compile_var(struct tacho_compile *c, const char *system,

@@ -40,7 +40,7 @@ int tacho_dir_path(char *path, size_t size)
 	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
 
-/* Opens the directory itself and checks whose it is. */
+/* Opens the directory and checks its owner and mode. */
 static int open_checked(struct tacho_dir *dir, bool create,
 			struct tacho_diag *d)
 {
@@ -66,7 +66,7 @@ static int open_checked(struct tacho_dir *dir, bool create,
 	return 0;
 }
 
-/* Creates the registry under the directory's own lock, if it is not there. */
+/* Creates the registry under the directory's own lock, if it does not exist. */
 static int make_registry(struct tacho_dir *dir)
 {
 	struct tacho_registry *reg;
@@ -132,7 +132,7 @@ static int open_registry(struct tacho_dir *dir, bool create,
 		err = -EPROTO;
 	}
 	close(dir->lock_fd);
-	/* that of another version may be smaller */
+	/* the registry of another version may be smaller */
 	if (err == -EINVAL)
 		err = -EPROTO;
 	if (err != -EPROTO)

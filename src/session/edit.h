@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * edit.h - changing what a session wants; for this folder's tools' side only.
+ * edit.h - changing a session's rules, process lists and commands; for the tools' side of this
+ * folder only.
  *
- * All under the run-time directory's lock:
+ * The caller holds the run-time directory's lock:
  *	tacho_edit_begin(v); change rules, pids, commands; tacho_edit_end(v);
  *	tacho_edit_apply(s, ...);
  * which are T1, then T2 and T3 of proc.h.
@@ -12,7 +13,7 @@
 
 #include "session/session.h"
 
-/* seq odd: what is read meanwhile is read again. */
+/* Makes seq odd: readers repeat what they read during the edit. */
 void tacho_edit_begin(const struct tacho_view *v);
 void tacho_edit_end(const struct tacho_view *v);
 
@@ -20,12 +21,12 @@ void tacho_edit_end(const struct tacho_view *v);
  * Sets the session's bits in all running processes, and adds to *matched the number of their
  * events that glob matches.  glob and matched may be NULL.
  *
- * Returns 0, or a negative errno: some processes could not be told, for lack of memory or
- * descriptors.  What was changed stays; applying it again is harmless.
+ * Returns 0, or a negative errno: some processes could not be updated, for lack of memory or
+ * descriptors.  Changes already made stay; repeating the call is harmless.
  */
 int tacho_edit_apply(struct tacho_session *s, const char *glob, uint32_t *matched);
 
-/* The same; an error is written to d. */
+/* As tacho_edit_apply(); an error is recorded in d. */
 int tacho_edit_applied(struct tacho_session *s, struct tacho_diag *d);
 
 /* Adds a rule, "system:event"; 0 or -ENOSPC.  Between begin and end. */

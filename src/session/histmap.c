@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "sys/mapping.h"
 
-/* Largest map that any geometry needs, and then some. */
+/* Upper bound of the size of a map of any geometry. */
 #define SIZE_MAX_MAP	(UINT64_C(8) << 30)
 /* Counters for each CPU only if all of the map is not larger. */
 #define SIZE_MAX_CPUS	(UINT64_C(16) << 20)
@@ -35,7 +35,7 @@ static int open_dir(const struct tacho_view *v)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Maps what fd is, and checks it. */
+/* Maps the file fd and checks it. */
 static int map_file(int fd, struct tacho_histmap *h,
 		    const struct tacho_map_geometry *g)
 {
@@ -168,7 +168,7 @@ int tacho_histmap_open(const struct tacho_view *v, struct tacho_histmap *h)
 	return err;
 }
 
-/* Decimal digits at *s; false when there are none, or too many. */
+/* Scans decimal digits at *s; false: none, or too many. */
 static bool take_number(const char **s, uint32_t *v)
 {
 	uint64_t n;

@@ -3,9 +3,9 @@
  * histmap.h - the files hist.<series>.<type> of a session: maps (engine/map.h) that
  * the programs of a session share.
  *
- * Whoever needs one first makes it: under a name of his own, blocks allocated, the map
- * empty; then it gets its real name by one link().  So no half-made map is
- * ever seen, and one of several makers wins.
+ * The first user creates the map under a private name, with blocks allocated and empty, and then
+ * link()s it to its real name.  So no process sees an incomplete map, and of several creators one
+ * wins.
  *
  * Any context, also signal handlers: system calls only, errno preserved.
  */
@@ -22,17 +22,17 @@ struct tacho_histmap {
 };
 
 /*
- * Maps a histogram, series and type given in h, making it if it is not there: with
- * counters for each of the session's CPUs unless that makes it large.  0, -EPROTO
- * when what is there is not of geometry g (but for nr_cpus), or what the system said.
+ * Maps the map of the series and type in h; creates it if it does not exist, with counters for
+ * each of the session's CPUs unless that makes it large.  Returns 0, -EPROTO if an existing map
+ * does not have geometry g (nr_cpus is not compared), or an error of the system.
  */
 int tacho_histmap_make(const struct tacho_view *v, struct tacho_histmap *h,
 		       const struct tacho_map_geometry *g);
 
-/* Maps one that is there, of any geometry; 0, -ENOENT, -EPROTO, ... */
+/* Maps an existing map of any geometry; returns 0, -ENOENT, -EPROTO, ... */
 int tacho_histmap_open(const struct tacho_view *v, struct tacho_histmap *h);
 
-/* Series and type of a file's name; false: it is no histogram's. */
+/* Parses series and type from a file name; false: not the name of a map. */
 bool tacho_histmap_parse(const char *name, struct tacho_histmap *h);
 
 #endif

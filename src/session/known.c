@@ -24,7 +24,7 @@ static uint32_t *slot_of(const struct tacho_known *k, uint64_t hash,
 	}
 }
 
-/* Twice the room; room is a power of two. */
+/* Doubles the room, a power of two. */
 static int grow(struct tacho_known *k)
 {
 	uint32_t room = k->room ? 2 * k->room : 64;
@@ -81,7 +81,7 @@ static int add_process(struct tacho_procfile *p, void *arg)
 	return k->err;
 }
 
-/* Whether the text is that of a type which a command makes: a synthetic event's, a probe's. */
+/* Whether a command generates the type of this text: a synthetic event or an event probe. */
 static bool is_made(const char *text, uint32_t len)
 {
 	static const char system[] = "synthetic:";
@@ -91,7 +91,7 @@ static bool is_made(const char *text, uint32_t len)
 	       (nl && nl + 1 < text + len && nl[1] == '\n');
 }
 
-/* Whether a type is that of a synthetic event or event probe that is no longer there. */
+/* Whether a type is that of a synthetic event or event probe that no longer exists. */
 static bool is_stale(const struct tacho_view *v, const char *text, uint32_t len,
 		     uint32_t id)
 {
@@ -133,7 +133,7 @@ int tacho_known_load(struct tacho_known *k, struct tacho_session *s)
 
 	begin(k);
 	err = tacho_procs_each(s->dir, add_process, k);
-	/* programs that could not be looked at are not programs without events */
+	/* programs that could not be read may have events */
 	if (!k->err && tacho_no_room_here(err))
 		k->err = err;
 	return add_table(k, &s->view);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * known.h - the event types a session may meet: those of running programs, then those
- * it has recorded, each text once.  A copy; for tools.
+ * known.h - the known event types of a session: those of running programs, then those that it has
+ * recorded, each text once.  A copy; for tools.
  */
 #ifndef TACHO_SESSION_KNOWN_H
 #define TACHO_SESSION_KNOWN_H
@@ -24,17 +24,17 @@ struct tacho_known {
 	int err;
 };
 
-/* 0 or -ENOMEM.  To be released in any case. */
+/* Loads the known types.  Returns 0 or -ENOMEM; the caller releases k in both cases. */
 int tacho_known_load(struct tacho_known *k, struct tacho_session *s);
 
 /*
- * Only those of the session's table: what programs recorded, or compiled commands
- * for.  As tacho_known_load().
+ * Loads only the types of the session's table, which programs recorded or compiled commands for.
+ * Otherwise as tacho_known_load().
  */
 int tacho_known_load_table(struct tacho_known *k, struct tacho_session *s);
 void tacho_known_release(struct tacho_known *k);
 
-/* The first type that is called name; NULL: there is none. */
+/* The first type called name; NULL: none. */
 const struct tacho_known_type *tacho_known_find(const struct tacho_known *k,
 						const char *name);
 

@@ -29,8 +29,8 @@ uint64_t tacho_pidns(void)
 #define PROC_END_MAX	300	/* bytes of the end of a path, the '\0' included */
 
 /*
- * Whether process pid has a file mapped whose path ends so: 1, 0 (there may be no such
- * process), or a negative errno when it cannot be told now.
+ * Whether process pid has mapped a file whose path ends so: 1, 0 (the process may not exist), or
+ * a negative errno: not known now.
  */
 static int process_maps(int32_t pid, const char *end)
 {
@@ -51,9 +51,9 @@ static int process_maps(int32_t pid, const char *end)
 }
 
 /*
- * Whether process pid has its file mapped: the one proof that it is alive and
- * still the program that made it (not exec'd, not a reused pid).  The path's
- * end is compared, not the device: overlays show another one there.
+ * Whether process pid has its file mapped: the only proof that it is alive and still the program
+ * that created the file (not exec'd, not a reused pid).  The path's end is compared, not the
+ * device: overlays show another one there.
  */
 static int process_lives(int32_t pid, const char *name)
 {
@@ -64,9 +64,9 @@ static int process_lives(int32_t pid, const char *name)
 }
 
 /*
- * Whether a process locked itself up since it began, and has not mapped the
- * session: the system calls for that might kill it.  (In strict mode, 1, even
- * the time-stamp counter does.)
+ * Whether a process has entered a sandbox since it began and has not mapped the session: the
+ * system calls for mapping might kill it. (In strict mode, 1, even reading the time-stamp counter
+ * does.)
  */
 static bool locked_out(const struct tacho_procfile *p, const struct tacho_view *v)
 {
@@ -111,7 +111,7 @@ static int procfile_open(struct tacho_dir *dir, const char *name,
 		return -EINVAL;
 	p->pidns = strtoull(end + 1, &end, 10);
 	p->foreign = p->pidns != tacho_pidns();
-	/* a process that died before it gave its file the real name */
+	/* a process that died before it renamed its file */
 	if (!strcmp(end, ".new") && !p->foreign && !tacho_process_is(p->pid, 0))
 		return 1;
 	if (*end)
@@ -127,7 +127,7 @@ static int procfile_open(struct tacho_dir *dir, const char *name,
 		tacho_shm_unmap(map, TACHO_PROC_SIZE);
 		err = -EPROTO;
 	}
-	/* of another version: its process may be alive */
+	/* a file of another version: its process may be alive */
 	if (err)
 		return !p->foreign && !process_lives(p->pid, name) ? 1 : err;
 	p->head = map;
@@ -140,7 +140,7 @@ static uint64_t *seat_word(const struct tacho_procfile *p, uint32_t i)
 	return (uint64_t *)(void *)(p->map + TACHO_PROC_SEATS_OFF) + i;
 }
 
-/* Frees the places of those that have ended; how many are left. */
+/* Frees the seats of ended processes; returns how many are left. */
 static uint32_t sweep_seats(struct tacho_procfile *p, const char *name)
 {
 	uint32_t used = 0;
@@ -159,7 +159,7 @@ static uint32_t sweep_seats(struct tacho_procfile *p, const char *name)
 	return used;
 }
 
-/* Calls fn for each process that has a seat of its own. */
+/* Calls fn for each process with a seat. */
 static int each_seat(const struct tacho_procfile *p,
 		     int (*fn)(struct tacho_procfile *p, void *arg), void *arg)
 {
@@ -183,7 +183,7 @@ static int each_seat(const struct tacho_procfile *p,
 	return ret;
 }
 
-/* Calls fn for all processes of a file; *gone: there is none. */
+/* Calls fn for all processes of a file; *gone: the file has none. */
 static int each_of_file(struct tacho_procfile *p, const char *name,
 			int (*fn)(struct tacho_procfile *p, void *arg), void *arg, bool *gone)
 {
@@ -192,7 +192,7 @@ static int each_of_file(struct tacho_procfile *p, const char *name,
 	int ret = 0;
 
 	*gone = !lives && !used;
-	/* not to be told: it is left alone, never taken for dead */
+	/* if unknown, the file is kept: the process is not treated as dead */
 	if (lives > 0 || p->sharers)
 		ret = fn(p, arg);
 	return ret ? ret : each_seat(p, fn, arg);
@@ -223,7 +223,7 @@ int tacho_procs_each(struct tacho_dir *dir,
 		}
 		if (gone)
 			(void)unlinkat(fd, e->d_name, 0);
-		/* a file that cannot be opened now is not one that is not there */
+		/* a file that cannot be opened now may still exist */
 		if (!ret && tacho_no_room_here(err))
 			ret = err;
 	}

@@ -15,7 +15,7 @@ static uint64_t real_time(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The place of such a remark, or TACHO_REMARKS_MAX. */
+/* The slot of an equal note, or TACHO_REMARKS_MAX. */
 static uint32_t find(const struct tacho_registry *reg, const char *comm, const char *text)
 {
 	struct tacho_remark r;

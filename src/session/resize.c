@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Other buffers for a session that is being written. */
+/* Changes the buffers of a session while it is written. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/atomic.h"
 #include "session/session.h"
 
-/* Sub-buffers that hold `bytes`: a power of two. */
+/* The number of sub-buffers that hold `bytes`: a power of two. */
 static uint32_t subs_for(const struct tacho_ring *r, uint64_t bytes)
 {
 	uint32_t n = 2;
@@ -16,7 +16,7 @@ static uint32_t subs_for(const struct tacho_ring *r, uint64_t bytes)
 	return n;
 }
 
-/* Lanes that have not begun will have such buffers. */
+/* Sets the buffers of lanes that have not begun. */
 static void set_default(struct tacho_control *ctl, uint32_t nr_subs, bool overwrite)
 {
 	tacho_store_relaxed(&ctl->nr_subs, nr_subs);

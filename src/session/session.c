@@ -47,7 +47,7 @@ static int check_name(const char *name, struct tacho_diag *d)
 	return 0;
 }
 
-/* The slot of a living session; NULL.  name is not trusted to end. */
+/* The slot of a live session, or NULL. The name in shared memory may not be terminated. */
 static struct tacho_slot *find_slot(struct tacho_registry *reg, const char *name)
 {
 	for (uint32_t i = 0; i < TACHO_SESSIONS_MAX; i++) {
@@ -60,7 +60,7 @@ static struct tacho_slot *find_slot(struct tacho_registry *reg, const char *name
 	return NULL;
 }
 
-/* Files that processes make: buffers, histograms; and the servers of mounted trees. */
+/* Whether processes create the file: buffers, histograms, the servers of mounted trees. */
 static bool is_data_file(const char *name)
 {
 	return !strncmp(name, "buf.", 4) || !strncmp(name, "hist.", 5) ||
@@ -69,8 +69,9 @@ static bool is_data_file(const char *name)
 }
 
 /*
- * Removes the files of a session's directory; the directory too if ours.  0, or -errno: there is
- * no memory, or no descriptor, to look for them, and they are still there.
+ * Removes the files of a session's directory, and the directory if it is in the run-time
+ * directory.  Returns 0, or -errno: the directory could not be read for lack of memory or
+ * descriptors, and files remain.
  */
 static int remove_files(const char *path)
 {
@@ -96,7 +97,7 @@ static int clear_bit_of(struct tacho_procfile *p, void *arg)
 	return 0;
 }
 
-/* Gives the memory of all buffers back although processes still map it.  0 or as remove_files(). */
+/* Frees the memory of all buffers, even while processes map it.  Returns as remove_files(). */
 static int punch_buffers(const struct tacho_session *s)
 {
 	DIR *list = opendir(s->path);
@@ -125,9 +126,8 @@ static int punch_buffers(const struct tacho_session *s)
 }
 
 /*
- * Under the lock, the slot being MAKING: sends the writers away, takes the
- * memory back and removes the files.  Done again from the start when a killed tool
- * left it half done, or when it failed.
+ * Under the lock, the slot being MAKING: closes all lanes, frees the memory and removes the
+ * files.  If a tool is killed during this, or it fails, the next tool repeats it from the start.
  */
 static int end_session(struct tacho_session *s)
 {
@@ -136,11 +136,11 @@ static int end_session(struct tacho_session *s)
 	int err;
 
 	tacho_store_seq_cst(&s->view.ctl->state, TACHO_STATE_DEAD);
-	/* no program in any process is the current one any more */
+	/* compiled actions of all processes become outdated */
 	tacho_edit_begin(&s->view);
 	TACHO_INJECT(session_dead);
 	tacho_ring_run(r, false);
-	/* a bit that stays set would be another session's */
+	/* a bit that stays set would select another session */
 	err = tacho_procs_each(s->dir, clear_bit_of, &s->bit);
 	if (tacho_no_room_here(err))
 		return err;
@@ -149,7 +149,7 @@ static int end_session(struct tacho_session *s)
 		if (tacho_ring_close_lane(r, lane))
 			closed = false;
 	}
-	/* where a lane could not be visited a writer may still be at work */
+	/* if a lane could not be visited, a writer may still be active */
 	if (closed) {
 		err = punch_buffers(s);
 		if (err)
@@ -160,8 +160,8 @@ static int end_session(struct tacho_session *s)
 }
 
 /*
- * Under the lock: a slot being made or destroyed has lost its tool.  Its writers,
- * if it has any, would go on into files that nobody sees.
+ * Under the lock: the tool of a slot in creation or destruction is dead.  Its writers, if any,
+ * would continue writing into invisible files.
  */
 static void sweep_slots(struct tacho_dir *dir)
 {
@@ -183,7 +183,7 @@ static void sweep_slots(struct tacho_dir *dir)
 		}
 		if (s.path[0] && !tacho_no_room_here(err))
 			err = remove_files(s.path);
-		/* what cannot be done now is for the next one */
+		/* what fails now is repeated by the next tool */
 		if (!tacho_no_room_here(err))
 			tacho_store_release(&slot->state, TACHO_SLOT_FREE);	/* [slot] */
 	}
@@ -231,13 +231,13 @@ int tacho_sessions_each(struct tacho_dir *dir,
 
 /* ---- create ---- */
 
-/* A log2, or -1 when v is no power of two. */
+/* The log2 of v, or -1 if v is not a power of two. */
 static int log2_exact(uint64_t v)
 {
 	return v && !(v & (v - 1)) ? __builtin_ctzll(v) : -1;
 }
 
-/* Sizes of the rings into c; limits what large machines would take. */
+/* Computes the sizes of the rings; limits them on large machines. */
 static int choose_sizes(const struct tacho_session_config *cfg,
 			struct tacho_control *c, struct tacho_diag *d)
 {
@@ -245,7 +245,7 @@ static int choose_sizes(const struct tacho_session_config *cfg,
 	uint64_t lane = cfg->lane_size ? cfg->lane_size : LANE_SIZE_DEFAULT;
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) *
 			  (uint64_t)sysconf(_SC_PAGESIZE);
-	/* with lanes for the kernel's events besides those of programs */
+	/* with lanes for kernel events in addition to those of programs */
 	bool linked = cfg->flags & TACHO_SESSION_LINKED;
 	int shift;
 
@@ -308,7 +308,7 @@ static int make_types(int dirfd)
 	return 0;
 }
 
-/* Blocks for commands themselves come when there are some. */
+/* The blocks for commands are allocated when commands are added. */
 static int make_commands(int dirfd)
 {
 	struct tacho_commands *c;
@@ -406,8 +406,8 @@ static int make_rings(struct tacho_session *s)
 }
 
 /*
- * Taken before anybody can find the session, given back by the end of the process
- * or of its view.  A child has it until it executes something.
+ * Taken before the session is visible; released when the process or its view ends.  A forked
+ * child holds it until it calls exec.
  */
 static int lock_as_owner(struct tacho_session *s)
 {
@@ -463,7 +463,7 @@ static int make_path(struct tacho_session *s, const struct tacho_session_config 
 	return 0;
 }
 
-/* All files of a session into its (existing) directory, and the view on it. */
+/* Creates all files of a session in its (existing) directory, and maps the view. */
 static int make_session(struct tacho_session *s,
 			const struct tacho_session_config *cfg,
 			const struct tacho_control *sizes)
@@ -488,7 +488,7 @@ static int make_session(struct tacho_session *s,
 	return err;
 }
 
-/* Only of room it helps to say how much was wanted. */
+/* Reports an error; only for lack of room it adds the requested size. */
 static int no_session(struct tacho_diag *d, int err, const struct tacho_session *s,
 		      const struct tacho_session_config *cfg, const struct tacho_control *sizes)
 {
@@ -538,7 +538,7 @@ static int create_locked(struct tacho_session *s,
 	err = make_session(s, cfg, &sizes);
 	if (err) {
 		tacho_session_close(s);
-		/* MAKING: the next one who makes a session removes the rest */
+		/* MAKING: the next tool that creates a session removes the rest */
 		if (!remove_files(s->path))
 			tacho_store_release(&slot->state, TACHO_SLOT_FREE);	/* [slot] */
 		return no_session(d, err, s, cfg, &sizes);
@@ -613,7 +613,7 @@ int tacho_session_destroy(struct tacho_session *s, struct tacho_diag *d)
 				  strerror(-err));
 	if (tacho_load_acquire(&slot->state) != TACHO_SLOT_LIVE ||	/* [slot] */
 	    slot->generation != s->generation) {
-		/* the bit may be another session's by now */
+		/* the bit may already be another session's */
 		tacho_dir_unlock(s->dir);
 		tacho_session_close(s);
 		return tacho_diag(d, -ENOENT, 0, "session '%s' is gone already",
@@ -622,7 +622,7 @@ int tacho_session_destroy(struct tacho_session *s, struct tacho_diag *d)
 	tacho_store_release(&slot->state, TACHO_SLOT_MAKING);	/* [slot] */
 	TACHO_INJECT(session_unmaking);
 	err = end_session(s);
-	/* MAKING: whoever makes a session next goes on with it */
+	/* MAKING: the next tool that creates a session continues */
 	if (!err)
 		tacho_store_release(&slot->state, TACHO_SLOT_FREE);	/* [slot] */
 	tacho_dir_unlock(s->dir);
@@ -635,7 +635,7 @@ int tacho_session_destroy(struct tacho_session *s, struct tacho_diag *d)
 
 /* ---- rules ---- */
 
-/* Odd while it lasts, so that readers repeat (proc.h, P3). */
+/* seq is odd during an edit, so that readers repeat (proc.h, P3). */
 void tacho_edit_begin(const struct tacho_view *v)
 {
 	uint32_t *seq = &v->commands->seq;
@@ -699,7 +699,7 @@ int tacho_edit_applied(struct tacho_session *s, struct tacho_diag *d)
 	return err ? not_all_told(s, err, d) : 0;
 }
 
-/* enable and disable mean a trigger's target, too: it is what it is told last. */
+/* Rules also switch the targets of triggers: the last command decides. */
 static void switch_targets(const struct tacho_view *v, bool enable,
 			   const char *glob)
 {
@@ -758,8 +758,8 @@ static int add_rule(struct tacho_session *s, bool enable, const char *glob,
 }
 
 /*
- * "sched" names a system or an event; "sys:" and ":ev" have their '*'.  How many
- * rules that makes; 0: it is too long, or nothing.
+ * "sched" names a system or an event; "sys:" and ":ev" have their '*'.  Returns the number of
+ * rules; 0: too long or empty.
  */
 static int full_globs(const char *glob, char full[2][TACHO_RULE_MAX])
 {
@@ -902,7 +902,7 @@ int tacho_session_run(struct tacho_session *s, bool recording)
 
 	if (err)
 		return err;
-	/* what another tool has destroyed stays so: its memory is gone */
+	/* a destroyed session cannot be started: its memory is gone */
 	if (tacho_load_seq_cst(&s->view.ctl->state) == TACHO_STATE_DEAD) {
 		tacho_dir_unlock(s->dir);
 		return -ENOENT;
@@ -960,7 +960,7 @@ static void begin_after_saved(struct tacho_ring *r, uint32_t lane, uint32_t id)
 		tacho_store_release(&b->consumed, tacho_buffer_open(b, saved)->seq + 1);
 }
 
-/* 1: frozen, 0: it cannot be, or a negative errno. */
+/* Freezes one lane: 1: frozen, 0: not possible, or a negative errno. */
 static int freeze_lane(struct tacho_session *s, uint32_t nr)
 {
 	struct tacho_ring *r = &s->view.ring;
@@ -972,7 +972,7 @@ static int freeze_lane(struct tacho_session *s, uint32_t nr)
 
 	if (!c || c == TACHO_CURSOR_DEAD)
 		return 0;
-	spare = tacho_cursor_id(c) ^ 1;	/* the two of a pair take turns */
+	spare = tacho_cursor_id(c) ^ 1;	/* the two buffers of a pair alternate */
 	b = tacho_lane_buffer(lane, tacho_cursor_id(c));
 	flags = tacho_load_relaxed(&b->flags) & TACHO_BUFFER_OVERWRITE;
 	err = tacho_ring_add_buffer(r, nr, spare, b->nr_subs, flags);

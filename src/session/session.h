@@ -2,13 +2,12 @@
 /*
  * session.h - sessions as tools use them: create, change, destroy.
  *
- * A session is a recording: rules that say which events of which processes,
- * rings that hold them, a type table that names them.  It belongs to
- * nobody's life: it stays when its recorder and all its writers are dead, until it is
+ * A session is a recording: rules that select events of processes, rings that hold the records,
+ * and a type table.  It remains after its recorder and all writers have exited, until it is
  * destroyed.
  *
- * Calls that change something take the run-time directory's lock themselves.  Not
- * for signal handlers; the struct is used by one thread at a time.
+ * Calls that change a session take the run-time directory's lock.  Not for signal handlers; one
+ * thread at a time may use the struct.
  */
 #ifndef TACHO_SESSION_SESSION_H
 #define TACHO_SESSION_SESSION_H
@@ -17,17 +16,20 @@
 #include "session/proc.h"
 #include "session/view.h"
 
-/* In a session's directory: what was set in its mounted tree (src/compat/ftrace/settings.c). */
+/*
+ * File in a session's directory: the settings of its mounted tree (src/compat/ftrace/settings.c).
+ */
 #define TACHO_SESSION_SETTINGS	"settings"
-/* ... and which servers use it (src/compat/ftrace/servers.c). */
+/* File in a session's directory: the servers that use it (src/compat/ftrace/servers.c). */
 #define TACHO_SESSION_SERVERS	"servers"
 
 struct tacho_session {
 	struct tacho_dir *dir;
 	struct tacho_view view;
 	uint32_t bit;
-	uint32_t generation;	/* of the registry's slot: tells it from a later one */
-	int owner_lock;		/* of the recorder: a descriptor + 1; 0: not ours */
+	uint32_t generation;	/* of the registry's slot: distinguishes the session from a later
+				 * one */
+	int owner_lock;		/* the recorder's: a descriptor + 1; 0: another process's */
 	char name[TACHO_NAME_MAX];
 	char path[TACHO_PATH_MAX];
 };
@@ -35,31 +37,31 @@ struct tacho_session {
 /* What to create; zero means the default. */
 struct tacho_session_config {
 	const char *name;	/* letters, digits, '-', '_', '.'; not empty */
-	/* directory to hold it, made if missing; NULL: run-time directory */
+	/* directory for it, created if missing; NULL: in the run-time directory */
 	const char *path;
 	uint64_t sub_size;	/* bytes, a power of two; default 256 KiB */
 	uint64_t lane_size;	/* bytes per CPU; default 16 MiB, less on large machines */
 	uint32_t flags;		/* enum tacho_session_flag */
 	int clock;		/* enum tacho_clock; -1: best of this machine */
-	int32_t owner;		/* pid of its recorder, which is us; 0: none */
+	int32_t owner;		/* pid of its recorder, which is this process; 0: none */
 	bool stopped;		/* create it without recording */
 	/*
-	 * At least this bit: a hit is written to the sessions in the order of their
-	 * bits, so who finds one in this session finds it in those before it, too.
+	 * Minimum bit.  A hit is written to the sessions in the order of their bits, so a record
+	 * in this session is also in those with lower bits.
 	 */
 	uint32_t min_bit;
 	const uint8_t *uuid;	/* 16 bytes; NULL: tacho_session_uuid() */
 };
 
-/* Makes up a uuid: 16 bytes. */
+/* Generates a uuid: 16 bytes. */
 void tacho_session_uuid(uint8_t *uuid);
 
 /*
- * tacho_session_create - make a session and let it record.
+ * tacho_session_create - create a session and start it.
  *
- * All memory is allocated here.  Returns 0, or a negative errno with a sentence: -EEXIST,
+ * All memory is allocated here.  Returns 0, or a negative errno with d filled in: -EEXIST,
  * -EINVAL (name or sizes), -ENOSPC (64 sessions, or no room for the
- * buffers), ...  Nothing is left behind on failure.
+ * buffers), ...  Nothing remains on failure.
  */
 int tacho_session_create(struct tacho_session *s, struct tacho_dir *dir,
 			 const struct tacho_session_config *cfg,
@@ -69,19 +71,19 @@ int tacho_session_create(struct tacho_session *s, struct tacho_dir *dir,
 int tacho_session_open(struct tacho_session *s, struct tacho_dir *dir,
 		       const char *name, struct tacho_diag *d);
 
-/* Lets go of it; the session goes on. */
+/* Closes the handle; the session continues. */
 void tacho_session_close(struct tacho_session *s);
 
 /*
- * tacho_session_destroy - end a session and free its memory, also that which
- * traced processes still map.  s is closed.  Returns 0 or a negative errno.
+ * tacho_session_destroy - end a session and free its memory, also memory that traced processes
+ * still map.  s is closed.  Returns 0 or a negative errno.
  */
 int tacho_session_destroy(struct tacho_session *s, struct tacho_diag *d);
 
 /*
- * Whether the recorder of the session in the directory at path lives: it holds a
- * lock as long as it does, which a number of a process does not say (a zombie, another
- * process, another pid namespace).  False also when there is no such session.
+ * Whether the recorder of the session in the directory at path lives: a recorder holds a lock
+ * while it lives.  A pid is not sufficient (zombie, reused pid, another pid namespace).  False
+ * also if the session does not exist.
  */
 bool tacho_session_owned(const char *path);
 
@@ -106,17 +108,17 @@ int tacho_session_rule(struct tacho_session *s, bool enable, const char *glob,
 		       uint32_t *matched, struct tacho_diag *d);
 
 /*
- * Whether any process that the session traces had an event for the rule that was
- * given so; true also when there is no such rule.
+ * Whether any process that the session traces had an event for the rule with this glob; true also
+ * if there is no such rule.
  */
 bool tacho_session_rule_matched(const struct tacho_session *s, const char *glob);
 
 /*
- * tacho_session_rules - other rules in place of those for events whose "system:event" begins
- * with prefix, at once.
+ * tacho_session_rules - replace the rules for events whose "system:event" begins with prefix, in
+ * one step.
  *
- * glob[i] ("system:event", each part a glob) is enabled or not as enable[i] says; the rules
- * come behind those that stay.  Returns 0, -EINVAL, -ENOSPC (512 rules): then nothing is changed.
+ * glob[i] ("system:event", each part a glob) is enabled or disabled by enable[i]; the new rules
+ * follow the remaining ones.  Returns 0, -EINVAL, -ENOSPC (512 rules): then nothing changes.
  */
 int tacho_session_rules(struct tacho_session *s, const char *prefix, const char *const *glob,
 			const bool *enable, uint32_t n, struct tacho_diag *d);
@@ -130,61 +132,58 @@ int tacho_session_pids(struct tacho_session *s, const int32_t *pids, uint32_t n,
 		       bool follow, struct tacho_diag *d);
 
 /*
- * tacho_session_not_pids - trace these processes not, also if they are listed above.
- * follow, which is one for both lists: nor the children that they fork.
- * Returns 0 or -E2BIG.
+ * tacho_session_not_pids - exclude these processes, even if they are listed above. follow, which
+ * is one flag for both lists: also exclude the children that they fork. Returns 0 or -E2BIG.
  */
 int tacho_session_not_pids(struct tacho_session *s, const int32_t *pids,
 			   uint32_t n, bool follow, struct tacho_diag *d);
 
 /*
- * Lets writers in or keeps them out; events stay enabled.  0 or -errno; -ENOENT when
- * another tool has destroyed the session.
+ * Starts or stops recording; events stay enabled.  0 or -errno; -ENOENT when another tool has
+ * destroyed the session.
  */
 int tacho_session_run(struct tacho_session *s, bool recording);
 
 /*
- * Stops a session before its rest is read: no trigger starts it again, only
- * tacho_session_run() does.
+ * Stops a session before its remaining records are read: triggers cannot start it again, only
+ * tacho_session_run() can.
  */
 int tacho_session_end(struct tacho_session *s);
 
 /*
- * tacho_session_snapshot - freeze what all lanes hold, without stopping them.
+ * tacho_session_snapshot - freeze the records of all lanes, without stopping them.
  *
- * Each lane is shifted to a spare buffer (made at the first time), and its
- * old buffer is marked TACHO_BUFFER_FROZEN until the next snapshot, which goes on
- * in it.  So a snapshot holds what was written since the last one, as far as the
- * buffers reach.  A lane that cannot be shifted (see tacho_ring_shift) has no
- * frozen buffer afterwards and is to be read as it runs.
+ * Each lane is shifted to a spare buffer (created by the first snapshot), and its old buffer is
+ * marked TACHO_BUFFER_FROZEN until the next snapshot, which continues in it.  So a snapshot has
+ * the records since the last one, as far as the buffer's size allows.  A lane that cannot be
+ * shifted (see tacho_ring_shift) then has no frozen buffer and must be read live.
  *
- * Returns how many lanes were frozen, or a negative errno with a sentence: -ENOSPC
- * (no room for the spare buffers), -EBUSY (linked buffers), ...
+ * Returns how many lanes were frozen, or a negative errno with d filled in: -ENOSPC (no room for
+ * the spare buffers), -EBUSY (linked buffers), ...
  */
 int tacho_session_snapshot(struct tacho_session *s, struct tacho_diag *d);
 
 /*
- * tacho_session_resize - other buffers for one lane (-1: all).
+ * tacho_session_resize - change the buffers of one lane (-1: all).
  *
- * bytes: what a lane holds at least, 0: as much as now; rounded up to a power of two of
- * sub-buffers, from 2 on.  overwrite: full, the oldest go; else the newest are lost.
- * What a lane holds, and its snapshot, stays as far as there is room; the oldest goes.
- * What is written meanwhile is kept.  A lane whose buffer is so already keeps it.
- * Any number of times.
+ * bytes: minimum size of a lane, 0: unchanged; rounded up to a power of two of sub-buffers, at
+ * least 2. overwrite: overwrite mode, otherwise discard mode.  The records of a lane and of its
+ * snapshot are kept as far as there is room, the newest first.  Records written during the call
+ * are kept.  A lane that already has such a buffer keeps it.  May be called any number of times.
  *
- * Returns 0, or a negative errno with a sentence: -ENOSPC (no room), -EBUSY (linked
- * buffers), -EPERM (a lane's CPU cannot be visited), ...  The lanes before that one are changed.
+ * Returns 0, or a negative errno with d filled in: -ENOSPC (no room), -EBUSY (linked buffers),
+ * -EPERM (a lane's CPU cannot be visited), ...  The lanes before the failing one are changed.
  */
 int tacho_session_resize(struct tacho_session *s, int32_t lane, uint64_t bytes,
 			 bool overwrite, struct tacho_diag *d);
 
 /*
  * Sums over all lanes: attempted = written + discarded, and discarded is the sum of the
- * lost_*.  What is in the buffers, or was read: written less overwritten.
+ * lost_*.  Records in the buffers or read: written minus overwritten.
  */
 struct tacho_session_counts {
 	uint64_t written;	/* committed to any buffer */
-	uint64_t overwritten;	/* of these, replaced by newer ones (overwrite mode) */
+	uint64_t overwritten;	/* of these, overwritten by newer ones (overwrite mode) */
 	uint64_t lost_full;
 	uint64_t lost_big;
 	uint64_t lost_busy;

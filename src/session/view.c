@@ -16,7 +16,7 @@
 #include "sys/mapping.h"
 #include "sys/process.h"
 
-/* Checks what all files begin with. */
+/* Checks the common head of files. */
 static int check_head(const struct tacho_file_head *h, uint64_t magic)
 {
 	if (tacho_load_acquire(&h->ready) != 1 || h->magic != magic ||	/* [ready] */
@@ -166,7 +166,7 @@ void tacho_view_run(struct tacho_view *v, bool recording)
 		return;
 	TACHO_INJECT(view_state_changed);
 	tacho_ring_run(&v->ring, recording);
-	/* somebody ended it meanwhile; his word is the last */
+	/* another tool has ended the session since; that takes precedence */
 	if (recording && has_ended(v))
 		tacho_view_run(v, false);
 }
@@ -179,7 +179,7 @@ uint32_t tacho_view_snapshot(const struct tacho_view *v)
 	uint32_t turn = tacho_add_relaxed(&v->ctl->asking, 1);
 
 	tacho_store_relaxed(&v->ctl->asked_times[turn % TACHO_ASKED_TIMES], now);
-	/* of two that ask at once, the later one's time */
+	/* of two concurrent requests, the later time */
 	while (last < now && !tacho_cas_seq_cst(&v->ctl->asked_at, &last, now))
 		;
 	number = tacho_add_seq_cst(&v->ctl->asked, 1) + 1;
@@ -206,7 +206,7 @@ bool tacho_pids_has(const struct tacho_pids *list, int32_t pid)
 	return false;
 }
 
-/* Puts pid in the place of a process that has ended. */
+/* Replaces an ended process by pid. */
 static bool pids_replace(struct tacho_pids *list, int32_t pid)
 {
 	bool done = false;
@@ -236,7 +236,7 @@ bool tacho_pids_add(struct tacho_pids *list, int32_t pid)
 	return pids_replace(list, pid);
 }
 
-/* ---- what is wanted ---- */
+/* ---- decisions ---- */
 
 static uint32_t nr_rules(const struct tacho_control *ctl)
 {
@@ -282,7 +282,7 @@ static void note_group(struct tacho_control *ctl, uint16_t group)
 			tacho_store_relaxed(&ctl->rule[i].matched, 1);
 }
 
-/* There is an event called name. */
+/* Marks the rules that match the event called name. */
 static void note_match(const struct tacho_view *v, const char *name)
 {
 	char glob[TACHO_RULE_MAX];
@@ -319,7 +319,7 @@ bool tacho_view_eprobe_is_on(const struct tacho_view *v, uint32_t i, const char 
 static void commands_want(const struct tacho_view *v, const char *name,
 			  struct tacho_decision *d);
 
-/* Whether an event probe is wanted; its own base is no event probe, so this ends. */
+/* Whether an event probe is in use.  Its base is not an event probe, so the recursion ends. */
 static bool eprobe_wanted(const struct tacho_view *v, const struct tacho_command *c)
 {
 	struct tacho_decision d = { 0 };
@@ -413,7 +413,7 @@ void tacho_state_set(struct tacho_proc_state *state, uint64_t mask,
 
 /* ---- the type table ---- */
 
-/* Makes sure that the first `end` bytes of the text have blocks. */
+/* Allocates blocks for the first `end` bytes of the text. */
 static int types_allocate(const struct tacho_view *v, uint64_t end)
 {
 	uint64_t ready = tacho_load_acquire(&v->types->text_ready);	/* [text-ready] */
@@ -430,7 +430,7 @@ static int types_allocate(const struct tacho_view *v, uint64_t end)
 	fd = dirfd < 0 ? -errno : tacho_shm_open(dirfd, "types");
 	if (dirfd >= 0)
 		close(dirfd);
-	/* a program that gave up its rights has the mapping yet */
+	/* a program that dropped its privileges still has the mapping */
 	err = fd < 0 ? tacho_shm_populate(v->types, TACHO_TYPES_TEXT_OFF + ready, goal - ready)
 		     : tacho_shm_allocate(fd, TACHO_TYPES_TEXT_OFF + ready, goal - ready);
 	if (fd >= 0)
@@ -464,7 +464,7 @@ const char *tacho_types_text(const struct tacho_view *v, uint32_t id,
 	return types_base(v) + off;
 }
 
-/* The id that has exactly this text, from id `from` on; or the first free. */
+/* The id with exactly this text, from id `from` on; or the first free one. */
 static uint32_t types_find(const struct tacho_view *v, const char *text,
 			   uint32_t len, uint32_t from, bool *found)
 {
@@ -485,7 +485,7 @@ static uint32_t types_find(const struct tacho_view *v, const char *text,
 	return 0;
 }
 
-/* Copies the text into the table's memory; its offset, or 0. */
+/* Copies the text into the table; returns its offset, or 0. */
 static uint64_t types_store(const struct tacho_view *v, const char *text,
 			    uint32_t len)
 {
@@ -496,7 +496,7 @@ static uint64_t types_store(const struct tacho_view *v, const char *text,
 		return 0;
 	TACHO_INJECT(types_text_taken);
 	if (types_allocate(v, off + room)) {
-		/* whoever tries again must not use up the table's text by it */
+		/* repeated failures must not use up the table's text space */
 		uint64_t end = off + room;
 
 		(void)tacho_cas_acq_rel(&v->types->text_used, &end, off);
@@ -559,7 +559,7 @@ void tacho_tasks_put(struct tacho_control *ctl, int32_t tid, int32_t tgid,
 			break;
 	}
 	seq = tacho_load_relaxed(&t->seq);
-	/* another thread is storing here, or died in it: names are only a help */
+	/* another thread is storing here, or died during it: names are not essential */
 	if (seq & 1 || !tacho_cas_acq_rel(&t->seq, &seq, seq + 1))	/* [task] */
 		return;
 	tacho_fence_release();	/* [task] the odd number before what follows */
