@@ -360,7 +360,7 @@ static int write_around(struct app_flight *f, struct tacho_diag *d)
 /* How many snapshots triggers have requested; those that come at once are one. */
 static uint32_t *trigger_word(const struct app_flight *f)
 {
-	return f->r->has_session ? &f->r->session.view.ctl->asked : NULL;
+	return f->r->has_session ? &f->r->session.view.ctl->requested : NULL;
 }
 
 static bool is_requested(struct app_flight *f)

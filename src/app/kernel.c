@@ -111,8 +111,8 @@ static int refuse_time(const char *event, struct tacho_diag *d)
 {
 	return tacho_diag(d, -EOPNOTSUPP, APP_NO_PLACE,
 			  "for common_timestamp the kernel would set the recording's clock "
-			  "anew and empty its buffers; 'tacho hist -k -e %s TRIGGER' "
-			  "counts beside it", event);
+			  "again and empty its buffers; 'tacho hist -k -e %s TRIGGER' "
+			  "counts without the recording", event);
 }
 
 int app_kernel_check_trigger(const char *event, const char *text, char *target, size_t size,

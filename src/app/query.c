@@ -300,12 +300,12 @@ void app_query_remarks(const struct app_query *q)
 	if (!s.missing)
 		return;
 	if (!s.found && !q->live)
-		tacho_observer_note(q->observer, "no call stack was recorded behind the "
+		tacho_observer_note(q->observer, "no call stack was recorded after the "
 				    "events, which count with an empty one; 'tacho record "
 				    "--stack' records them");
 	else
 		tacho_observer_note(q->observer, "%" PRIu64 " of %" PRIu64 " events have no "
-				    "call stack behind them, and count with an empty one",
+				    "call stack, and count with an empty one",
 				    s.missing, s.missing + s.found);
 }
 

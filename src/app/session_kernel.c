@@ -22,7 +22,7 @@ bool app_session_has_kernel(const struct tacho_session *s)
 }
 
 /* Events that are on in an instance that was there: their types are needed. */
-static int learn_enabled(struct tacho_kernel *k, struct tacho_diag *d)
+static int load_enabled(struct tacho_kernel *k, struct tacho_diag *d)
 {
 	const char **events = NULL;
 	struct tacho_buf text;
@@ -109,7 +109,7 @@ int app_session_kernel(struct tacho_session *s, uint64_t size, bool make,
 	      tacho_diag(d, -ENOENT, 0, "the instance of session '%s' in the kernel was removed "
 			 "by another tool", s->name);
 	if (!err)
-		err = found ? learn_enabled(k, d) : follow_session(s, k, d);
+		err = found ? load_enabled(k, d) : follow_session(s, k, d);
 	if (err && found)
 		tacho_kernel_leave(k);
 	else if (err)

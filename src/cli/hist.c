@@ -134,7 +134,7 @@ static int plain_arg(struct hist_options *o, const char *event, const char *arg)
 	}
 	if (!event) {
 		if (o->query.trace)
-			return cli_usage("'%s': a TRIGGER comes behind -e EVENT", arg);
+			return cli_usage("'%s': a TRIGGER must follow -e EVENT", arg);
 		o->query.trace = arg;
 		return CLI_OK;
 	}
@@ -225,7 +225,7 @@ static int parse(struct hist_options *o, int argc, char **argv)
 			ret = plain_arg(o, event, optarg);
 			event = NULL;
 		} else if (opt == 'e' && event) {
-			ret = cli_usage("-e %s has no TRIGGER behind it", event);
+			ret = cli_usage("-e %s is not followed by a TRIGGER", event);
 		} else if (opt == 'e') {
 			event = optarg;
 			ret = CLI_OK;
@@ -242,7 +242,7 @@ static int parse(struct hist_options *o, int argc, char **argv)
 			return ret;
 	}
 	if (event)
-		return cli_usage("-e %s has no TRIGGER behind it", event);
+		return cli_usage("-e %s is not followed by a TRIGGER", event);
 	ret = check(o, json);
 	if (json)
 		o->query.form.shape = APP_HIST_JSON;

@@ -66,7 +66,7 @@ int cli_lines_format(struct cli_lines *l, const char *name)
 	else if (!strcmp(name, "json"))
 		l->config.format = TACHO_LINE_JSON;
 	else
-		return cli_usage("--format: '%s' is none of ftrace, babeltrace, json",
+		return cli_usage("--format: '%s' is not one of ftrace, babeltrace, json",
 				 name);
 	return CLI_OK;
 }

@@ -23,7 +23,7 @@ static int probe_run(int argc, char **argv)
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
 		return cli_common('h', &json);
 	if (argc > 1)
-		return cli_usage("'%s' is none of add, list, del", argv[1]);
+		return cli_usage("'%s' is not one of add, list, del", argv[1]);
 	return cli_usage("say what to do: add, list or del");
 }
 

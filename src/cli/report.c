@@ -102,7 +102,7 @@ static int take_option(struct report *r, int opt)
 		return CLI_OK;
 	case OPT_COLOUR:
 		if (!cli_colour_parse(optarg ? optarg : "always", &r->colour))
-			return cli_usage("--color: '%s' is none of auto, always, never",
+			return cli_usage("--color: '%s' is not one of auto, always, never",
 					 optarg);
 		return CLI_OK;
 	default:

@@ -375,7 +375,7 @@ static int parse_sort(struct stat_run *s, const char *arg)
 	else if (!strcmp(arg, "bytes"))
 		s->sort = SORT_BYTES;
 	else
-		return cli_usage("--sort: '%s' is none of count, bytes, name", arg);
+		return cli_usage("--sort: '%s' is not one of count, bytes, name", arg);
 	return CLI_OK;
 }
 

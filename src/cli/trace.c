@@ -13,7 +13,7 @@ int cli_trace_option(int opt, const char *arg)
 		return -1;
 	option_flags = tacho_ltt_layout_flag(arg);
 	return option_flags ? CLI_OK :
-	       cli_usage("--layout: '%s' is none of 64, 32, text", arg);
+	       cli_usage("--layout: '%s' is not one of 64, 32, text", arg);
 }
 
 unsigned int cli_trace_flags(void)

@@ -234,7 +234,7 @@ static int dereference(struct parser *p, struct slice f, struct tacho_eprobe_arg
 	arg->offset = *f.s == '-' ? -(int64_t)offset : (int64_t)offset;
 	inner = (struct slice){ open + 1, f.len - (size_t)(open - f.s) - 2 };
 	if (inner.len && (*inner.s == '+' || *inner.s == '-'))
-		return bad(p, inner.s, "Memory behind memory can only be fetched by the kernel");
+		return bad(p, inner.s, "Only the kernel can fetch memory at a fetched address");
 	err = simple(p, inner, arg);
 	if (!err && (arg->from == TACHO_EPROBE_COMM || arg->from == TACHO_EPROBE_TEXT))
 		return bad(p, inner.s, "$comm can not be dereferenced");

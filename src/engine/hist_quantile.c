@@ -79,8 +79,8 @@ int tacho_quantiles_by(struct tacho_quantiles *q, const struct tacho_hist *hist,
 	if (!err && by)
 		err = find_quantity(q, hist, taken, d);
 	if (!err && tacho_hist_key(hist, q->of)->shape != TACHO_SHAPE_NUMBER)
-		err = tacho_diag(d, -EINVAL, 0, "quantiles are of a number, and the key "
-				 "'%s' is none; see --by",
+		err = tacho_diag(d, -EINVAL, 0, "quantiles need a number, and the key "
+				 "'%s' is not one; see --by",
 				 tacho_hist_key(hist, q->of)->name);
 	return err;
 }

@@ -324,7 +324,7 @@ static int field_parse(struct parser *p, struct slice line, uint32_t *end)
 				  "more than %u fields", FIELDS_MAX);
 	if (!take_part(&line, &text))
 		return tacho_diag(p->d, -EINVAL, offset_of(p, at),
-				  "no ';' behind the field's declaration");
+				  "no ';' after the field's declaration");
 	err = numbers_parse(p, line, &f, &is_signed);
 	if (!err)
 		err = decl_parse(p, text, &d);

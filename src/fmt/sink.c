@@ -35,7 +35,7 @@ const struct tacho_sink_format *tacho_sink_format_named(const char *name, struct
 		(void)snprintf(list + strlen(list), sizeof(list) - strlen(list),
 			       "%s%s", i ? ", " : "", formats[i]->name);
 	}
-	tacho_diag(d, -EINVAL, 0, "'%.40s' is none of %s", name, list);
+	tacho_diag(d, -EINVAL, 0, "'%.40s' is not one of %s", name, list);
 	return NULL;
 }
 

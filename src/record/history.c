@@ -22,14 +22,14 @@ struct packet {
 	unsigned char data[];
 };
 
-/* A program lane's packets, or those of one of the kernel's CPUs. */
+/* The packets of a program lane or of a kernel CPU. */
 struct stream {
 	struct packet *first, *last;
 	uint64_t bytes, cap;
 	uint64_t packets, events;	/* ever added */
 };
 
-/* Where reading of a buffer that could not be frozen ended. */
+/* The read position in a buffer that could not be frozen. */
 struct mark {
 	uint64_t next_event;	/* 0: from the oldest on */
 	uint32_t id;
@@ -105,7 +105,7 @@ void tacho_history_trim(struct tacho_history *h, uint64_t before)
 
 /* ---- the session's lanes ---- */
 
-/* The buffer of a lane that was frozen, else the one that is written. */
+/* The frozen buffer of a lane, or its current one. */
 static uint32_t buffer_of(struct tacho_lane *lane, bool *frozen)
 {
 	uint64_t c = tacho_load_acquire(&lane->cursor);
@@ -164,7 +164,7 @@ static int kernel_sink(void *arg, const struct tacho_kernel_batch *b)
 		.events = b->events,
 	};
 
-	/* what a flight recorder's kernel has overwritten is no loss */
+	/* for a flight recorder, overwritten kernel records are not lost */
 	if (!b->events || b->cpu >= h->nr_cpus)
 		return 0;
 	return add(&h->stream[h->nr_lanes + b->cpu], &head, b->records, b->len);
@@ -172,8 +172,8 @@ static int kernel_sink(void *arg, const struct tacho_kernel_batch *b)
 
 int tacho_history_collect_kernel(struct tacho_history *h, struct tacho_diag *d)
 {
-	/* each step takes several batches; more rounds than the buffer holds
-	 * would chase what is written meanwhile */
+	/* each step reads several batches; more rounds than the buffer holds would follow records
+	 * written during the reading */
 	uint64_t rounds = 2;
 	int got = 1;
 
@@ -204,7 +204,7 @@ int tacho_history_collect(struct tacho_history *h, struct tacho_diag *d)
 				strerror(-err)) : 0;
 }
 
-/* ---- what was looked for ---- */
+/* ---- finding events ---- */
 
 static void mark_programs(const struct tacho_history *h, const char *glob, bool *wanted)
 {
@@ -286,11 +286,11 @@ int tacho_history_find(const struct tacho_history *h, uint32_t stream,
 
 /* ---- the window of time ---- */
 
-bool tacho_history_cut(struct tacho_history_piece *piece, uint64_t from, uint64_t to)
+bool tacho_history_cut(struct tacho_history_slice *slice, uint64_t from, uint64_t to)
 {
-	const unsigned char *at = piece->data, *end = at + piece->len;
+	const unsigned char *at = slice->data, *end = at + slice->len;
 	const unsigned char *first = NULL, *last = at;
-	uint64_t time = piece->head.timestamp_begin;
+	uint64_t time = slice->head.timestamp_begin;
 	uint32_t before = 0, events = 0;
 
 	while (at < end) {
@@ -306,37 +306,37 @@ bool tacho_history_cut(struct tacho_history_piece *piece, uint64_t from, uint64_
 		}
 		if (!first) {
 			first = at - tacho_record_size(word);
-			piece->head.timestamp_begin = time;
+			slice->head.timestamp_begin = time;
 		}
 		last = at;
-		piece->head.timestamp_end = time;
+		slice->head.timestamp_end = time;
 		events++;
 	}
 	if (!first)
 		return false;
-	piece->head.event_first += before;
-	piece->head.events = events;
-	piece->data = first;
-	piece->len = (size_t)(last - first);
+	slice->head.event_first += before;
+	slice->head.events = events;
+	slice->data = first;
+	slice->len = (size_t)(last - first);
 	return true;
 }
 
 int tacho_history_each(struct tacho_history *h,
 		       const struct tacho_history_window *w,
-		       int (*fn)(void *arg, const struct tacho_history_piece *piece),
+		       int (*fn)(void *arg, const struct tacho_history_slice *slice),
 		       void *arg)
 {
 	int ret;
 
 	for (uint32_t i = 0; i < h->nr_lanes + h->nr_cpus; i++)
 		for (struct packet *p = h->stream[i].first; p; p = p->next) {
-			struct tacho_history_piece piece = { p->head, p->data, p->len };
+			struct tacho_history_slice slice = { p->head, p->data, p->len };
 			uint64_t end = p->head.timestamp_end;
 			uint64_t from = w->fresh && p->given && p->given >= w->from ?
 					p->given + 1 : w->from;
 
-			if (tacho_history_cut(&piece, from, w->to)) {
-				ret = fn(arg, &piece);
+			if (tacho_history_cut(&slice, from, w->to)) {
+				ret = fn(arg, &slice);
 				if (ret)
 					return ret;
 			}

@@ -23,9 +23,9 @@
 #include "sys/clock.h"
 #include "sys/cpu.h"
 
-/* With a kernel to poll, writers of programs are looked after this often. */
+/* With a kernel to poll, program lanes are checked this often. */
 #define MIXED_WAIT_MS	10
-/* How often a recorder that may be killed looks what programs have loaded. */
+/* How often a recorder that may be killed checks which objects programs have loaded. */
 #define OBJECTS_NS	UINT64_C(1000000000)
 /* New threads looked up in /proc per step. */
 #define LOOK_PER_STEP	64
@@ -43,29 +43,29 @@ struct lane {
 struct tacho_recorder {
 	struct tacho_recorder_config cfg;
 	struct tacho_ctf_writer *w;
-	char dir[4096];		/* as asked */
+	char dir[4096];		/* as requested */
 	char chunk[4200];	/* being written */
 	uint32_t nr_chunk;
 	uint32_t first_chunk;	/* oldest that is kept */
 	uint64_t chunk_began;	/* CLOCK_MONOTONIC, ns */
 	uint32_t nr_types;	/* program types announced */
 	uint64_t objects;	/* bytes of the session's objects copied */
-	uint64_t objects_next;	/* when they are looked at again */
+	uint64_t objects_next;	/* when they are read again */
 	struct lane *lane;
 	uint32_t nr_lanes;
 	struct tacho_ktypes ktypes;
 	struct tacho_ktasks own_tasks;
 	struct tacho_ktasks *tasks;	/* these, or the history's */
 	struct tacho_kernel_pump *pump;
-	uint64_t asked[65536 / 64];		/* ids of the kernel's that were looked for */
+	uint64_t asked[65536 / 64];		/* kernel ids that were looked up */
 	uint64_t kseq[TACHO_LANES_MAX];		/* packets per CPU */
 	uint64_t kfirst[TACHO_LANES_MAX];	/* records per CPU */
 	uint64_t klost[TACHO_LANES_MAX];
 	struct tacho_recorder_stats st;
-	int failed;		/* why a packet of a lane could not be written */
-	uint64_t kept;		/* records of that packet: the session still has them */
-	bool draining;		/* the kernel's events: now or never */
-	int kernel_failed;	/* why some of these could not be written */
+	int failed;		/* error of writing a packet of a lane */
+	uint64_t kept;		/* records of that packet, which the session still has */
+	bool draining;		/* the last chance to write the kernel's events */
+	int kernel_failed;	/* error of writing them */
 	struct tacho_diag *d;	/* of the step that runs, for the kernel's sink */
 };
 
@@ -104,7 +104,7 @@ static int write_types(struct tacho_recorder *rec, struct tacho_diag *d)
 		err = tacho_ctf_writer_type(rec->w, TACHO_STREAM_PROGRAM,
 					    rec->nr_types, full, colon + 1, line,
 					    len - (size_t)(line - text), d);
-		/* one bad type of a broken program costs only its own events */
+		/* an invalid type of a broken program affects only its own events */
 		if (err && err != -EINVAL)
 			return err;
 		if (err && d)
@@ -132,7 +132,7 @@ static int write_kernel_types(struct tacho_recorder *rec, uint32_t first, struct
 }
 
 /* For a snapshot: an event may have been disabled since it was recorded. */
-static void learn_kernel_type(void *arg, uint32_t id)
+static void load_kernel_type(void *arg, uint32_t id)
 {
 	struct tacho_recorder *rec = arg;
 	uint32_t known = rec->ktypes.nr;
@@ -144,7 +144,7 @@ static void learn_kernel_type(void *arg, uint32_t id)
 		rec->kernel_failed = write_kernel_types(rec, known, rec->d);
 }
 
-/* Names of threads: the session's own table, the kernel's, and /proc. */
+/* Thread names: from the session's table, the kernel's, and /proc. */
 static int write_tasks(struct tacho_recorder *rec, struct tacho_diag *d)
 {
 	struct tacho_buf b;
@@ -202,8 +202,8 @@ static int write_printk_formats(struct tacho_recorder *rec, struct tacho_diag *d
 }
 
 /*
- * What programs told of their objects, when there is more of it than before: what
- * was told before a record was written is there before its packet.
+ * Copies new entries of the table of objects: entries older than a record are written before its
+ * packet.
  */
 static int write_objects(struct tacho_recorder *rec, struct tacho_diag *d)
 {
@@ -218,7 +218,7 @@ static int write_objects(struct tacho_recorder *rec, struct tacho_diag *d)
 	    (uint64_t)st.st_size == rec->objects)
 		return 0;
 	tacho_buf_init(&b, TACHO_OBJECTS_MAX + 4096);
-	/* names are no reason to stop recording */
+	/* missing names do not stop recording */
 	if (!tacho_buf_read_file(&b, path))
 		err = tacho_ctf_writer_text(rec->w, TACHO_OBJECTS, b.data, b.len, d);
 	if (!err)
@@ -233,7 +233,7 @@ static int write_kernel_tables(struct tacho_recorder *rec, struct tacho_diag *d)
 	int err = 0;
 
 	tacho_buf_init(&b, (size_t)1 << 28);
-	/* hidden addresses are no reason not to record */
+	/* hidden addresses do not prevent recording */
 	if (!rec->cfg.no_kallsyms && !tacho_symbols_snapshot(&b, NULL))
 		err = tacho_ctf_writer_text(rec->w, "kallsyms", b.data, b.len, d);
 	tacho_buf_reset(&b);
@@ -306,34 +306,37 @@ static bool next_buffer(struct tacho_recorder *rec, struct lane *l)
 	return true;
 }
 
-/* a - b, and 0 when a trace told of more loss than the session knows. */
+/* a - b, or 0 if a trace reported more loss than the session. */
 static uint64_t less(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
 
-/* False: nothing of it is to be written. */
-static bool cut(const struct tacho_recorder *rec, struct tacho_history_piece *piece)
+/* False: nothing of the packet must be written. */
+static bool cut(const struct tacho_recorder *rec, struct tacho_history_slice *slice)
 {
-	return !rec->cfg.to || tacho_history_cut(piece, 0, rec->cfg.to);
+	return !rec->cfg.to || tacho_history_cut(slice, 0, rec->cfg.to);
 }
 
 static int write_lane(struct tacho_recorder *rec, struct lane *l,
-		      const struct tacho_history_piece *piece, struct tacho_diag *d)
+		      const struct tacho_history_slice *slice, struct tacho_diag *d)
 {
-	struct tacho_packet head = piece->head;
+	struct tacho_packet head = slice->head;
 	uint64_t refused;
 	int err;
 
 	head.events_discarded = less(head.events_discarded, l->lost_before);
 	refused = tacho_ctf_writer_lost(rec->w);
-	/* the types first: whoever reads the packet must find them */
+	/* the types first: a reader of the packet must find them */
 	err = write_types(rec, d);
 	if (!err)
-		err = tacho_ctf_writer_packet(rec->w, &head, piece->data,
-					      piece->len, d);
+		err = tacho_ctf_writer_packet(rec->w, &head, slice->data,
+					      slice->len, d);
 	TACHO_INJECT(recorder_packet);
-	/* no later one either: who resumes goes on where the trace ends */
+	/*
+	 * later packets must not be written either: a resuming recorder continues at the end of
+	 * the trace
+	 */
 	rec->failed = err;
 	if (err) {
 		rec->kept = tacho_ctf_writer_lost(rec->w) - refused;
@@ -346,7 +349,7 @@ static int write_lane(struct tacho_recorder *rec, struct lane *l,
 	return 0;
 }
 
-/* Reads a lane until it is empty; 1 when there was anything. */
+/* Reads a lane until it is empty; returns 1 if it had records. */
 static int step_lane(struct tacho_recorder *rec, uint32_t nr, struct tacho_diag *d)
 {
 	struct lane *l = &rec->lane[nr];
@@ -356,7 +359,7 @@ static int step_lane(struct tacho_recorder *rec, uint32_t nr, struct tacho_diag 
 	if (rec->failed)
 		return rec->failed;
 	opened = open_lane(rec, nr);
-	/* one that cannot be read for want of memory is not one without records */
+	/* a lane that cannot be read for lack of memory may have records */
 	if (tacho_no_room_here(opened))
 		return rec->failed = tacho_diag(d, opened, 0, "cannot read the buffer of lane "
 						"%u: %s", nr, strerror(-opened));
@@ -365,14 +368,14 @@ static int step_lane(struct tacho_recorder *rec, uint32_t nr, struct tacho_diag 
 	/* bounded, so that one busy lane does not starve the others */
 	for (int i = 0; i < 64; i++) {
 		int got = tacho_ring_read(&l->rd, &chunk);
-		struct tacho_history_piece piece;
+		struct tacho_history_slice slice;
 		int err;
 
 		if (got <= 0)
 			return next_buffer(rec, l) ? 1 : any;
 		any = 1;
-		piece = (struct tacho_history_piece){ chunk.head, chunk.data, chunk.len };
-		err = cut(rec, &piece) ? write_lane(rec, l, &piece, d) : 0;
+		slice = (struct tacho_history_slice){ chunk.head, chunk.data, chunk.len };
+		err = cut(rec, &slice) ? write_lane(rec, l, &slice, d) : 0;
 		if (err)
 			return err;
 	}
@@ -380,8 +383,8 @@ static int step_lane(struct tacho_recorder *rec, uint32_t nr, struct tacho_diag 
 }
 
 /*
- * At the end: losses that came after a lane's last packet are told by a packet
- * without records, unless none can be written any more.
+ * At the end: losses after a lane's last packet are reported by a packet without records, unless
+ * packets can no longer be written.
  */
 static int settle_lane(struct tacho_recorder *rec, uint32_t nr, bool write,
 		       struct tacho_diag *d)
@@ -416,9 +419,9 @@ static int settle_lane(struct tacho_recorder *rec, uint32_t nr, bool write,
 /* ---- the kernel ---- */
 
 static int write_kernel(struct tacho_recorder *rec,
-			const struct tacho_history_piece *piece)
+			const struct tacho_history_slice *slice)
 {
-	struct tacho_packet head = piece->head;
+	struct tacho_packet head = slice->head;
 	uint32_t cpu = head.cpu_id < TACHO_LANES_MAX ? head.cpu_id :
 		       TACHO_LANES_MAX - 1;
 	int err;
@@ -426,7 +429,7 @@ static int write_kernel(struct tacho_recorder *rec,
 	head.packet_seq_num = rec->kseq[cpu];
 	head.event_first = rec->kfirst[cpu];
 	head.events_discarded = rec->klost[cpu];
-	err = tacho_ctf_writer_packet(rec->w, &head, piece->data, piece->len, rec->d);
+	err = tacho_ctf_writer_packet(rec->w, &head, slice->data, slice->len, rec->d);
 	if (err)
 		return err;
 	rec->kseq[cpu]++;
@@ -440,7 +443,7 @@ static int kernel_sink(void *arg, const struct tacho_kernel_batch *b)
 {
 	struct tacho_recorder *rec = arg;
 	uint32_t cpu = b->cpu < TACHO_LANES_MAX ? b->cpu : TACHO_LANES_MAX - 1;
-	struct tacho_history_piece piece = {
+	struct tacho_history_slice slice = {
 		.head = {
 			.stream_id = TACHO_STREAM_KERNEL,
 			.stream_instance_id = b->cpu,
@@ -456,10 +459,10 @@ static int kernel_sink(void *arg, const struct tacho_kernel_batch *b)
 
 	if (!rec->cfg.flight)
 		rec->klost[cpu] += b->lost;
-	if (b->events && !cut(rec, &piece))
+	if (b->events && !cut(rec, &slice))
 		return 0;
-	err = write_kernel(rec, &piece);
-	/* what cannot be written now is lost, and the writer counts it */
+	err = write_kernel(rec, &slice);
+	/* records that cannot be written now are lost; the writer counts them */
 	if (err && rec->draining) {
 		rec->kernel_failed = err;
 		return 0;
@@ -469,13 +472,13 @@ static int kernel_sink(void *arg, const struct tacho_kernel_batch *b)
 
 /* ---- a history ---- */
 
-static int write_piece(void *arg, const struct tacho_history_piece *piece)
+static int write_slice(void *arg, const struct tacho_history_slice *slice)
 {
 	struct tacho_recorder *rec = arg;
 
-	if (piece->head.stream_id == TACHO_STREAM_KERNEL)
-		return write_kernel(rec, piece);
-	return write_lane(rec, &rec->lane[piece->head.stream_instance_id], piece,
+	if (slice->head.stream_id == TACHO_STREAM_KERNEL)
+		return write_kernel(rec, slice);
+	return write_lane(rec, &rec->lane[slice->head.stream_instance_id], slice,
 			  rec->d);
 }
 
@@ -483,7 +486,7 @@ static int begin_kernel(struct tacho_recorder *rec, struct tacho_diag *d)
 {
 	struct tacho_kernel_pump_config c = {
 		.sink = kernel_sink, .arg = rec, .tasks = rec->tasks,
-		.learn = rec->cfg.snapshot ? learn_kernel_type : NULL,
+		.load_type = rec->cfg.snapshot ? load_kernel_type : NULL,
 	};
 	int err;
 
@@ -675,7 +678,7 @@ int tacho_recorder_new(struct tacho_recorder **out,
 	return 0;
 }
 
-/* All lanes once; 1 when there was anything. */
+/* Reads all lanes once; returns 1 if there were records. */
 static int step_lanes(struct tacho_recorder *rec, struct tacho_diag *d)
 {
 	int any = 0;
@@ -690,7 +693,7 @@ static int step_lanes(struct tacho_recorder *rec, struct tacho_diag *d)
 	return any;
 }
 
-/* Nothing was there: sleep until something is, or for timeout_ms. */
+/* Sleeps until there are records, or for timeout_ms. */
 static int wait_for_more(struct tacho_recorder *rec, int timeout_ms)
 {
 	struct tacho_control *ctl;
@@ -760,7 +763,7 @@ const char *tacho_recorder_dir(const struct tacho_recorder *rec)
 	return rec->chunk;
 }
 
-/* All lanes; err is what failed before, and is returned if it was not 0. */
+/* Settles all lanes; returns err, an earlier error, if it is not 0. */
 static int settle_lanes(struct tacho_recorder *rec, int err, struct tacho_diag *d)
 {
 	for (uint32_t nr = 0; nr < rec->nr_lanes; nr++) {
@@ -771,7 +774,7 @@ static int settle_lanes(struct tacho_recorder *rec, int err, struct tacho_diag *
 	return err;
 }
 
-/* What programs wrote and the trace does not have, because it could not be written. */
+/* Counts program records that could not be written to the trace. */
 static uint64_t unread(const struct tacho_recorder *rec)
 {
 	struct tacho_session_counts n;
@@ -783,7 +786,7 @@ static uint64_t unread(const struct tacho_recorder *rec)
 	return less(n.written, got);
 }
 
-/* The rest of what the session and the kernel hold. */
+/* Writes the remaining records of the session and the kernel. */
 static int drain(struct tacho_recorder *rec, struct tacho_diag *d)
 {
 	int err = 0, got;
@@ -814,7 +817,7 @@ static int write_history(struct tacho_recorder *rec, struct tacho_diag *d)
 	int err;
 
 	rec->d = d;
-	err = tacho_history_each(c->history, &c->window, write_piece, rec);
+	err = tacho_history_each(c->history, &c->window, write_slice, rec);
 	err = settle_lanes(rec, err, d);
 	rec->st.damaged += tacho_history_damaged(c->history);
 	if (c->kernel)

@@ -22,8 +22,8 @@ static TACHO_COLD bool has_pointer(const char *text, uint32_t len)
 	return memchr(text, '*', end ? (size_t)(end - text) : len);
 }
 
-/* The id of an event's type in a session; 0 when it cannot be had. */
-static TACHO_COLD uint16_t learn_id(struct runtime_session *s, uint32_t index)
+/* Adds an event's type to a session; returns its id, or 0 on failure. */
+static TACHO_COLD uint16_t load_id(struct runtime_session *s, uint32_t index)
 {
 	uint32_t len;
 	const char *text = tacho_procmap_text(index, &len);
@@ -38,7 +38,7 @@ static TACHO_COLD uint16_t learn_id(struct runtime_session *s, uint32_t index)
 	return (uint16_t)id;
 }
 
-/* Tells a session who this thread is. */
+/* Writes this thread's name to a session. */
 static TACHO_COLD void introduce(struct runtime_session *s, uint32_t bit)
 {
 	char comm[16] = "";
@@ -50,13 +50,13 @@ static TACHO_COLD void introduce(struct runtime_session *s, uint32_t bit)
 	tacho_self.serial[bit] = s->serial;
 }
 
-/* Whatever must be known before an event can be written to a session. */
+/* Prepares a session for the first record of an event. */
 static TACHO_COLD struct runtime_session *
 prepare(const struct tacho_event *ev, uint32_t bit, uint16_t *id)
 {
 	struct runtime_session *s = tacho_attach(bit);
 
-	/* a dead one learns no types, and another may have its bit by now */
+	/* a dead session gets no types, and another one may have its bit now */
 	if (s && tacho_load_relaxed(&s->view.ctl->state) == TACHO_STATE_DEAD) {
 		tacho_attach_drop(bit, s);
 		s = tacho_attach(bit);
@@ -67,14 +67,14 @@ prepare(const struct tacho_event *ev, uint32_t bit, uint16_t *id)
 		introduce(s, bit);
 	*id = tacho_load_relaxed(&s->ids[ev->index]);
 	if (!*id)
-		*id = learn_id(s, ev->index);
+		*id = load_id(s, ev->index);
 	if (*id)
 		return s;
 	tacho_ring_lose(&s->view.ring, TACHO_LOSS_BUSY);
 	return NULL;
 }
 
-/* Not recording: stopped, or dead and perhaps followed by another session. */
+/* Handles a session that does not record: stopped, or dead and possibly replaced by another. */
 static TACHO_COLD void refused(const struct tacho_event *ev, uint32_t bit,
 			       struct runtime_session *s, uint64_t *raw,
 			       uint64_t words)
@@ -91,7 +91,7 @@ static TACHO_COLD void refused(const struct tacho_event *ev, uint32_t bit,
 	(void)tacho_ring_write(&s->view.ring, raw, words);
 }
 
-/* Too large for any record: counted in every session that wanted it. */
+/* Too large for any record: counted in every session that has it enabled. */
 static TACHO_COLD void lose_big(const struct tacho_event *ev, uint64_t mask)
 {
 	uint16_t id;
@@ -106,7 +106,7 @@ static TACHO_COLD void lose_big(const struct tacho_event *ev, uint64_t mask)
 	}
 }
 
-/* The whole way in one session; true when the event may remember it. */
+/* Writes to one session, with all checks; true: the event may cache the session. */
 static bool emit_to(const struct tacho_event *ev, uint32_t bit, uint64_t *raw,
 		    size_t len, const struct runtime_place *place)
 {
@@ -129,8 +129,8 @@ static bool emit_to(const struct tacho_event *ev, uint32_t bit, uint64_t *raw,
 }
 
 /*
- * The whole way: any number of sessions, of those in `only`, a new thread, a refusal, a
- * program.
+ * Writes to all sessions of the event that are in `only`, with all checks: new threads, sessions
+ * that are not recording, actions.
  */
 static TACHO_NOINLINE void emit_rare(struct tacho_event *ev, uint64_t *raw,
 				     size_t len, const struct runtime_place *place,
@@ -138,7 +138,7 @@ static TACHO_NOINLINE void emit_rare(struct tacho_event *ev, uint64_t *raw,
 {
 	uint64_t mask = tacho_load_relaxed(ev->state);
 
-	/* shorter than its common fields: no event of ours, and no room for them */
+	/* shorter than the common fields: not a valid event */
 	if (len > TACHO_RAW_MAX || len < sizeof(struct tacho_common)) {
 		lose_big(ev, mask & only);
 		return;
@@ -147,7 +147,7 @@ static TACHO_NOINLINE void emit_rare(struct tacho_event *ev, uint64_t *raw,
 		int32_t tid = gettid();
 
 		tacho_self.common = tacho_common_word(0, tid);
-		/* a signal handler that finds the one set finds the other */
+		/* a signal handler that sees one of them set sees both */
 		tacho_signal_fence();
 		tacho_self.tid = tid;
 	}
@@ -164,12 +164,10 @@ static TACHO_NOINLINE void emit_rare(struct tacho_event *ev, uint64_t *raw,
 }
 
 /*
- * The fast way is for what nearly all events are: wanted by one session, the one
- * that got the last one, with no filter or trigger, from a thread that has told it
- * who it is.  The event
- * remembers the session for all threads, in its own struct, where it is found with
- * one load.  What a session's pointer points to is never freed, and a session's
- * mask is never 0, so an event that was switched off a moment ago matches none.
+ * The fast path is for nearly all events: enabled in one session, the same as at the last hit,
+ * without filters or triggers, from a thread whose name the session has.  The event caches the
+ * session for all threads, in its own struct, where one load finds it.  The memory of a session
+ * is never freed, and its mask is never 0, so an event that was just disabled matches none.
  *
  * The common fields are stored as one word: the ring's copy loads them as one, and
  * a load that has to be put together from several stores in flight waits for
@@ -194,10 +192,7 @@ known(const struct tacho_event *ev, uint64_t *common)
 	return tacho_likely(id) ? s : NULL;
 }
 
-/*
- * As known(), but of an event that has actions, which are run.  False: nothing
- * happened.
- */
+/* As known(), for an event with actions, which are run.  False: nothing was done. */
 static TACHO_ALWAYS_INLINE bool
 emit_actions(const struct tacho_event *ev, uint64_t *raw, size_t len,
 	     const struct runtime_place *place)
@@ -232,7 +227,7 @@ emit_actions(const struct tacho_event *ev, uint64_t *raw, size_t len,
 	return true;
 }
 
-/* The caller's return address and frame, which is where the site is. */
+/* The caller's return address and frame, which are those of the site. */
 #define PLACE_HERE()						\
 	((struct runtime_place){ __builtin_frame_address(0),		\
 			       __builtin_return_address(0) })
@@ -312,13 +307,13 @@ EMIT_WORDS(3, 4, (struct tacho_event *ev, uint64_t a, uint64_t b, uint64_t c),
 EMIT_WORDS(4, 5, (struct tacho_event *ev, uint64_t a, uint64_t b, uint64_t c,
 		  uint64_t d), a, b, c, d)
 
-/* Raw events too large for a stack: a few pieces for the whole process. */
+/* Buffers for raw events too large for a stack: a few for the whole process. */
 static struct scratch {
 	uint32_t busy;
 	unsigned char *raw;	/* TACHO_RAW_MAX bytes and a word; own pages */
 } scratch[8];
 
-/* Takes a free piece; NULL when all are taken. */
+/* Takes a free buffer; NULL: all are in use. */
 void *tacho_scratch_take(void)
 {
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(scratch); i++) {
@@ -374,11 +369,11 @@ static struct tacho_control *emit_control(uint32_t bit)
 
 void tacho_emit_fork(void)
 {
-	/* the threads that had them are not in this process */
+	/* the threads that used them are not in this process */
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(scratch); i++)
 		tacho_store_relaxed(&scratch[i].busy, 0);
 	memset(&tacho_self, 0, sizeof(tacho_self));
-	/* the thread that was compiling is not there to end it */
+	/* the thread that was compiling does not exist in this process */
 	for (uint32_t bit = 0; bit < TACHO_SESSIONS_MAX; bit++) {
 		struct runtime_session *s = tacho_runtime.session[bit];
 

@@ -17,16 +17,16 @@
 
 struct runtime tacho_runtime = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Why a start failed, for those that try again. */
+/* The error of a failed start, for further attempts. */
 static int begin_error;
-static bool begun_blind;	/* it failed with no place for a remark */
+static bool begun_blind;	/* it failed and no note could be written */
 
-/* ---- what cannot be done is said ---- */
+/* ---- reporting errors ---- */
 
 /*
  * With TACHO_DEBUG in the environment, and only then, on stderr.  A pipe without a reader or a
- * file at its limit brings a signal: all are blocked here (object.c), so it is pending, and
- * is taken back.
+ * file at its limit raises a signal: all are blocked here (object.c), so the signal is pending
+ * and is consumed.
  */
 static void debug(const char *text)
 {
@@ -70,9 +70,9 @@ void tacho_life_say(struct tacho_registry *reg, const char *fmt, ...)
 /* ---- start ---- */
 
 /*
- * TACHO_EVENTS=sys:ev,...: this process records from its first event on, into
- * session $TACHO_SESSION ("boot"), which is made if it is not there: a
- * flight recorder for this process and its children.
+ * TACHO_EVENTS=sys:ev,...: this process records from its first event on, into session
+ * $TACHO_SESSION ("boot").  If the session does not exist, it is created as a flight recorder for
+ * this process and its children.
  */
 static void boot_option(struct tacho_dir *dir)
 {
@@ -111,11 +111,14 @@ static void boot_option(struct tacho_dir *dir)
 	tacho_session_close(&s);
 }
 
-/* How many generations between a listed process and one that we are started by. */
+/* Maximum number of generations between a listed process and this one. */
 #define ANCESTORS_MAX	64
 
-/* $TACHO_FOLLOW has the uuids of the sessions whose command we descend from. */
-static bool told_to_follow(const struct tacho_control *c)
+/*
+ * Whether $TACHO_FOLLOW names a session; it has the uuids of the sessions whose command is an
+ * ancestor.
+ */
+static bool must_follow(const struct tacho_control *c)
 {
 	const char *text = secure_getenv("TACHO_FOLLOW");
 	char uuid[2 * sizeof(c->uuid) + 1];
@@ -138,8 +141,8 @@ static bool has_ancestor(const struct tacho_pids *list)
 }
 
 /*
- * Between a process that is followed and us there may be others that know
- * nothing of tacho (a shell), or a fork without handlers (vfork).
+ * Joins the sessions that follow an ancestor.  Processes without tacho (a shell), or a fork
+ * without handlers (vfork), may be in between.
  */
 static void join_followers(void)
 {
@@ -150,7 +153,7 @@ static void join_followers(void)
 		if (!c || !(tacho_load_relaxed(&c->flags) & TACHO_SESSION_FORK))
 			continue;
 		if (tacho_pids_nr(&c->pids) &&
-		    (told_to_follow(c) || has_ancestor(&c->pids)))
+		    (must_follow(c) || has_ancestor(&c->pids)))
 			(void)tacho_pids_add(&c->pids, tacho_runtime.pid);
 		if (tacho_pids_nr(&c->not_pids) && has_ancestor(&c->not_pids))
 			(void)tacho_pids_add(&c->not_pids, tacho_runtime.pid);
@@ -187,7 +190,7 @@ static int begin(void)
 	return err;
 }
 
-/* The fork handlers hold the mutex over the fork, so the child has it whole. */
+/* The fork handlers hold the mutex over the fork, so the child's data is consistent. */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&tacho_runtime.lock);
@@ -245,8 +248,8 @@ int tacho_life_begin(void)
 }
 
 /*
- * What is counted in the process's file goes with it: it becomes a remark.  And so does, where
- * there was no way to leave one, why this process is not traced.
+ * Writes a note with the counts of the process's file, which is removed, or with the reason why
+ * this process is not traced, if no note could be written before.
  */
 static void say_at_end(void)
 {
@@ -266,7 +269,7 @@ static void say_at_end(void)
 	}
 }
 
-/* At exit the file goes; the mapping stays for sites that still run. */
+/* At exit the file is removed; the mapping stays for sites that still run. */
 __attribute__((destructor)) static void life_end(void)
 {
 	int saved = errno;

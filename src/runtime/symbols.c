@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where a function lies in this process, for filters on addresses: asked when a
- * filter is compiled.  A file may be large, so its tables are read in pieces: first
- * the text of all names, for the places where the one wanted stands; then the symbols,
- * for one that is called by such a place.
+ * Finds a function in this process, for compiling filters on addresses.  A file may be large, so
+ * its tables are read in slices: first the text of all names, to find the occurrences of the
+ * name; then the symbols, to find one that refers to an occurrence.
  */
 #include <elf.h>
 #include <errno.h>
@@ -18,7 +17,7 @@
 #define PIECE		(UINT64_C(64) << 10)
 #define PATH_SIZE	4096u
 #define HEADERS_MAX	64u
-#define PLACES_MAX	32u	/* where one name stands; "y" ends "by", too */
+#define PLACES_MAX	32u	/* occurrences of one name; "y" ends "by", too */
 #define NAME_MAX_LEN	4096u
 
 struct search {
@@ -27,9 +26,9 @@ struct search {
 	uint64_t addr;
 	uint64_t start, end;	/* found */
 	bool found;
-	unsigned char *piece;	/* and behind it room for a path */
+	unsigned char *slice;	/* and after it room for a path */
 
-	/* the file that is looked at */
+	/* the current file */
 	int fd;
 	uint64_t bias;
 	Elf64_Shdr symbols, strings;
@@ -46,7 +45,7 @@ static bool read_at(int fd, uint64_t offset, void *to, size_t size)
 	return n == (ssize_t)size;
 }
 
-/* Where the loader put the file, by the segment that the mapping is of. */
+/* Computes the load address of the file from the mapped segment. */
 static bool find_bias(struct search *s, const Elf64_Ehdr *head,
 		      const struct runtime_map *m)
 {
@@ -92,14 +91,14 @@ static bool find_tables(struct search *s, const Elf64_Ehdr *head)
 	       s->strings.sh_type == SHT_STRTAB;
 }
 
-/* Where the name stands in one piece of the names. */
-static void find_in_piece(struct search *s, size_t len, uint64_t base)
+/* Finds the name in one slice of the names. */
+static void find_in_slice(struct search *s, size_t len, uint64_t base)
 {
-	const unsigned char *p = s->piece, *end = p + len;
+	const unsigned char *p = s->slice, *end = p + len;
 
 	while (s->nr_places < PLACES_MAX &&
 	       (p = memmem(p, (size_t)(end - p), s->name, s->name_len))) {
-		s->place[s->nr_places++] = (uint32_t)(base + (uint64_t)(p - s->piece));
+		s->place[s->nr_places++] = (uint32_t)(base + (uint64_t)(p - s->slice));
 		p++;
 	}
 }
@@ -109,13 +108,13 @@ static bool find_places(struct search *s)
 	uint64_t at = 0, size = s->strings.sh_size;
 
 	s->nr_places = 0;
-	/* pieces overlap, so that each place is whole in one of them */
+	/* slices overlap, so that each place is whole in one of them */
 	while (at < size && size <= UINT32_MAX) {
 		uint64_t n = size - at < PIECE ? size - at : PIECE;
 
-		if (!read_at(s->fd, s->strings.sh_offset + at, s->piece, n))
+		if (!read_at(s->fd, s->strings.sh_offset + at, s->slice, n))
 			return false;
-		find_in_piece(s, n, at);
+		find_in_slice(s, n, at);
 		if (n < PIECE)
 			break;
 		at += PIECE - (s->name_len - 1);
@@ -153,12 +152,12 @@ static void find_symbol(struct search *s)
 		uint64_t n = size - at < most ? size - at : most;
 
 		n -= n % sizeof(Elf64_Sym);
-		if (!read_at(s->fd, s->symbols.sh_offset + at, s->piece, n))
+		if (!read_at(s->fd, s->symbols.sh_offset + at, s->slice, n))
 			return;
 		for (uint64_t i = 0; !s->found && i < n; i += sizeof(Elf64_Sym)) {
 			Elf64_Sym sym;
 
-			memcpy(&sym, s->piece + i, sizeof(sym));
+			memcpy(&sym, s->slice + i, sizeof(sym));
 			if (!is_wanted(s, &sym))
 				continue;
 			s->start = sym.st_value + s->bias;
@@ -182,11 +181,11 @@ static void search_file(struct search *s, const struct runtime_map *m)
 		find_symbol(s);
 }
 
-/* Only the file that is mapped, not one that has come in its place. */
+/* Searches only the mapped file, not one that has replaced it. */
 static bool search_map(const struct runtime_map *m, void *arg)
 {
 	struct search *s = arg;
-	char *path = (char *)s->piece + PIECE;
+	char *path = (char *)s->slice + PIECE;
 	struct stat st;
 
 	if (!m->code || m->deleted || m->path_len >= PATH_SIZE ||
@@ -208,10 +207,10 @@ static bool search(struct search *s, uint64_t *start, uint64_t *end)
 {
 	int saved = errno;
 
-	s->piece = tacho_shm_private(PIECE + PATH_SIZE);
-	if (s->piece) {
+	s->slice = tacho_shm_private(PIECE + PATH_SIZE);
+	if (s->slice) {
 		(void)tacho_maps_each(search_map, s);
-		tacho_shm_unmap(s->piece, PIECE + PATH_SIZE);
+		tacho_shm_unmap(s->slice, PIECE + PATH_SIZE);
 	}
 	errno = saved;
 	*start = s->start;

@@ -83,7 +83,7 @@ int tacho_order_apply(struct tacho_order *o, const char *glob, uint32_t *matched
 {
 	int err = tacho_edit_apply(o->s, glob, matched);
 
-	return err ? tacho_cmd_error(o->e, err, 0, "Not all processes were told: %s",
+	return err ? tacho_cmd_error(o->e, err, 0, "Not all processes were updated: %s",
 				     strerror(-err)) : 0;
 }
 

@@ -113,7 +113,7 @@ static void unmap_all(const struct tacho_compile *c)
 }
 
 /* Whether the map of this type is requested; a named histogram's map has several types. */
-static bool is_asked(const struct reading *r, const struct tacho_type *type)
+static bool is_requested(const struct reading *r, const struct tacho_type *type)
 {
 	char name[TACHO_RULE_MAX];
 
@@ -138,7 +138,7 @@ static int read_map(struct reading *r, struct tacho_command *cmd, uint32_t type_
 	c.bind = bind_open;
 	h.type = map_type(r, &c, cmd, type_id);
 	spec = tacho_compile_trigger(&c, cmd);
-	if (is_asked(r, h.type) && spec && spec->cmd == TACHO_TRIGGER_HIST)
+	if (is_requested(r, h.type) && spec && spec->cmd == TACHO_TRIGGER_HIST)
 		h.hist = tacho_compile_hist(&c, cmd, spec, h.type);
 	if (h.hist && copy_place(&r->o.s->view,
 				 (uint32_t)(cmd - r->o.s->view.commands->command),

@@ -686,9 +686,9 @@ int tacho_edit_apply(struct tacho_session *s, const char *glob, uint32_t *matche
 	return err == -ENOENT ? 0 : err;
 }
 
-static int not_all_told(const struct tacho_session *s, int err, struct tacho_diag *d)
+static int not_all_updated(const struct tacho_session *s, int err, struct tacho_diag *d)
 {
-	return tacho_diag(d, err, 0, "session '%s' is changed, but not all processes were told: "
+	return tacho_diag(d, err, 0, "session '%s' was changed, but not all processes were updated: "
 			  "%s; give the command again", s->name, strerror(-err));
 }
 
@@ -696,7 +696,7 @@ int tacho_edit_applied(struct tacho_session *s, struct tacho_diag *d)
 {
 	int err = tacho_edit_apply(s, NULL, NULL);
 
-	return err ? not_all_told(s, err, d) : 0;
+	return err ? not_all_updated(s, err, d) : 0;
 }
 
 /* Rules also switch the targets of triggers: the last command decides. */
@@ -800,9 +800,9 @@ int tacho_session_rule(struct tacho_session *s, bool enable, const char *glob,
 		*matched = sum;
 	if (err)
 		return tacho_diag(d, err, 0, "session '%s' has %d rules already; "
-				  "destroy it and begin anew", s->name,
+				  "destroy it and create a new one", s->name,
 				  TACHO_RULES_MAX);
-	return told ? not_all_told(s, told, d) : 0;
+	return told ? not_all_updated(s, told, d) : 0;
 }
 
 bool tacho_session_rule_matched(const struct tacho_session *s, const char *glob)

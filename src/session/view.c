@@ -175,15 +175,15 @@ uint32_t tacho_view_snapshot(const struct tacho_view *v)
 {
 	uint64_t now = tacho_clock_read_ordered(v->ring.clock);
 	uint32_t number;
-	uint64_t last = tacho_load_relaxed(&v->ctl->asked_at);
+	uint64_t last = tacho_load_relaxed(&v->ctl->requested_at);
 	uint32_t turn = tacho_add_relaxed(&v->ctl->asking, 1);
 
-	tacho_store_relaxed(&v->ctl->asked_times[turn % TACHO_ASKED_TIMES], now);
+	tacho_store_relaxed(&v->ctl->requested_times[turn % TACHO_REQUEST_TIMES], now);
 	/* of two concurrent requests, the later time */
-	while (last < now && !tacho_cas_seq_cst(&v->ctl->asked_at, &last, now))
+	while (last < now && !tacho_cas_seq_cst(&v->ctl->requested_at, &last, now))
 		;
-	number = tacho_add_seq_cst(&v->ctl->asked, 1) + 1;
-	tacho_futex_wake(&v->ctl->asked);
+	number = tacho_add_seq_cst(&v->ctl->requested, 1) + 1;
+	tacho_futex_wake(&v->ctl->requested);
 	return number;
 }
 

@@ -3,10 +3,10 @@
  * abi.c - where parameters are at the first instruction of a function, by the
  * calling conventions of x86-64 (System V) and aarch64.
  *
- * Only what decides about registers: each parameter is cut into pieces of 8 bytes,
- * and each piece is of class INTEGER or FLOAT, or all of it is in MEMORY.
+ * Implements only the choice of registers: each parameter is cut into eightbytes, and each
+ * eightbyte is of class INTEGER or FLOAT, or the whole parameter is in MEMORY.
  *
- *	x86-64	up to two pieces: in registers when enough of its kind are left,
+ *	x86-64	up to two eightbytes: in registers when enough of its kind are left,
  *		else on the stack; more than 16 bytes: on the stack.  A long double
  *		is on the stack.
  *	aarch64	up to 16 bytes: in x0..x7, or in v0..v7 when it is of floating-point
@@ -35,15 +35,15 @@ static bool is_aggregate(int tag)
 	       tag == DW_TAG_union_type || tag == DW_TAG_array_type;
 }
 
-/* What a value is made of. */
+/* The composition of a value. */
 struct shape {
 	uint64_t size;
-	bool piece_int[2];	/* an integer lies in it */
-	bool piece_any[2];
+	bool eightbyte_int[2];	/* it contains an integer */
+	bool eightbyte_any[2];
 	bool memory;		/* x86-64: it never goes to registers */
 	unsigned int floats;	/* aarch64: how many, of one size */
 	uint64_t float_size;
-	bool mixed;		/* there is something else */
+	bool mixed;		/* it has other parts */
 };
 
 static void add_scalar(struct shape *s, uint64_t at, uint64_t size, bool real)
@@ -58,8 +58,8 @@ static void add_scalar(struct shape *s, uint64_t at, uint64_t size, bool real)
 			s->memory = true;
 			break;
 		}
-		s->piece_any[i] = true;
-		s->piece_int[i] |= !real;
+		s->eightbyte_any[i] = true;
+		s->eightbyte_int[i] |= !real;
 	}
 }
 
@@ -83,7 +83,7 @@ static void add_members(struct shape *s, Dwarf_Die *type, uint64_t at, int depth
 			s->mixed = s->memory = true;
 			return;
 		}
-		/* a static member has no place in it */
+		/* a static member is not part of the object */
 		if (dwarf_hasattr(&child, DW_AT_external))
 			continue;
 		if (dwarf_attr(&child, DW_AT_data_member_location, &attr))
@@ -146,7 +146,7 @@ static struct shape shape_of(Dwarf_Die *type)
 	Dwarf_Attribute attr;
 	Dwarf_Word size, cc = 0;
 
-	/* C++ hands these over by their address */
+	/* C++ passes these by address */
 	if (dwarf_attr(type, DW_AT_calling_convention, &attr) &&
 	    !dwarf_formudata(&attr, &cc) && cc == DW_CC_pass_by_reference) {
 		add_scalar(&s, 0, 8, false);
@@ -171,7 +171,7 @@ bool symbol_abi_argument(uint16_t machine, unsigned int reg)
 	return machine == EM_AARCH64 && reg < 8;
 }
 
-/* What has been handed out so far. */
+/* The registers and stack used so far. */
 struct regs {
 	unsigned int ints, reals;
 	uint64_t stack;
@@ -181,13 +181,13 @@ static void x86_place(struct regs *r, const struct shape *s,
 		      struct abi_place *place)
 {
 	static const unsigned char order[6] = { 5, 4, 1, 2, 8, 9 };
-	unsigned int pieces = (unsigned int)((s->size + 7) / 8), ints = 0, reals = 0;
+	unsigned int eightbytes = (unsigned int)((s->size + 7) / 8), ints = 0, reals = 0;
 
-	for (unsigned int i = 0; i < pieces && i < 2; i++) {
-		if (s->piece_int[i])
+	for (unsigned int i = 0; i < eightbytes && i < 2; i++) {
+		if (s->eightbyte_int[i])
 			ints++;
 		else
-			reals += s->piece_any[i];
+			reals += s->eightbyte_any[i];
 	}
 	if (s->memory || r->ints + ints > 6 || r->reals + reals > 8) {
 		if (s->memory && s->float_size == 16)
@@ -260,7 +260,7 @@ void symbol_abi_return(uint16_t machine, Dwarf_Die *function,
 	if (!symbol_type_of(function, &type))
 		return;
 	place_one(machine, &r, &type, place);
-	/* x86-64 gives the address of it back, aarch64 does not */
+	/* x86-64 returns its address, aarch64 does not */
 	if (place->kind == ABI_POINTED)
 		place->kind = ABI_NOWHERE;
 }
@@ -272,7 +272,7 @@ void symbol_abi_param(uint16_t machine, Dwarf_Die *function, int n,
 	Dwarf_Die child, type;
 	int i = 0;
 
-	/* where to put a large result is a parameter that nobody sees */
+	/* the address for a large result is a hidden parameter */
 	symbol_abi_return(machine, function, place);
 	if (place->kind == ABI_STACK && machine == EM_X86_64 &&
 	    symbol_type_of(function, &type) && is_aggregate(dwarf_tag(&type)))

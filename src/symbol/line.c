@@ -2,10 +2,9 @@
 /*
  * line.c - between addresses and source lines.
  *
- * A line has many rows in DWARF's table: one for each time that the compiler
- * comes back to it, in each copy of the function.  A probe is wanted at the
- * first of each copy, so the rows are sorted out by the innermost function
- * around them, and the lowest address of each counts.
+ * A line has many rows in DWARF's table: one for each of its instruction ranges, in each copy of
+ * the function.  A probe belongs at the first one of each copy, so the rows are grouped by the
+ * innermost function around them, and the lowest address of each group is used.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -51,7 +50,7 @@ struct query {
 	struct tacho_dwarf *dw;
 	const char *file;
 	bool exact;		/* the file's whole name, not its end */
-	int line;		/* asked for */
+	int line;		/* requested */
 	int best;		/* found: the same or the next one; 0: none yet */
 	bool file_seen;
 	/* only in the function that is declared there; 0: any */
@@ -160,7 +159,7 @@ static int keep(struct candidates *c, uint64_t address, const void *scope)
 	return 0;
 }
 
-/* Whether the innermost function around it is one that was asked for. */
+/* Adds a row if the innermost function around it is a requested one. */
 static int consider(struct query *q, struct candidates *c, uint64_t address)
 {
 	Dwarf_Die *scopes;
@@ -172,7 +171,7 @@ static int consider(struct query *q, struct candidates *c, uint64_t address)
 		return 0;
 	if (dwarf_decl_line(&scopes[f], &decl))
 		decl = 0;
-	/* what stands behind the line in another function is not meant */
+	/* the next line must be in the same function */
 	if (q->decl_line ? decl == q->decl_line :
 	    q->best == q->line || decl <= q->line)
 		ret = keep(c, address, scopes[f].addr);
@@ -249,7 +248,7 @@ int tacho_object_line(struct tacho_object *o, const char *file, uint32_t line,
 		return tacho_diag(d, -ENOENT, 0,
 			"'%s' has no code of a file '%s'", o->path, file);
 	return tacho_diag(d, -ENOENT, 0,
-		"'%s' has no code at line %u of '%s', nor behind it in the "
+		"'%s' has no code at line %u of '%s', nor after it in the "
 		"same function", o->path, line, file);
 }
 
@@ -308,7 +307,7 @@ int tacho_object_function_line(struct tacho_object *o,
 		return ret;
 	tacho_places_release(p);
 	return tacho_diag(d, -ERANGE, 0,
-		"'%s' has no code at line %u of it, nor behind that (it begins "
+		"'%s' has no code at line %u of it, nor after that (it begins "
 		"at %s:%d)", fn->name, n, q.file, q.decl_line);
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * sdt.c - markers that authors put into their programs with sys/sdt.h.
+ * sdt.c - markers of sys/sdt.h in programs.
  *
  * Each is a note "stapsdt" of type 3:
  *
  *	address  base  semaphore	one word each, of the file's class
  *	provider\0 name\0 arguments\0
  *
- * base is what the address of section .stapsdt.base was when the file was
- * linked: the difference to what it is now says how far prelinking moved all.
+ * base is the address of section .stapsdt.base when the file was linked: the difference to its
+ * current address is how far prelinking moved the file.
  *
  * The arguments are separated by blanks, each SIZE@OPERAND: the size in bytes,
  * negative for a signed one, with an f for a floating-point one; the operand
@@ -116,7 +116,7 @@ const struct tacho_sdt *tacho_object_sdt(const struct tacho_object *o,
 
 /* ---- arguments ---- */
 
-/* The next argument at *s; false behind the last. */
+/* The next argument at *s; false after the last. */
 static bool next_arg(const char **s, const char **arg, size_t *len)
 {
 	const char *p = *s + strspn(*s, " \t");
@@ -144,7 +144,7 @@ size_t tacho_sdt_nr_args(const struct tacho_sdt *s)
 	return n;
 }
 
-/* A number of the whole text; false when it is none. */
+/* Scans the whole text as a number; false: not a number. */
 static bool number(const char *s, size_t len, int64_t *v)
 {
 	uint64_t n;
@@ -172,9 +172,8 @@ static int cannot(const struct operand *op, int err, const char *why)
 }
 
 /*
- * Memory of the file itself at an address, for "@+": the kernel adds to it where the
- * probe's own offset lies, so it is told as if all of the file were mapped as
- * the probe's segment is.
+ * Memory of the file itself at an address, for "@+": the kernel adds the position of the probe,
+ * so the address is computed as if the whole file were mapped like the probe's segment.
  */
 static int64_t from_probe(const struct operand *op, uint64_t address)
 {
@@ -331,7 +330,7 @@ int tacho_sdt_arg(const struct tacho_object *o, const struct tacho_sdt *s,
 	}
 	if (!op.len || (size != 1 && size != 2 && size != 4 && size != 8 &&
 			size != -1 && size != -2 && size != -4 && size != -8))
-		return cannot(&op, -EINVAL, "its size is none of 1, 2, 4, 8");
+		return cannot(&op, -EINVAL, "its size is not 1, 2, 4 or 8");
 	(void)snprintf(f->type, sizeof(f->type), "%c%" PRIi64,
 		       size < 0 ? 's' : 'u', 8 * (size < 0 ? -size : size));
 	if (o->image.machine == EM_X86_64) {

@@ -11,7 +11,7 @@
 #include "tracefs/reader.h"
 #include "sys/clock.h"
 
-#define BATCHES_PER_STEP	4	/* of one CPU, so that others get their turn */
+#define BATCHES_PER_STEP	4	/* of one CPU, so that other CPUs are read, too */
 #define LOOKS_PER_STEP		64	/* threads looked up in /proc */
 #define BATCH_FULL		(TACHO_KERNEL_BATCH - TACHO_RECORD_MAX)
 #define SPAN_MAX		(UINT64_C(1) << (TACHO_TIME_BITS - 1))
@@ -20,8 +20,8 @@
 struct lane {
 	struct tacho_kreader reader;
 	uint64_t last;		/* time of the last record */
-	uint64_t lost;		/* not yet handed to the sink */
-	uint64_t overwritten;	/* in `lost` or handed over; and so on */
+	uint64_t lost;		/* not yet passed to the sink */
+	uint64_t overwritten;	/* in `lost` or passed on; and so on */
 	uint64_t dropped;
 	uint64_t damaged;
 	uint64_t seen;		/* events found in sub-buffers */
@@ -37,7 +37,7 @@ struct tacho_kernel_pump {
 	uint32_t nr;
 	uint32_t clock;		/* the instance's: TACHO_CLOCK_TSC or _MONO */
 	bool overwrite;
-	bool more;		/* the last step left something */
+	bool more;		/* the last step left events unread */
 	int32_t last_pid;
 
 	/* the batch being filled; empty between lanes */
@@ -139,14 +139,14 @@ static int flush(struct tacho_kernel_pump *p, struct lane *l)
 	return ret < 0 ? ret : 0;
 }
 
-/* An event that makes no record is a lost one. */
+/* Counts events that cannot be converted as lost. */
 static void damage(struct lane *l, uint64_t n)
 {
 	l->damaged += n;
 	l->lost += n;
 }
 
-static void learn_task(struct tacho_kernel_pump *p,
+static void collect_task(struct tacho_kernel_pump *p,
 		       const struct tacho_ktask_fields *f,
 		       const unsigned char *raw, uint32_t len)
 {
@@ -172,19 +172,19 @@ static void learn_task(struct tacho_kernel_pump *p,
 }
 
 static TACHO_NOINLINE const struct tacho_kplan *
-learn_plan(struct tacho_kernel_pump *p, uint32_t id)
+load_plan(struct tacho_kernel_pump *p, uint32_t id)
 {
 	const struct tacho_ktypes *types = p->types;
 
-	if (p->config.learn)
-		p->config.learn(p->config.arg, id);
+	if (p->config.load_type)
+		p->config.load_type(p->config.arg, id);
 	return id < types->nr_plans && types->plans[id].kind ? &types->plans[id] : NULL;
 }
 
 /*
  * Converts the events of the sub-buffer in l->reader to records.  This is the loop that
  * every event goes through, so it is one function: its state stays in registers, and what is
- * rare is behind a call.
+ * rare is after a call.
  */
 static int take_events(struct tacho_kernel_pump *p, struct lane *l)
 {
@@ -207,7 +207,7 @@ static int take_events(struct tacho_kernel_pump *p, struct lane *l)
 		}
 		id = tacho_load_u16(ev.raw);
 		plan = tacho_likely(id < types->nr_plans && types->plans[id].kind) ?
-		       &types->plans[id] : learn_plan(p, id);
+		       &types->plans[id] : load_plan(p, id);
 		if (tacho_unlikely(!plan)) {
 			p->stats.unknown++;
 			damage(l, 1);
@@ -242,17 +242,17 @@ static int take_events(struct tacho_kernel_pump *p, struct lane *l)
 			tacho_ktasks_see(tasks, pid);
 		}
 		if (plan->task)
-			learn_task(p, &types->tasks[plan->task - 1], ev.raw,
+			collect_task(p, &types->tasks[plan->task - 1], ev.raw,
 				   ev.len);
 	}
 	p->stats.bad_pages += more < 0;
-	/* Behind damage nothing can be found: the kernel's count tells how much. */
+	/* After damage no event can be found: the kernel's count gives the number. */
 	l->reader.page = page;
 	l->reader.page.pos = page.end;
 	return 0;
 }
 
-/* What the kernel says was lost, as far as it was not counted before. */
+/* Adds losses that the kernel reports and that were not counted before. */
 static int count_lost(struct lane *l, struct tacho_kreader_stats *s)
 {
 	uint64_t dropped;
@@ -276,7 +276,7 @@ static void count_overwritten(struct lane *l, uint64_t sum)
 	}
 }
 
-/* A new sub-buffer tells what was overwritten before it. */
+/* Adds the events overwritten before a new sub-buffer. */
 static int note_gap(struct tacho_kernel_pump *p, struct lane *l)
 {
 	struct tacho_kreader_stats s;
@@ -320,9 +320,9 @@ static int take_one(struct tacho_kernel_pump *p, struct lane *l)
 }
 
 /*
- * Stops at what was written after the step began: a recorder that records its own system
- * calls would never come to the end otherwise.  That a read yields little says nothing: it
- * may be the rest of a sub-buffer that the writer has left since the step before.
+ * Stops at events written after the step began: a recorder that records its own system calls
+ * would never finish otherwise.  A short read does not mean the end: it may be the rest of a
+ * sub-buffer that the writer has left since the previous step.
  */
 static int take_lane(struct tacho_kernel_pump *p, struct lane *l, uint64_t began)
 {
@@ -369,8 +369,8 @@ int tacho_kernel_pump_step(struct tacho_kernel_pump *p, int timeout_ms)
 }
 
 /*
- * A writer that was interrupted between its reservation and its commit makes
- * entries that cannot be read yet: they come within a moment.
+ * A writer that was interrupted between reservation and commit leaves entries that cannot be read
+ * yet; they become readable shortly.
  */
 static int drain_lane(struct tacho_kernel_pump *p, struct lane *l)
 {

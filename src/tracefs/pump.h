@@ -2,12 +2,10 @@
 /*
  * pump.h - from the kernel's buffers to batches of records.
  *
- * A pump owns the readers of some CPUs of one instance.  Each step takes what is
- * there, makes records of it (convert.h) and hands them to the sink in
- * batches: records of one CPU in the order of time, at most
- * TACHO_KERNEL_BATCH bytes.  A batch is made to be a packet: 96 bytes
- * before it are the sink's to write the header to, and some behind it for
- * padding.
+ * A pump owns the readers of some CPUs of one instance.  Each step reads the available events,
+ * converts them to records (convert.h) and passes them to the sink in batches: records of one CPU
+ * in the order of time, at most TACHO_KERNEL_BATCH bytes.  A batch can become a packet in place:
+ * the sink may write a header to the 96 bytes before it, and padding after it.
  *
  *	struct tacho_kernel_pump_config c = { .sink = write_packet, .arg = w };
  *
@@ -24,8 +22,8 @@
  *	written by the kernel = events + lost
  *	lost = overwritten + dropped + damaged
  *
- * where events is what the sinks got, and every loss is in the `lost` of one batch,
- * which may come without records.
+ * where events are those passed to the sinks, and every loss is in the `lost` of one batch, which
+ * may have no records.
  *
  * A pump is used by one thread; several pumps may share an instance when their
  * CPUs differ.
@@ -42,7 +40,7 @@
 
 #define TACHO_KERNEL_BATCH	((uint32_t)512 << 10)	/* most bytes of records */
 #define TACHO_KERNEL_HEAD	96	/* writable bytes before the records */
-#define TACHO_KERNEL_TAIL	4096	/* writable bytes behind them */
+#define TACHO_KERNEL_TAIL	4096	/* writable bytes after them */
 
 struct tacho_kernel_batch {
 	uint32_t cpu;
@@ -54,7 +52,7 @@ struct tacho_kernel_batch {
 	uint64_t lost;			/* events lost on this CPU since the last batch */
 };
 
-/* Takes a batch.  A negative value stops the pump, which returns it. */
+/* Receives a batch.  A negative result stops the pump, which returns it. */
 typedef int (*tacho_kernel_sink)(void *arg, const struct tacho_kernel_batch *b);
 
 struct tacho_kernel_pump_config {
@@ -63,26 +61,26 @@ struct tacho_kernel_pump_config {
 	uint32_t first_cpu;
 	uint32_t nr_cpus;		/* 0: all from first_cpu on */
 	bool map;			/* map sub-buffers; see reader.h */
-	struct tacho_ktasks *tasks;	/* told of every thread seen; NULL: nobody */
+	struct tacho_ktasks *tasks;	/* receives every thread seen; NULL: none */
 	/*
-	 * An event of a type that is not known: adds it to the pump's types, if it can.
-	 * NULL: all types that there will be were loaded.
+	 * Called for an event of an unknown type: adds the type to the pump's types, if possible.
+	 * NULL: all types are loaded.
 	 */
-	void (*learn)(void *arg, uint32_t id);
+	void (*load_type)(void *arg, uint32_t id);
 };
 
 /* Sums over the pump's CPUs. */
 struct tacho_kernel_pump_stats {
-	uint64_t events;		/* handed to the sink */
+	uint64_t events;		/* passed to the sink */
 	uint64_t bytes;			/* of records */
 	uint64_t batches;
-	uint64_t overwritten;		/* known so far; all once drained */
+	uint64_t overwritten;		/* known so far; complete once drained */
 	uint64_t dropped;		/* likewise: no room, nothing overwritten */
-	uint64_t damaged;		/* that made no record; unknown included */
+	uint64_t damaged;		/* not converted; includes `unknown` */
 	uint64_t unknown;		/* without a type */
-	uint64_t bad_pages;		/* sub-buffers that contradict themselves */
-	uint64_t unread;		/* that the kernel kept although drained */
-	uint64_t backwards;		/* times before the one before, set to it */
+	uint64_t bad_pages;		/* inconsistent sub-buffers */
+	uint64_t unread;		/* not readable even after draining */
+	uint64_t backwards;		/* times earlier than the previous one, raised to it */
 	bool mapped;			/* sub-buffers are mapped, not copied */
 };
 
@@ -101,25 +99,25 @@ int tacho_kernel_pump_new(struct tacho_kernel_pump **pump,
 			  const struct tacho_kernel_pump_config *config,
 			  struct tacho_diag *d);
 
-/* NULL is fine. */
+/* Frees a pump.  Ignores NULL. */
 void tacho_kernel_pump_free(struct tacho_kernel_pump *pump);
 
 /*
- * tacho_kernel_pump_step - hand over what there is.
+ * tacho_kernel_pump_step - pass on the available events.
  *
- * First waits at most timeout_ms (0: not at all) for a buffer to reach the
- * wake-up fill level, unless the step before left something unread; then
- * takes what there is: all that was written before the wait ended, but of each CPU at
- * most some batches.  So the timeout is also how long an event waits at most.
+ * First waits at most timeout_ms (0: not at all) for a buffer to reach the wake-up fill level,
+ * unless the previous step left events unread.  Then reads all events that were written before
+ * the wait ended, but limited to a few batches per CPU. So the timeout is also the maximum delay
+ * of an event.
  *
- * Returns 1 when there is more to take at once, 0, or a negative errno: the
- * sink's, or the kernel's.  A signal ends the wait early.
+ * Returns 1 if more events are available now, 0, or a negative errno: the sink's, or the
+ * kernel's.  A signal ends the wait early.
  */
 int tacho_kernel_pump_step(struct tacho_kernel_pump *pump, int timeout_ms);
 
 /*
- * tacho_kernel_pump_drain - take all that is left in a stopped instance, and settle
- * the accounts.
+ * tacho_kernel_pump_drain - read all remaining events of a stopped instance, and complete the
+ * counts.
  *
  * Returns 0 or a negative errno.
  */

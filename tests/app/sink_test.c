@@ -129,7 +129,7 @@ static void test_options(void)
 	CHECK(!exists("o"));
 	o = (struct tacho_sink_options){ .struct_size = sizeof(o), .format = "xml" };
 	CHECK_EQ(tacho_sink_open(&sink, stream, "o", &o, &e), -EINVAL);
-	CHECK(strstr(e.text, "'xml' is none of ctf, dat, "));
+	CHECK(strstr(e.text, "'xml' is not one of ctf, dat, "));
 }
 
 static void test_refused(void)

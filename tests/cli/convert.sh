@@ -74,7 +74,7 @@ says "into an empty directory" 0 "'empty'" "$TACHO" convert small -o empty
 says "no place" 1 'nowhere/x' "$TACHO" convert small -o nowhere/x
 says "no output" 2 'where to\?' "$TACHO" convert small
 says "no trace" 2 'missing trace: tacho convert TRACE' "$TACHO" convert -o x
-says "unknown format" 2 "'xml' is none of" "$TACHO" convert small -o x --to xml
+says "unknown format" 2 "'xml' is not one of" "$TACHO" convert small -o x --to xml
 says "an event that is not there" 1 'near it are: app:open' "$TACHO" convert small -o x -e app:opem
 ok "and nothing was made" test -e out.txt -a ! -e x
 

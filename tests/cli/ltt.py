@@ -117,7 +117,7 @@ ok(rc == 0 and 'seven is 7' in out and 'DE AD BE EF' in out, 'in the historic li
 for args, word in ((['-G5', 'x'], 'by process only'), (['-l', 'x'], 'no scheme with locks'),
                    (['-eNO', 'x'], "no event 'NO'"), (['-tx', 'x'], '-tsN'),
                    (['-b100', 'x'], '4096 bytes or more'), ([], 'where to?'),
-                   (['-Pnine', 'x'], 'wants a number')):
+                   (['-Pnine', 'x'], 'requires a number')):
     rc, out, err = run(DAEMON, *args)
     ok(rc == 2 and word in err and len(err.splitlines()) == 1,
        'refused: ' + (' '.join(args) or 'nothing'), rc, err)

@@ -127,7 +127,7 @@ says "a part of a name" 1 "near it are: sched:sched_wakeup" "$TACHO" report -e w
 says "nothing near" 1 "'tacho stat' lists them" "$TACHO" report -e zzzzzzzz small
 says "taking away what is not there" 1 "no event of the trace matches 'nix'" "$TACHO" report -e '!nix' small
 says "a field that is not there" 1 "no event of the trace has a field 'nix'" "$TACHO" report --fields nix small
-says "unknown format" 2 "'xml' is none of" "$TACHO" report -F xml small
+says "unknown format" 2 "'xml' is not one of" "$TACHO" report -F xml small
 says "unknown option" 2 'see: tacho report --help' "$TACHO" report --nix small
 says "bad CPU" 2 "'x' is neither a number nor a range" "$TACHO" report --cpu 1,x small
 says "bad range" 2 "'3-1' is neither" "$TACHO" report --cpu 3-1 small

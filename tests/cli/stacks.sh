@@ -30,7 +30,7 @@ cat >want <<END
 END
 same "whose is whose" want entries -e sched:sched_wakeup \
 	'keys=comm,common_stacktrace:sort=comm'
-ok "what has none is told" grep -q '4 of 11 events have no call stack behind them' note
+ok "what has none is told" grep -q '4 of 11 events have no call stack' note
 same "stacktrace is the same" want entries -e sched:sched_wakeup \
 	'keys=comm,stacktrace:sort=comm'
 

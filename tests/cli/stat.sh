@@ -26,7 +26,7 @@ order()
 ok "by count" test "$(order | cut -d' ' -f3)" = app:kinds
 ok "by name" test "$(order --sort name)" = "app:kinds app:open sched:sched_wakeup "
 ok "by bytes" test "$(order --sort bytes)" = "app:open sched:sched_wakeup app:kinds "
-says "bad order" 2 "'x' is none of" "$TACHO" stat --sort x small
+says "bad order" 2 "'x' is not one of" "$TACHO" stat --sort x small
 says "no trace" 1 "cannot open 'nowhere'" "$TACHO" stat nowhere
 
 if have python3; then

@@ -380,7 +380,7 @@ def check_zsh(p):
 def check_formats(p):
     """The formats of --to: what the tool knows is what all the words say."""
     r = run([str(p.tacho), 'convert', 'x', '-o', 'y', '--to', '?'])
-    found = re.search(r"'\?' is none of (.*)", r.stderr)
+    found = re.search(r"'\?' is not one of (.*)", r.stderr)
     if not found:
         raise Wrong([f'tacho convert --to ? says {r.stderr!r}'])
     names, wrong = found[1].split(', '), []

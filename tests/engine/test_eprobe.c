@@ -123,7 +123,7 @@ static const struct {
 	/* ours: the record is looked at when memory has changed */
 	{ "sched.sched_switch c=+0($next_pid):u8", "+0", "Memory can only be fetched as a string" },
 	{ "sched.sched_switch c=+0(+8($next_pid)):string", "+8",
-	  "Memory behind memory can only be fetched by the kernel" },
+	  "Only the kernel can fetch memory at a fetched address" },
 	{ "sched.sched_switch c=@jiffies", "@",
 	  "Memory at an address can only be fetched by the kernel" },
 	{ "sched.sched_switch c=+0($next_comm):u8[2]", "u8",

@@ -394,7 +394,7 @@ def bad_headers():
         told(slots(File(CYCLES_PER_SEC=value)), f'CYCLES_PER_SEC {value!r}',
              'CYCLES_PER_SEC is no number; a cycle is taken for a nanosecond', 'CYCLES_PER_SEC')
     told(slots(File(release='5.0')), 'a release nobody knows',
-         'SYS_RELEASE is none that is known; numbers of 7.1 are taken', 'SYS_RELEASE')
+         'SYS_RELEASE is unknown; using the numbers of 7.1', 'SYS_RELEASE')
     whole = slots(File()).bytes()
     refused(whole[:whole.index(b'TRACE_HEADER_END')] + bytes(64), 'no end of the header',
             'no TRACE_HEADER_END')

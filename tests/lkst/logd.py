@@ -168,7 +168,7 @@ def test_options():
     refused("-n", "0", says="at least one buffer is needed")
     refused("-n", "60", says="number of buffers 60 is too large: 59")
     refused("-z", says="has no option '-z'")
-    refused("x", says="'x' is too much; see 'lkstlogd -h'")
+    refused("x", says="unexpected argument 'x'; see 'lkstlogd -h'")
     refused("-C", "none", ok=1, says="cannot read 'none'")
     refused("-C", put("conf", 'LKSTLOGDOPTION="-q"\n'), says="has no option '-q'")
     refused("-l", "1K", says="a limit (-l) of 1024 bytes is too small: a file needs ")

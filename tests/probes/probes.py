@@ -175,7 +175,7 @@ def test_mistakes():
             (("add", "checkout"), 2, "say where: -x PROGRAM, or -k"),
             (("add", "-x", p, "-k", "checkout"), 2, "-x is not for -k"),
             (("add", "-x", p, "--group", "a b", "f"), 2, "'a b' is no name"),
-            (("nope",), 2, "'nope' is none of add, list, del"),
+            (("nope",), 2, "'nope' is not one of add, list, del"),
             ((), 2, "say what to do"),
             (("del",), 2, "say which"),
             (("add", "-n", "-x", "/nonexistent/x", "f"), 1,

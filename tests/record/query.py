@@ -193,7 +193,7 @@ def test_quantiles_wrong():
             (("--by", "common_pid"), "key 'text' is none"),
             (("--by", "x"), "no key 'x' to group by; it has text, common_pid"),
             (("--by", "text,common_pid"), "2 keys, --by names 2"),
-            ((), "key 'text' is none; see --by")):
+            ((), "key 'text' is not one; see --by")):
         d = tacho("hist", "t", "--quantiles", "50", *more, *keys, ok=1, says=says)
         assert not d.out, d
     tacho("hist", "t", "--by", "text", *keys, ok=2, says="--quantiles LIST")

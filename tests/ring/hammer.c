@@ -9,7 +9,7 @@
  *	-k	SIGKILL for a random process this often (mean)
  *	-r	the recorder is among them
  *	-o	overwrite mode, else discard and consume
- *	-p	plain lanes only
+ *	-p	fallback lanes only
  *	-e	end after so many events were read; overwrite mode: written
  *
  * Each thread, and each thread's handler, is a slot.  In shared memory it says which
@@ -67,7 +67,7 @@ struct shared {
 
 static struct options {
 	uint32_t processes, threads, signal_us, kill_us, sub_shift, subs;
-	bool kill_reader, overwrite, plain;
+	bool kill_reader, overwrite, fallback;
 	uint64_t events, seed;
 } opt = {
 	.processes = 4, .threads = 2, .kill_us = 3000, .sub_shift = 14, .subs = 8,
@@ -401,7 +401,7 @@ static void parse(int argc, char **argv)
 		case 'k': opt.kill_us = (uint32_t)v; break;
 		case 'r': opt.kill_reader = true; break;
 		case 'o': opt.overwrite = true; break;
-		case 'p': opt.plain = true; break;
+		case 'p': opt.fallback = true; break;
 		case 'e': opt.events = v; break;
 		case 'b': opt.sub_shift = (uint32_t)v; break;
 		case 'n': opt.subs = (uint32_t)v; break;
@@ -432,7 +432,7 @@ int main(int argc, char **argv)
 	parse(argc, argv);
 	fixture_make_cpus(&fix, opt.sub_shift, opt.subs,
 			  opt.overwrite ? TACHO_SESSION_OVERWRITE : 0,
-			  opt.plain ? 0 : tacho_cpu_possible());
+			  opt.fallback ? 0 : tacho_cpu_possible());
 	nr = tacho_ring_nr_lanes(&fix.ring);
 	sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE,
 		  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

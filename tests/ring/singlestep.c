@@ -28,7 +28,7 @@ static struct fixture fix;
 struct scene {
 	const char *name;
 	uint32_t flags;
-	bool plain;
+	bool fallback;
 	uint32_t before;	/* records of 8 words in the lane already */
 };
 
@@ -36,9 +36,9 @@ static const struct scene scenes[] = {
 	{ "fast path", 0, false, 3 },
 	{ "sub-buffer change", 0, false, 0 },
 	{ "change, overwriting", TACHO_SESSION_OVERWRITE, false, 0 },
-	{ "plain lane", 0, true, 3 },
-	{ "plain lane, change", 0, true, 0 },
-	{ "plain lane, change, overwriting", TACHO_SESSION_OVERWRITE, true, 0 },
+	{ "fallback lane", 0, true, 3 },
+	{ "fallback lane, change", 0, true, 0 },
+	{ "fallback lane, change, overwriting", TACHO_SESSION_OVERWRITE, true, 0 },
 };
 
 static TACHO_NOINLINE int put(uint64_t slot, uint64_t n)
@@ -54,7 +54,7 @@ static uint64_t make_scene(const struct scene *s)
 	uint64_t n = s->before;
 
 	fixture_make_cpus(&fix, TACHO_SUB_SHIFT_MIN, s->flags ? 2 : 8, s->flags,
-			  s->plain ? 0 : tacho_cpu_possible());
+			  s->fallback ? 0 : tacho_cpu_possible());
 	/* for a change: until nothing fits in the sub-buffer any more; in
 	 * overwrite mode of the second, so that the change overwrites */
 	if (!n)
@@ -170,7 +170,7 @@ static void test_steps(const struct scene *s, uint64_t stride)
 static void test_scene(const struct scene *s, uint64_t stride)
 {
 	test_steps(s, stride);
-	if (!s->plain)
+	if (!s->fallback)
 		test_sequences(s, stride > 3 ? 3 : stride);
 }
 
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(scenes); i++) {
 		const struct scene *s = &scenes[i];
 
-		if (!s->plain && (!fixture_has_rseq() || !breaks))
+		if (!s->fallback && (!fixture_has_rseq() || !breaks))
 			continue;
 		TEST_NAMED(s->name, test_scene(s, stride));
 	}

@@ -143,7 +143,7 @@ static void check_state(const char *what, uint64_t killed)
  * One run: a child with the hook writes; does what the hook says at that arrival.
  * False when the point was not reached so often.
  */
-static bool run_once(uint32_t flags, bool plain, void (*hook)(const char *))
+static bool run_once(uint32_t flags, bool fallback, void (*hook)(const char *))
 {
 	int status = 0;
 	bool killed;
@@ -152,7 +152,7 @@ static bool run_once(uint32_t flags, bool plain, void (*hook)(const char *))
 	memset(tale, 0, SLOTS * sizeof(*tale));
 	/* room for all: what was lost would hide what was read */
 	fixture_make_cpus(&fix, TACHO_SUB_SHIFT_MIN, flags ? 4 : 64, flags,
-			  plain ? 0 : tacho_cpu_possible());
+			  fallback ? 0 : tacho_cpu_possible());
 	child = fork();
 	if (!child) {
 		tacho_inject_hook = hook;
@@ -169,14 +169,14 @@ static bool run_once(uint32_t flags, bool plain, void (*hook)(const char *))
 	return tale[0].arrivals >= at_arrival;
 }
 
-static void test_points(uint32_t flags, bool plain, void (*hook)(const char *))
+static void test_points(uint32_t flags, bool fallback, void (*hook)(const char *))
 {
 	uint64_t reached = 0;
 
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(points); i++) {
 		at_point = points[i];
 		for (at_arrival = 1; at_arrival <= RECORDS + 10; at_arrival++) {
-			if (!run_once(flags, plain, hook))
+			if (!run_once(flags, fallback, hook))
 				break;
 			reached++;
 		}
@@ -229,7 +229,7 @@ static void turn_writer(uint32_t nr)
 }
 
 static void run_schedule(uint32_t writers, uint32_t steps, uint64_t schedule,
-			 bool plain)
+			 bool fallback)
 {
 	pid_t child[3];
 	int status;
@@ -239,7 +239,7 @@ static void run_schedule(uint32_t writers, uint32_t steps, uint64_t schedule,
 	turns->who = UINT32_MAX;
 	/* records of 4 to 11 words: each writer changes the sub-buffer */
 	fixture_make_cpus(&fix, TACHO_SUB_SHIFT_MIN, 64, 0,
-			  plain ? 0 : tacho_cpu_possible());
+			  fallback ? 0 : tacho_cpu_possible());
 	for (uint32_t i = 0; i < writers; i++) {
 		child[i] = fork();
 		if (!child[i])
@@ -265,14 +265,14 @@ static void run_schedule(uint32_t writers, uint32_t steps, uint64_t schedule,
 	fixture_drop(&fix);
 }
 
-static void test_schedules(uint32_t writers, uint32_t steps, bool plain)
+static void test_schedules(uint32_t writers, uint32_t steps, bool fallback)
 {
 	uint64_t n = 1;
 
 	for (uint32_t i = 0; i < steps; i++)
 		n *= writers;
 	for (uint64_t s = 0; s < n; s++)
-		run_schedule(writers, steps, s, plain);
+		run_schedule(writers, steps, s, fallback);
 }
 
 int main(int argc, char **argv)
@@ -284,19 +284,19 @@ int main(int argc, char **argv)
 	/* one CPU: writers take turns on one lane */
 	if (tale == MAP_FAILED || fixture_pin(0))
 		return 1;
-	for (int plain = !fixture_has_rseq(); plain < 2; plain++) {
-		TEST_NAMED(plain ? "points(0, true, hook_kill)" : "points(0, false, hook_kill)",
-			   test_points(0, plain, hook_kill));
-		TEST_NAMED(plain ? "points(TACHO_SESSION_OVERWRITE, true, hook_kill)" : "points(TACHO_SESSION_OVERWRITE, false, hook_kill)",
-			   test_points(TACHO_SESSION_OVERWRITE, plain, hook_kill));
-		TEST_NAMED(plain ? "points(0, true, hook_nest)" : "points(0, false, hook_nest)",
-			   test_points(0, plain, hook_nest));
-		TEST_NAMED(plain ? "points(TACHO_SESSION_OVERWRITE, true, hook_nest)" : "points(TACHO_SESSION_OVERWRITE, false, hook_nest)",
-			   test_points(TACHO_SESSION_OVERWRITE, plain, hook_nest));
-		TEST_NAMED(plain ? "schedules(2, 8, true)" : "schedules(2, 8, false)",
-			   test_schedules(2, 8, plain));
-		TEST_NAMED(plain ? "schedules(3, 5, true)" : "schedules(3, 5, false)",
-			   test_schedules(3, 5, plain));
+	for (int fallback = !fixture_has_rseq(); fallback < 2; fallback++) {
+		TEST_NAMED(fallback ? "points(0, true, hook_kill)" : "points(0, false, hook_kill)",
+			   test_points(0, fallback, hook_kill));
+		TEST_NAMED(fallback ? "points(TACHO_SESSION_OVERWRITE, true, hook_kill)" : "points(TACHO_SESSION_OVERWRITE, false, hook_kill)",
+			   test_points(TACHO_SESSION_OVERWRITE, fallback, hook_kill));
+		TEST_NAMED(fallback ? "points(0, true, hook_nest)" : "points(0, false, hook_nest)",
+			   test_points(0, fallback, hook_nest));
+		TEST_NAMED(fallback ? "points(TACHO_SESSION_OVERWRITE, true, hook_nest)" : "points(TACHO_SESSION_OVERWRITE, false, hook_nest)",
+			   test_points(TACHO_SESSION_OVERWRITE, fallback, hook_nest));
+		TEST_NAMED(fallback ? "schedules(2, 8, true)" : "schedules(2, 8, false)",
+			   test_schedules(2, 8, fallback));
+		TEST_NAMED(fallback ? "schedules(3, 5, true)" : "schedules(3, 5, false)",
+			   test_schedules(3, 5, fallback));
 	}
 	return test_done();
 }

@@ -166,7 +166,7 @@ static void rounds_of(uint32_t flags, bool consume)
 static void test_geometry(void)
 {
 	static const struct {
-		uint32_t cpus, plain, shift;
+		uint32_t cpus, fallback, shift;
 	} table[] = {
 		{ 0, 0, 12 }, { 2049, 0, 12 }, { 2048, 1, 12 },
 		{ UINT32_MAX, 2, 12 }, { 1, UINT32_MAX, 12 }, { 1, 1, 0 },
@@ -179,7 +179,7 @@ static void test_geometry(void)
 	fixture_make(&f, TACHO_SUB_SHIFT_MIN, 4, 0);
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(table); i++) {
 		f.ctl->nr_cpus = table[i].cpus;
-		f.ctl->nr_fallback = table[i].plain;
+		f.ctl->nr_fallback = table[i].fallback;
 		f.ctl->sub_shift = table[i].shift;
 		CHECK_EQ(tacho_ring_attach(&r, f.ctl, f.path, true), -EINVAL);
 	}

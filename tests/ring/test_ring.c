@@ -721,7 +721,7 @@ static void test_long_stop(void)
 	fixture_drop(&f);
 }
 
-/* A CPU that came after the session was made writes to a plain lane. */
+/* A CPU that came after the session was made writes to a fallback lane. */
 static void test_unknown_cpu(void)
 {
 	struct tacho_ring_reader rd;
@@ -777,7 +777,7 @@ static void test_lose(void)
 }
 
 /* Plain lanes taken by others: the next one, then counted as lost. */
-static void test_plain_taken(void)
+static void test_fallback_taken(void)
 {
 	struct tacho_lane *l[2];
 	struct fixture f;
@@ -895,7 +895,7 @@ static void run_all(void)
 	TEST(test_unknown_cpu());
 	TEST(test_absent_cpu());
 	TEST(test_lose());
-	TEST(test_plain_taken());
+	TEST(test_fallback_taken());
 	TEST(test_name_space());
 }
 

@@ -477,12 +477,12 @@ static void test_counts(void)
 	CHECK_EQ(trigger(&s, "test:count", "snapshot:25"), 0);
 	hit_ten();
 	CHECK_EQ(in_child(hit_ten), 0);
-	CHECK_EQ(s.view.ctl->asked, 20);
+	CHECK_EQ(s.view.ctl->requested, 20);
 	CHECK_EQ(tacho_commands_each(&s, left_of, &left), 0);
 	CHECK_EQ(left, 5);
 	CHECK_EQ(in_child(hit_ten), 0);
 	hit_ten();
-	CHECK_EQ(s.view.ctl->asked, 25);
+	CHECK_EQ(s.view.ctl->requested, 25);
 	CHECK_EQ(tacho_commands_each(&s, left_of, &left), 0);
 	CHECK_EQ(left, 0);
 	drop(&s);

@@ -205,7 +205,7 @@ for layout, value in (('64', '0x0'), ('text', '0x500000000')):
     rc, out, err = run(TACHO, 'check', '--layout', layout, path)
     ok(rc == 0 and 'good' in out, f'two layouts fit: check --layout {layout}', out, err)
 rc, out, err = run(TACHO, 'report', '--layout', '31', path)
-ok(rc == 2 and "'31' is none of 64, 32, text" in err, '--layout of another name', err)
+ok(rc == 2 and "'31' is not one of 64, 32, text" in err, '--layout of another name', err)
 
 # likelier, but not sure
 f = ltt.File('<', codes=ltt.PRINTED, arch=4)
@@ -472,7 +472,7 @@ broken('a buffer without its beginning', changed(516, b'\x08'), total,
 broken('time goes back', changed(512 + 24 + 80, (10**9 + 1).to_bytes(4, 'little')), total,
        'byte 616', 'time goes back by')
 broken('a time behind all others', changed(512 + 24 + 80, (10**9 + 2**31).to_bytes(4, 'little')),
-       total, 'byte 616', 'the time is behind the end of its buffer')
+       total, 'byte 616', 'the time is after the end of its buffer')
 broken('a record too short for its event', changed(512 + 24 + 80 + 4, b'\x07\0\x10'),
        total - 2, 'byte 616', 'a record of 16 bytes is too short for schedchange; shown raw')
 broken('a file that ends inside a buffer', bytes(whole[:512 + 24 + 84]), n[0] + 10,

@@ -351,7 +351,7 @@ enum tacho_clock {
 	TACHO_CLOCK_BOOT = 2,		/* CLOCK_BOOTTIME, ns */
 };
 
-#define TACHO_ASKED_TIMES	4u	/* snapshots whose times are kept */
+#define TACHO_REQUEST_TIMES	4u	/* snapshots whose times are kept */
 
 /* A clock snapshot, to convert ticks to real time. */
 struct tacho_clock_pair {
@@ -459,7 +459,7 @@ struct tacho_control {
 	uint32_t sub_shift;	/* log2 of the sub-buffer's bytes */
 	uint32_t nr_subs;	/* default per buffer, a power of two */
 	uint32_t nr_late;	/* late lanes after those, from CPU 0 on */
-	uint32_t served;	/* of asked: requests that the recorder has answered */
+	uint32_t served;	/* of requested: requests that the recorder has answered */
 	uint64_t clock_freq;	/* ticks per second */
 	struct tacho_clock_pair start;
 	int32_t owner;		/* pid of the recorder, 0: none */
@@ -475,11 +475,11 @@ struct tacho_control {
 	 * Number of snapshots requested by triggers; a futex word.  Before it is incremented,
 	 * the time of the request is stored: as the latest, and in the slot by `asking`.
 	 */
-	uint32_t asked;
+	uint32_t requested;
 	uint32_t asking;
-	uint64_t asked_at;	/* ticks: when the last one was; 0: not noted */
+	uint64_t requested_at;	/* ticks: when the last one was; 0: not noted */
 	/* of the last ones, by turn; 0: not noted */
-	uint64_t asked_times[TACHO_ASKED_TIMES];
+	uint64_t requested_times[TACHO_REQUEST_TIMES];
 
 	/* wake-up: futex word and counts, written at sub-buffer changes only */
 	uint32_t wake __attribute__((aligned(64)));

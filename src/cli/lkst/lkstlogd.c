@@ -815,7 +815,7 @@ static int parse(struct options *o, int argc, char **argv)
 		}
 	}
 	if (!ret && optind < argc)
-		ret = tool_fail(TOOL_USAGE, "'%s' is too much; see 'lkstlogd -h'", argv[optind]);
+		ret = tool_fail(TOOL_USAGE, "unexpected argument '%s'; see 'lkstlogd -h'", argv[optind]);
 	if (!ret && !o->number)
 		ret = tool_fail(TOOL_USAGE, "at least one buffer is needed");
 	return ret;

@@ -137,7 +137,7 @@ int tool_no_more(int argc, char **argv)
 {
 	if (optind >= argc)
 		return TOOL_OK;
-	return tool_fail(TOOL_USAGE, "%s: '%s' is too much; see '%s help'", argv[0], argv[optind],
+	return tool_fail(TOOL_USAGE, "%s: unexpected argument '%s'; see '%s help'", argv[0], argv[optind],
 			 tool_name);
 }
 

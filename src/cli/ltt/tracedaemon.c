@@ -127,7 +127,7 @@ static int take_number(const char *option, const char *text, uint64_t max, uint6
 {
 	if (!tacho_parse_u64(text, 1, max, to))
 		return 0;
-	(void)fail("-%s wants a number glued on, not '%s'", option, text);
+	(void)fail("-%s requires a number directly after it, not '%s'", option, text);
 	return 2;
 }
 
@@ -209,7 +209,7 @@ static int parse(struct daemon *d, int argc, char **argv)
 		} else if (!d->proc) {
 			d->proc = argv[i];
 		} else {
-			(void)fail("'%s' is too much", argv[i]);
+			(void)fail("unexpected argument '%s'", argv[i]);
 			return 2;
 		}
 	}
@@ -519,7 +519,7 @@ static int convert(struct daemon *d, const char *from, bool flight)
 	tacho_stream_close(s);
 	if (!ret)
 		fprintf(stderr, "tracedaemon: %" PRIu64 " events of the kernel, %" PRIu64
-			" by LTT's calls, %" PRIu64 " others carried as custom events, %"
+			" by LTT's calls, %" PRIu64 " others embedded as custom events, %"
 			PRIu64 " lost: '%s'\n", written.mapped, written.own, written.embedded,
 			lost, d->trace);
 	return ret;

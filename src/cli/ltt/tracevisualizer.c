@@ -126,7 +126,7 @@ static int take_layout(struct visual *v, const char *text)
 	v->flags = tacho_ltt_layout_flag(text);
 	if (v->flags)
 		return 0;
-	fprintf(stderr, "tracevisualizer: --layout: '%s' is none of 64, 32, text\n", text);
+	fprintf(stderr, "tracevisualizer: --layout: '%s' is not one of 64, 32, text\n", text);
 	return 2;
 }
 

@@ -33,12 +33,12 @@
 #define WAIT_NS		UINT64_C(200000000)
 
 /* Set by signal handlers. */
-static volatile sig_atomic_t stop_asked;
+static volatile sig_atomic_t stop_requested;
 
 static void on_signal(int sig)
 {
 	(void)sig;
-	stop_asked = 1;
+	stop_requested = 1;
 }
 
 static void catch_signals(void)
@@ -214,7 +214,7 @@ static bool wait_for_start(struct logger *l)
 
 	if (l->opt->verbose)
 		(void)logger_fail("waiting for TraceEvent(_NTO_TRACE_START)");
-	while (!stop_asked) {
+	while (!stop_requested) {
 		uint32_t seen = tacho_load_acquire(&s->changes);
 
 		/* it may be over by now: what it left is logged */
@@ -224,8 +224,8 @@ static bool wait_for_start(struct logger *l)
 			break;
 		(void)tacho_futex_wait(&s->changes, seen, WAIT_NS);
 	}
-	if (!stop_asked)
-		(void)logger_fail("somebody has freed the trace buffers");
+	if (!stop_requested)
+		(void)logger_fail("another program has freed the trace buffers");
 	return false;
 }
 
@@ -290,7 +290,7 @@ static int log_linear(struct logger *l)
 	err = tacho_recorder_new(&rec, &cfg, &d);
 	if (err)
 		return fail_diag(&d, err);
-	while (err >= 0 && !stop_asked && runs(l) && !time_is_up(l) &&
+	while (err >= 0 && !stop_requested && runs(l) && !time_is_up(l) &&
 	       !logger_has_enough(l, rec)) {
 		err = tacho_recorder_step(rec, STEP_MS, &d);
 		flush_if_due(l);
@@ -309,7 +309,7 @@ static int log_ring(struct logger *l)
 	struct tacho_diag d = { 0 };
 	int err;
 
-	while (!stop_asked && runs(l) && !time_is_up(l))
+	while (!stop_requested && runs(l) && !time_is_up(l))
 		(void)tacho_futex_wait(&s->changes, tacho_load_acquire(&s->changes), WAIT_NS);
 	stop(l);
 	config_of(l, &cfg);
@@ -433,7 +433,7 @@ int logger_run(const struct logger_options *o)
 	if (!ret)
 		ret = arm(l);
 	if (!ret && o->daemon && !wait_for_start(l)) {
-		ret = disarm(l) || !stop_asked;
+		ret = disarm(l) || !stop_requested;
 		free(l);
 		return ret;
 	}

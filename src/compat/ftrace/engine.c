@@ -98,7 +98,7 @@ const struct tacho_type *tree_engine_type(struct tree_store *s, uint32_t id)
 }
 
 /* Makes the type of a synthetic event known by its id. */
-static int learn_made(struct tree_store *s, const struct tacho_type *type)
+static int add_generated(struct tree_store *s, const struct tacho_type *type)
 {
 	uint32_t nr = type->id - TREE_ID_FIRST + 1;
 
@@ -115,14 +115,14 @@ static int learn_made(struct tree_store *s, const struct tacho_type *type)
 	return 0;
 }
 
-/* A synthetic event behind the one that caused it. */
+/* A synthetic event after the one that caused it. */
 static void put_made(struct tree_store *s, const struct tacho_record *r)
 {
 	const struct tacho_type *type = tree_type(s->inst, r->type);
 	uint32_t size = TACHO_ALIGN_UP(r->len + 8, 8);
 	unsigned char *record;
 
-	if (!type || size > TACHO_RECORD_MAX || learn_made(s, type))
+	if (!type || size > TACHO_RECORD_MAX || add_generated(s, type))
 		return;
 	record = calloc(1, size);
 	if (!record)

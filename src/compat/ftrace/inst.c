@@ -96,8 +96,8 @@ static int open_or_make(struct tree_inst *inst, const char *name, bool make, str
 /* What is known of the session's lanes and snapshots; false: no memory. */
 static bool note_lanes(struct tree_inst *inst, const struct tacho_tree *tree)
 {
-	inst->asked = tacho_load_acquire(&inst->session.view.ctl->asked);
-	inst->asked_at = tacho_load_relaxed(&inst->session.view.ctl->asked_at);
+	inst->requested = tacho_load_acquire(&inst->session.view.ctl->requested);
+	inst->requested_at = tacho_load_relaxed(&inst->session.view.ctl->requested_at);
 	inst->nr_lanes = inst->session.view.ring.nr_cpus + 1;
 	if (inst->nr_lanes <= tree->nr_cpus)
 		inst->nr_lanes = tree->nr_cpus + 1;
@@ -236,7 +236,7 @@ void tree_insts_look(struct tacho_tree *tree)
 			continue;
 		if (inst->gone)
 			inst_end(inst);
-		else if (tree_servers_asked(inst))
+		else if (tree_servers_requested(inst))
 			let_go(inst);
 	}
 	pthread_mutex_unlock(&tree->lock);

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * priv.h - what the files of this folder share.
+ * priv.h - shared by the files of this folder.
  *
- * What is behind the files
+ * Behind the files
  *	tree.c		paths, directories, open files (tree.h)
- *	inst.c		the life of an instance: a session and its part of the kernel
- *	catalog.c	which events there are, their ids and types
- *	store.c		kernel records that were taken from the kernel (store.h, store_priv.h)
- *	learn.c		their types
- *	engine.c	what this kernel's tracer lacks, done on them
- *	pump.c		the thread that takes them, for the engine
- *	view.c		one instance's records as a stream; marks; counts (view.h)
+ *	inst.c		life cycle of an instance: a session and its kernel instance
+ *	catalog.c	the catalog of events, their ids and types
+ *	store.c		kernel records read from the kernel (store.h, store_priv.h)
+ *	load.c		their types
+ *	engine.c	features that this kernel's tracer lacks, on those records
+ *	pump.c		the thread that reads them for the engine
+ *	view.c		one instance's records as a stream; read positions; counts (view.h)
  *	swap.c		snapshots: which records are on which side
- *	servers.c	which servers use a session, and who puts it away
- *	settings.c	what was set, for the mount after a killed server
+ *	servers.c	which servers use a session, and which one destroys it
+ *	settings.c	settings, for the mount after a killed server
  *	output.c	records as the kernel's lines (output.h, output_priv.h), with
  *			output_head.c, output_kinds.c, output_fields.c
  *	symbols.c	the kernel's symbols
  *
  * The files (nodes.h)
- *	control.c	the small ones at the top of an instance
+ *	control.c	the small files at the top of an instance
  *	dynamic.c	uprobe_events, kprobe_events, dynamic_events, synthetic_events
- *	eprobe.c	the event probes among those that are not the kernel's
+ *	eprobe.c	event probes of this tree, not of the kernel
  *	readme.c	README
- *	trace.c		trace, trace_pipe and their brothers below per_cpu
+ *	trace.c		trace, trace_pipe, also below per_cpu
  *	raw.c		trace_pipe_raw, snapshot_raw: pages
  *	buffer.c	sizes of buffers; per_cpu/cpuN/stats
  *	options.c	trace_options, options/
  *	marker.c	trace_marker, trace_marker_raw: writing records
- *	marked.c	what triggers on ftrace:print do
+ *	marked.c	triggers on ftrace:print
  *	events.c	below events/: format, id (events.h)
  *	enable.c	enable; set_event, available_events
  *	filter.c	filter
@@ -38,8 +38,8 @@
  * Locks, in the order in which they are taken
  *	file->lock	one read at a time
  *	tree->lock	the list of instances; attributes
- *	inst->lock	an instance, the store and the kernel's files included; recursive
- *	inst->pipe	its marks; nothing is taken under it
+ *	inst->lock	an instance, including the store and the kernel's files; recursive
+ *	inst->pipe	its read positions; no lock is taken under it
  */
 #ifndef TACHO_COMPAT_FTRACE_PRIV_H
 #define TACHO_COMPAT_FTRACE_PRIV_H
@@ -86,7 +86,7 @@ struct tacho_tree {
 	uint32_t nr_cpus;
 	struct tree_types *types;	/* of programs' events, of all instances */
 	pthread_mutex_t symbols_lock;	/* nothing is taken under it */
-	struct tree_symbols *symbols;	/* NULL: nobody asked so far */
+	struct tree_symbols *symbols;	/* NULL: not loaded yet */
 	pthread_t pump;
 	bool pumping, pump_stop;
 	uint32_t events_seq;		/* counts when events are made and removed */
@@ -94,11 +94,11 @@ struct tacho_tree {
 
 /* ---- the kernel's symbols (symbols.c) ---- */
 
-/* As they are now, or were 10 s ago; to be put.  NULL: no memory. */
+/* The current symbols, at most 10 s old; the caller releases them.  NULL: no memory. */
 struct tree_symbols *tree_symbols_get(struct tacho_tree *tree);
 void tree_symbols_put(struct tacho_tree *tree, struct tree_symbols *symbols);
 
-/* The symbol that addr lies in and its start, or NULL; and how long that one is. */
+/* The symbol that addr is in and its start, or NULL; and how long that one is. */
 const char *tree_symbol(const struct tree_symbols *symbols, uint64_t addr,
 			uint64_t *start);
 bool tree_symbol_find(const struct tree_symbols *symbols, const char *name, uint64_t *start);
@@ -113,7 +113,7 @@ struct tree_mark {
 	uint64_t read;		/* records consumed in all */
 	uint64_t cleared;	/* ticks: when it was emptied last */
 	uint64_t written;	/* what writers had committed to the lane then */
-	uint64_t turn;		/* counts changes; atomic: who has a copy looks here first */
+	uint64_t turn;		/* counts changes; atomic: a thread with a copy compares it first */
 };
 
 /* When snapshots were taken (swap.c). */
@@ -151,20 +151,20 @@ struct tree_inst {
 	uint32_t refs;			/* tree->lock: open files, calls under way */
 	uint32_t files;			/* tree->lock: open files */
 	uint32_t closing;		/* tree->lock: those that somebody has closed */
-	bool made;			/* by this tree, or a server that was killed */
+	bool made;			/* by this tree, or a killed server */
 	bool unsaved;			/* settings.c: what was set is not in the file yet */
 	bool pending;			/* ... and what is in the file is not set yet */
 	bool shared;			/* ... the file is that of another server, which runs */
 	int own_fd;			/* the session's directory, locked if it is not */
-	/* servers.c: the session is used here; -1: only looked at */
+	/* servers.c: held while the session is used here; -1: only read */
 	int use_fd;
 	bool snapshot;			/* one was taken; atomic */
 	struct tree_swaps swaps;	/* those that were taken */
 	uint32_t swap_turn;		/* counts them; changes under pipe, too; atomic */
-	uint32_t asked;			/* those that programs' triggers asked for, so far */
-	uint64_t asked_at;		/* ticks: when the last one was */
-	bool looked;			/* for an instance in the kernel that was kept */
-	bool gone;			/* rmdir: nobody opens it any more */
+	uint32_t requested;			/* requested by programs' triggers so far */
+	uint64_t requested_at;		/* ticks: when the last one was */
+	bool looked;			/* whether a kept kernel instance was searched */
+	bool gone;			/* rmdir: it can no longer be opened */
 	bool switches;			/* there may be traceon or traceoff triggers */
 	bool was_on;			/* programs and the kernel, when they agreed last */
 
@@ -197,13 +197,13 @@ struct tree_inst {
 
 /* All take tree->lock themselves. */
 
-/* The instance, opened if need be, with a reference.  -ENOENT, ... */
+/* The instance, opened if necessary, with a reference.  -ENOENT, ... */
 int tree_inst_get(struct tacho_tree *tree, const char *name,
 		  struct tree_inst **inst);
 void tree_inst_put(struct tree_inst *inst);
 /*
- * So many open files more, by whom the instance is busy, and of them so many whose close(2)
- * has returned.
+ * Adds to the number of open files, which make the instance busy, and to the number of those
+ * whose close(2) has returned.
  */
 void tree_inst_use(struct tree_inst *inst, int files, int closing);
 int tree_inst_make(struct tacho_tree *tree, const char *name);
@@ -212,39 +212,39 @@ int tree_inst_remove(struct tacho_tree *tree, const char *name);
 int tree_inst_each(struct tacho_tree *tree,
 		   int (*fn)(const char *name, void *arg), void *arg);
 void tree_insts_close(struct tacho_tree *tree, bool destroy);
-/* Lets go of those whose session another tool has destroyed. */
+/* Releases instances whose session another tool has destroyed. */
 void tree_insts_look(struct tacho_tree *tree);
 
 /*
- * The instance's part of the kernel, made if there is none.  NULL: there are no kernel
- * events here, errno says why.  Under inst->lock.
+ * The instance's kernel instance, created if necessary.  NULL: no kernel events are available,
+ * with errno set.  Under inst->lock.
  */
 struct tacho_kernel *tree_kernel(struct tree_inst *inst);
 
 /*
- * Whether the instance has a part of the kernel, made here or found: if not, all of it is
- * as in a new one.  Under inst->lock.
+ * Whether the instance has a kernel instance, created here or found; if not, its files are as in
+ * a new one.  Under inst->lock.
  */
 bool tree_kernel_is_there(struct tree_inst *inst);
 
-/* The kernel has events, whether or not this instance uses any. */
+/* Whether kernel events are available, even if this instance uses none. */
 static inline bool tree_has_kernel(const struct tacho_tree *tree)
 {
 	return tree->tracefs.dirfd >= 0;
 }
 
 /*
- * One file of the instance's part of the kernel: its text, or a write.  A write that the
- * kernel refuses puts what its error_log says into the instance's own.
- * Under inst->lock.  0 or a negative errno (-ENODEV: no kernel events).
+ * Reads or writes one file of the kernel instance.  If the kernel rejects a write, copies its
+ * error_log entry to the instance's error_log. Under inst->lock.  0 or a negative errno (-ENODEV:
+ * no kernel events).
  */
 int tree_kernel_read(struct tree_inst *inst, const char *path, struct tacho_buf *out);
 int tree_kernel_write(struct tree_inst *inst, const char *path, const char *text,
 		      size_t len, bool append);
 
 /*
- * One write to a file of the kernel's top, opened with these flags, too.  What the kernel's
- * error_log says of it is put into the instance's own.  The bytes written, or -errno.
+ * One write to a file of the kernel's top, opened with these flags, too.  Copies the kernel's
+ * error_log entry to the instance's error_log.  Returns the bytes written, or -errno.
  */
 ssize_t tree_top_write(struct tree_inst *inst, const char *path, const char *text,
 		       size_t len, int flags);
@@ -253,12 +253,12 @@ ssize_t tree_top_write(struct tree_inst *inst, const char *path, const char *tex
 void tree_log_error(struct tree_inst *inst, const char *loc, const char *command,
 		    const struct tacho_cmd_error *e);
 
-/* Bytes of program records that a CPU (-1: the first) keeps. */
+/* Size of a CPU's (-1: the first one's) buffer for program records. */
 uint64_t tree_buffer_size(const struct tree_inst *inst, int32_t cpu);
 
 /*
- * The thread that does what nobody asks for: drains the kernel for engines (store.h), follows
- * triggers of programs, lets go of what was destroyed.  0 or -errno.
+ * Starts the background thread: it drains the kernel for engines (store.h), follows triggers of
+ * programs, and releases destroyed sessions.  Returns 0 or -errno.
  */
 int tree_pump_start(struct tacho_tree *tree);
 void tree_pump_stop(struct tacho_tree *tree);
@@ -301,10 +301,10 @@ struct tree_node {
 	bool kept;			/* tacho_tree_is_kept() */
 	bool paged;			/* tacho_tree_is_paged() */
 
-	/* Text: makes the whole.  0 or -errno. */
+	/* Text files: writes the whole text.  Returns 0 or -errno. */
 	int (*show)(struct tacho_tree_file *f, struct tacho_buf *out);
 	/*
-	 * One write; text ends with a NUL behind len bytes.  Returns len, fewer bytes, or
+	 * One write; text ends with a NUL after len bytes.  Returns len, fewer bytes, or
 	 * -errno.
 	 */
 	ssize_t (*store)(struct tacho_tree_file *f, const char *text, size_t len,
@@ -331,40 +331,43 @@ extern const struct tree_node *const tree_own_nodes[];	/* events/ftrace/EVENT */
 extern const struct tree_node *const tree_own_id_nodes[];	/* ... with an id */
 extern const struct tree_node *const tree_print_nodes[];	/* ... that of markers */
 extern const struct tree_node tree_option_node;		/* options.c: options/NAME */
-const char *tree_option_name(uint32_t option);		/* NULL behind the last */
+const char *tree_option_name(uint32_t option);		/* NULL after the last */
 
-/* Text of a write without the white space around it; in place. */
+/* Removes the white space around the text of a write, in place. */
 char *tree_trim(char *text);
-/* A decimal number, and a newline at most behind it.  0, -EINVAL or -ERANGE. */
+/* A decimal number, and a newline at most after it.  0, -EINVAL or -ERANGE. */
 int tree_number(const char *text, uint64_t max, uint64_t *value);
 
-/* ---- what was set (settings.c), under inst->lock ---- */
+/* ---- settings (settings.c), under inst->lock ---- */
 
-/* Writes it to the session's directory, if inst->unsaved. */
+/* Writes the settings to the session's directory, if inst->unsaved. */
 void tree_settings_save(struct tree_inst *inst);
-/* Whether the file is ours; until own_fd is closed. */
+/* Takes ownership of the settings file until own_fd is closed. */
 void tree_settings_own(struct tree_inst *inst);
-/* Of a session that was there: what takes no kernel; then the rest.  With nobody else in inst. */
+/*
+ * Loads the settings of an existing session: first those without the kernel, then the rest.  No
+ * other thread may use inst.
+ */
 void tree_settings_load(struct tree_inst *inst);
 void tree_settings_restore(struct tree_inst *inst);
-/* Whether the session was made by a mount, this one or another, and is to end with the last. */
+/* Whether a mount created the session, which then ends with the last mount. */
 bool tree_settings_made(const struct tree_inst *inst);
 
 /* ---- which servers use a session (servers.c) ---- */
 
-/* This one does, from now on.  Under inst->lock, or with nobody else in inst. */
+/* Registers this server.  Under inst->lock, or while no other thread uses inst. */
 void tree_servers_use(struct tree_inst *inst);
 
 /*
- * The rest under tree->lock.  leave: this one no longer does; whether none does, and so nobody
- * can begin to.  ask: the same for who removes the session, and the others are asked to let go
- * of it; until it is removed, or stay is called.
+ * The rest under tree->lock.  leave: unregisters this server; returns whether no server is left,
+ * and then prevents new ones. ask: the same for a server that removes the session; it requests
+ * the others to release it, until the session is removed or stay is called.
  */
 bool tree_servers_leave(struct tree_inst *inst);
 bool tree_servers_ask(struct tree_inst *inst);
 void tree_servers_stay(struct tree_inst *inst);
-/* Whether another server asks for that. */
-bool tree_servers_asked(const struct tree_inst *inst);
+/* Whether another server requests the release. */
+bool tree_servers_requested(const struct tree_inst *inst);
 
 const char *tree_clock_name(enum tree_clock clock);
 bool tree_clock_find(const char *name, enum tree_clock *clock);
@@ -384,8 +387,8 @@ struct tree_event {
 };
 
 /*
- * The system of what the tracer records by itself: markers, stacks.  Its events have formats,
- * but are not listed in available_events and cannot be enabled.
+ * The system of the tracer's own events: markers, stacks.  Its events have formats, but are not
+ * listed in available_events and cannot be enabled.
  */
 #define TREE_OWN	"ftrace"
 
@@ -394,24 +397,24 @@ static inline bool tree_is_own(const char *system)
 	return !strcmp(system, TREE_OWN);
 }
 
-/* What all instances' catalogs share; with the tree.  NULL: no memory. */
+/* Data shared by the catalogs of all instances; lives as long as the tree.  NULL: no memory. */
 struct tree_types *tree_types_new(void);
 void tree_types_free(struct tree_types *t);
 
 void tree_catalog_free(struct tree_catalog *c);
 
 /*
- * All events by system and name; those of programs as of now if fresh, else of a moment
- * ago.  Valid until the next call.  NULL: no memory.
+ * All events by system and name; fresh: programs' events are current, otherwise they may be
+ * slightly outdated.  Valid until the next call.  NULL: no memory.
  */
 const struct tree_event *tree_events(struct tree_inst *inst, bool fresh, size_t *nr);
 
-/* One event, looked for again if it is not known; NULL: there is none. */
+/* One event; an unknown one is searched again; NULL: none. */
 const struct tree_event *tree_event(struct tree_inst *inst, const char *system,
 				    const char *name);
 /*
- * Whether an event is there just now, or any of a system (name NULL); fixed: and cannot go
- * without the tree's doing.
+ * Whether an event exists now, or any of a system (name NULL); fixed: only this tree can remove
+ * it.
  */
 bool tree_is_event(struct tree_inst *inst, const char *system, const char *name,
 		   bool *fixed);
@@ -423,7 +426,7 @@ bool tree_is_event(struct tree_inst *inst, const char *system, const char *name,
 const struct tacho_type *tree_type(struct tree_inst *inst,
 				   const struct tacho_type *session_type);
 
-/* What is wrong with filters that were refused (filter.c). */
+/* Frees the errors of rejected filters (filter.c). */
 void tree_broken_free(struct tree_broken *b);
 
 /* ---- options (options.c) ---- */
@@ -432,7 +435,7 @@ bool tree_option(const struct tree_inst *inst, const char *name);
 struct tacho_output_options;
 void tree_options_output(const struct tree_inst *inst, struct tacho_output_options *o);
 uint64_t tree_option_bit(const char *name);
-/* The words of trace_options at first. */
+/* The initial options. */
 uint64_t tree_options_default(void);
 
 #endif

@@ -21,7 +21,7 @@ static const char text_before[] =
 "  trace_clock		- the clock whose times are shown\n"
 "  timestamp_mode	- how times are kept in pages\n"
 "  trace_marker		- what is written here becomes an event\n"
-"  trace_marker_raw	- binary data, behind an id of 4 bytes\n"
+"  trace_marker_raw	- binary data after an id of 4 bytes\n"
 "  trace_options		- what is printed, and what else is recorded\n"
 "  buffer_size_kb	- KiB per CPU\n"
 "  buffer_total_size_kb	- of all CPUs\n"
@@ -39,7 +39,7 @@ static const char text_kernel[] =
 "  tracing_cpumask	- CPUs on which the kernel's events are recorded\n"
 "\n";
 
-/* Behind what the kernel says of its probes. */
+/* After what the kernel says of its probes. */
 static const char text_behind[] =
 "  synthetic_events	- create/append/remove/show synthetic events\n"
 "			  Write into this file to define/undefine new synthetic events.\n"

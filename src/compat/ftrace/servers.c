@@ -86,7 +86,7 @@ void tree_servers_stay(struct tree_inst *inst)
 	(void)set(inst, F_RDLCK, BYTE_USED);
 }
 
-bool tree_servers_asked(const struct tree_inst *inst)
+bool tree_servers_requested(const struct tree_inst *inst)
 {
 	short found = F_UNLCK;
 

@@ -83,7 +83,7 @@ static struct tree_block *add_block(struct tree_lane *l, uint64_t begin)
 	return b;
 }
 
-/* One record behind the others. */
+/* One record after the others. */
 static int lane_put(struct tree_lane *l, const unsigned char *record, uint32_t size,
 		    uint64_t time)
 {
@@ -144,9 +144,9 @@ static int sink(void *arg, const struct tacho_kernel_batch *b)
 	return 0;
 }
 
-static void learn(void *arg, uint32_t id)
+static void load_type(void *arg, uint32_t id)
 {
-	tree_store_learn(arg, id);
+	tree_store_load_type(arg, id);
 }
 
 int tree_store_drain(struct tree_inst *inst)
@@ -208,7 +208,7 @@ static void free_lanes(struct tree_lane *l, uint32_t nr)
 static int prepare(struct tree_store *s)
 {
 	struct tacho_kernel_pump_config pc = {
-		.sink = sink, .arg = s, .tasks = &s->tasks, .learn = learn,
+		.sink = sink, .arg = s, .tasks = &s->tasks, .load_type = load_type,
 	};
 
 	s->lane = new_lanes(s->nr_cpus);
@@ -311,7 +311,7 @@ static struct tree_block *cut(struct tree_lane *l, uint64_t end)
 	return rest;
 }
 
-/* What is later than end goes from one lane behind another. */
+/* What is later than end goes from one lane after another. */
 static void move_later(struct tree_lane *from, struct tree_lane *to, uint64_t end)
 {
 	struct tree_block *b = cut(from, end), *next;
@@ -401,13 +401,13 @@ struct store_source {
 	bool locked;			/* the engine's own: inst->lock is held */
 	bool drained;			/* LIVE: not again before it is told to */
 	uint32_t turn;			/* the store's, when it was opened */
-	uint32_t tasks_told, nr_parts;
+	uint32_t tasks_done, nr_parts;
 	uint64_t *until;		/* NOW: sequence numbers of the last blocks */
 	uint32_t *until_len;
 	struct store_part part[];
 };
 
-/* Which lane a part is of: its CPU, or behind those, the markers'. */
+/* Which lane a part is of: its CPU, or after those, the markers'. */
 static uint32_t lane_of(const struct store_source *ss, const struct store_part *p)
 {
 	return (uint32_t)(p - ss->part);
@@ -442,7 +442,7 @@ static struct tree_lane *lanes_of(const struct store_source *ss)
 	return ss->which == TREE_STORE_SNAPSHOT ? s->snapshot : s->lane;
 }
 
-/* The first block with records at or behind next_seq. */
+/* The first block with records at or after next_seq. */
 static struct tree_block *next_block(const struct store_part *p,
 				     const struct tree_lane *l)
 {
@@ -494,11 +494,11 @@ static void tell_tasks(struct store_source *ss)
 {
 	struct tacho_ktasks *t = &ss->inst->store->tasks;
 
-	for (; ss->tasks_told < t->nr; ss->tasks_told++) {
-		const struct tacho_ktask *k = &t->list[ss->tasks_told];
+	for (; ss->tasks_done < t->nr; ss->tasks_done++) {
+		const struct tacho_ktask *k = &t->list[ss->tasks_done];
 
 		/* nobody knows it any more, or it is to be looked up yet */
-		if (!k->comm[0] && ss->tasks_told < t->looked)
+		if (!k->comm[0] && ss->tasks_done < t->looked)
 			continue;
 		if (!k->comm[0])
 			break;
@@ -508,7 +508,7 @@ static void tell_tasks(struct store_source *ss)
 }
 
 /* Names of all threads as they are now. */
-static void learn_names(struct tree_store *s)
+static void collect_names(struct tree_store *s)
 {
 	if (s->tasks.nr == s->named)
 		return;
@@ -517,7 +517,7 @@ static void learn_names(struct tree_store *s)
 }
 
 /* Names of threads that were not known before: a live source tells each but once. */
-static void learn_new_names(struct tree_store *s)
+static void collect_new_names(struct tree_store *s)
 {
 	if (s->tasks.nr == s->met)
 		return;
@@ -539,7 +539,7 @@ static int source_fill(struct tacho_source *source, struct tacho_part *part, boo
 	if (!found && ss->which == TREE_STORE_LIVE && !ss->locked && !ss->drained) {
 		ss->drained = true;
 		(void)tree_store_drain(ss->inst);
-		learn_new_names(ss->inst->store);
+		collect_new_names(ss->inst->store);
 		found = advance(ss, p);
 	}
 	tell_tasks(ss);
@@ -677,7 +677,7 @@ int tree_store_source(struct tree_inst *inst, enum tree_store_part which,
 		err = tree_store_drain(inst);
 	if (err)
 		return err;
-	learn_names(inst->store);
+	collect_names(inst->store);
 	return tree_store_open(inst, which, false, out);
 }
 

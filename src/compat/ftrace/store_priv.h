@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* store_priv.h - what store.c and engine.c share. */
+/* store_priv.h - shared by store.c and engine.c. */
 #ifndef TACHO_COMPAT_FTRACE_STORE_PRIV_H
 #define TACHO_COMPAT_FTRACE_STORE_PRIV_H
 
@@ -33,7 +33,7 @@ struct tree_lane {
 	uint64_t overrun;		/* in all */
 };
 
-/* The kernel's events by id (learn.c). */
+/* The kernel's events by id (load.c). */
 struct tree_ids {
 	struct tacho_arena arena;
 	const struct tacho_kernel_event **event;	/* NULL: not looked up so far */
@@ -47,11 +47,11 @@ struct tree_store {
 	struct tacho_ktasks tasks;
 	struct tacho_kernel_pump *pump;
 	struct tree_ids ids;
-	uint32_t named;			/* tasks that were there when all names were learnt */
+	uint32_t named;			/* tasks that existed when all names were collected */
 	uint32_t met;			/* ... when names of new ones were */
 	uint32_t nr_cpus;
 	struct tree_lane *lane;		/* what is read */
-	/* what the pump fills: the same without an engine, else with a lane of markers behind */
+	/* what the pump fills: the same without an engine, else with a lane of markers after */
 	struct tree_lane *front;
 	uint64_t mark_time;		/* ticks of the last marker there; 0: none was */
 	uint32_t mark_cpu;		/* and its CPU */
@@ -74,13 +74,13 @@ struct tree_store {
 
 void tree_lane_init(struct tree_lane *l);
 void tree_lane_clear(struct tree_lane *l);
-/* All blocks but the last, which may be read to a point. */
+/* Drops fully read blocks. */
 void tree_lane_trim_read(struct tree_lane *l);
 
 /* An event of an unknown type came: reads the type, if the kernel has such an event. */
-void tree_store_learn(struct tree_store *s, uint32_t id);
+void tree_store_load_type(struct tree_store *s, uint32_t id);
 
-/* The type of a kernel event, read from the kernel if need be; or NULL. */
+/* The type of a kernel event, read from the kernel if necessary; or NULL. */
 const struct tacho_type *tree_store_type(struct tree_store *s, const char *system,
 					 const char *name);
 
@@ -89,22 +89,22 @@ int tree_store_open(struct tree_inst *inst, enum tree_store_part which, bool loc
 		    struct tacho_source **out);
 
 /*
- * A marker for the engine, which is there: it comes between the kernel's records by its time.
- * One at a time: the engine has had the one before.
+ * Adds a marker for the engine, which must exist, at its time between the kernel's records.  One
+ * at a time: the engine must have processed the previous one.
  */
 int tree_store_mark(struct tree_store *s, uint32_t cpu, const void *record, uint32_t size,
 		    uint64_t time);
 
-/* Behind the engine: one record to be read, or n that were lost. */
+/* Called after the engine: stores one record, or counts n lost ones. */
 int tree_store_put(struct tree_store *s, uint32_t cpu, const void *record,
 		   uint32_t size, uint64_t time);
 void tree_store_lost(struct tree_store *s, uint32_t cpu, uint64_t n);
 
-/* What the pump brought goes through the engine, if there is one. */
+/* Passes the pump's records through the engine, if there is one. */
 void tree_engine_run(struct tree_store *s);
 /* Whether a record is the marker that tree_store_mark() had. */
 bool tree_is_marked(const struct tree_store *s, const struct tacho_record *r);
-/* The stack of a marker's writer, in the kernel, behind the marker. */
+/* The stack of a marker's writer, in the kernel, after the marker. */
 void tree_mark_stack(struct tree_store *s, const struct tacho_record *r);
 void tree_engine_free(struct tree_store *s);
 /* The type of a synthetic event's record, by the tree's id; or NULL. */

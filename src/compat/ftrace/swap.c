@@ -4,7 +4,7 @@
  *
  *	time	---- I0 ----|---- I1 ----|---- I2 ----
  *	swaps		    t1		 t2
- *	live	I0	      I1	   I2, behind I0
+ *	live	I0	      I1	   I2, after I0
  *	snapshot	      I0	   I1
  *
  * A record's side is a matter of its time alone: between the same two swaps all are of one
@@ -136,19 +136,19 @@ static int by_time(const void *va, const void *vb)
 
 /*
  * When the n snapshots were that programs asked for since the last look, as far as that was
- * noted: of more than TACHO_ASKED_TIMES the last ones, and of a library that is older nothing.
+ * noted: of more than TACHO_REQUEST_TIMES the last ones, and of a library that is older nothing.
  * Returns how many are known, the oldest first.
  */
-static uint32_t asked_times(const struct tree_inst *inst, uint32_t n,
-			    uint64_t time[TACHO_ASKED_TIMES])
+static uint32_t requested_times(const struct tree_inst *inst, uint32_t n,
+			    uint64_t time[TACHO_REQUEST_TIMES])
 {
 	const struct tacho_control *ctl = inst->session.view.ctl;
 	uint32_t known = 0;
 
-	for (uint32_t i = 0; i < TACHO_ASKED_TIMES; i++) {
-		uint64_t t = tacho_load_relaxed(&ctl->asked_times[i]);
+	for (uint32_t i = 0; i < TACHO_REQUEST_TIMES; i++) {
+		uint64_t t = tacho_load_relaxed(&ctl->requested_times[i]);
 
-		if (t > inst->asked_at)
+		if (t > inst->requested_at)
 			time[known++] = t;
 	}
 	qsort(time, known, sizeof(*time), by_time);
@@ -159,22 +159,22 @@ static uint32_t asked_times(const struct tree_inst *inst, uint32_t n,
 void tree_follow_snapshot(struct tree_inst *inst)
 {
 	const struct tacho_control *ctl = inst->session.view.ctl;
-	uint32_t asked = tacho_load_acquire(&ctl->asked), n = asked - inst->asked, known;
-	uint64_t time[TACHO_ASKED_TIMES], at = tacho_load_relaxed(&ctl->asked_at);
+	uint32_t asked = tacho_load_acquire(&ctl->requested), n = asked - inst->requested, known;
+	uint64_t time[TACHO_REQUEST_TIMES], at = tacho_load_relaxed(&ctl->requested_at);
 
 	if (!n)
 		return;
-	known = asked_times(inst, n, time);
-	inst->asked = asked;
+	known = requested_times(inst, n, time);
+	inst->requested = asked;
 	(void)tree_store_settle(inst);
 	if (!known)
-		(void)tree_take_snapshot(inst, false, at > inst->asked_at ? at : UINT64_MAX);
+		(void)tree_take_snapshot(inst, false, at > inst->requested_at ? at : UINT64_MAX);
 	else if ((n - known) % 2)
 		(void)tree_take_snapshot(inst, false, time[0]);
 	for (uint32_t i = 0; i < known; i++)
 		(void)tree_take_snapshot(inst, false, time[i]);
 	if (known)
-		inst->asked_at = time[known - 1];
-	else if (at > inst->asked_at)
-		inst->asked_at = at;
+		inst->requested_at = time[known - 1];
+	else if (at > inst->requested_at)
+		inst->requested_at = at;
 }

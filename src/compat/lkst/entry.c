@@ -121,7 +121,7 @@ struct told {
 	bool kernel;
 };
 
-static void record_of_told(struct lkst_hookrec *rec, uint32_t etype, const uint64_t arg[4])
+static void record_of_announced(struct lkst_hookrec *rec, uint32_t etype, const uint64_t arg[4])
 {
 	struct told *t = (struct told *)(void *)rec;
 	struct lkst_record r = *t->event;
@@ -136,7 +136,7 @@ static void record_of_told(struct lkst_hookrec *rec, uint32_t etype, const uint6
 int tacho_lkst_handle(struct tacho_lkst *l, uint32_t handler, const struct lkst_record *r,
 		       bool kernel)
 {
-	struct told told = { { record_of_told }, l, r, kernel };
+	struct told told = { { record_of_announced }, l, r, kernel };
 	lkst_evhandler_func fn;
 	int err = 0;
 

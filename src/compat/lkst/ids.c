@@ -206,7 +206,7 @@ static bool changes_ids(uint64_t number)
 	}
 }
 
-void lkst_ids_learn(struct lkst_ids *ids, const struct lkst_record *r)
+void lkst_ids_update(struct lkst_ids *ids, const struct lkst_record *r)
 {
 	switch (r->etype) {
 	case LKST_ETYPE_PROCESS_CLONE:

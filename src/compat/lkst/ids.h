@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ids.h - whose a kernel event is: process, user, group, process group of a thread.
+ * ids.h - process, user, group and process group of the thread of a kernel event.
  *
- * The kernel's events name the thread alone.  The rest comes from
+ * The kernel's events have only the thread.  The other ids come from
  *
- *	I1  events that tell of it: a thread that is cloned has the ids of who cloned it
- *	I2  /proc/<thread>/status: of a thread that no event has told of, after its exec (which
- *	    may set the user), after a setuid() and the like if system calls are recorded, and
- *	    when what is known is a second old
+ *	I1  events: a cloned thread has the ids of its creator I2  /proc/<thread>/status: for a
+ *	thread without such an event, after its exec (which may set the user), after a setuid() or
+ *	similar call if system calls are recorded, and if the known ids are a second old
  *
- * So a process that lives for a moment, and is gone when its events are looked at, is known; one
- * whose maker was gone as well is not: uid, gid and pgrp are -1, and the process is taken to be
+ * So the ids of a short-lived process that has ended before its events are processed are known,
+ * unless its creator has ended, too: then uid, gid and pgrp are -1, and the process id is that of
  * the thread.
  *
- * Must be told of events in the order of time.  Used by one thread.
+ * Events must be passed in order of time.  One thread.
  */
 #ifndef TACHO_COMPAT_LKST_IDS_H
 #define TACHO_COMPAT_LKST_IDS_H
@@ -46,6 +45,6 @@ void lkst_ids_release(struct lkst_ids *ids);
 void lkst_ids_fill(struct lkst_ids *ids, struct lkst_record *r);
 
 /* An event of the kernel, with its arguments and filled in: what it tells of others. */
-void lkst_ids_learn(struct lkst_ids *ids, const struct lkst_record *r);
+void lkst_ids_update(struct lkst_ids *ids, const struct lkst_record *r);
 
 #endif

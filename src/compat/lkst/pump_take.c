@@ -31,7 +31,7 @@
 /* ---- plans ---- */
 
 /* Learns one tracepoint; what it is not able to do, the event's id will tell. */
-static void learn_point(struct tacho_lkst_pump *p, const struct lkst_kmap *m, const char *point)
+static void load_point(struct tacho_lkst_pump *p, const struct lkst_kmap *m, const char *point)
 {
 	struct tacho_arena arena;
 	const struct tacho_type *type;
@@ -51,7 +51,7 @@ static void learn_point(struct tacho_lkst_pump *p, const struct lkst_kmap *m, co
 }
 
 /* Learns those that are on, or all: an event may have been switched off since. */
-static void learn(struct tacho_lkst_pump *p, bool all)
+static void load_events(struct tacho_lkst_pump *p, bool all)
 {
 	char point[LKST_KMAP_POINT_LEN];
 	struct tacho_buf list;
@@ -63,7 +63,7 @@ static void learn(struct tacho_lkst_pump *p, bool all)
 
 		if (m && !p->plan[i].map && lkst_kernel_point(tacho_kernel_dirfd(p->k), m, point) &&
 		    (all || lkst_kernel_is_listed(tacho_buf_str(&list), point)))
-			learn_point(p, m, point);
+			load_point(p, m, point);
 	}
 	tacho_buf_release(&list);
 }
@@ -71,9 +71,9 @@ static void learn(struct tacho_lkst_pump *p, bool all)
 static const struct lkst_kplan *plan_of(struct tacho_lkst_pump *p, uint16_t id)
 {
 	if (tacho_unlikely(!p->plan_of[id])) {
-		learn(p, false);
+		load_events(p, false);
 		if (!p->plan_of[id] && !p->scanned) {
-			learn(p, true);
+			load_events(p, true);
 			p->scanned = true;
 		}
 		if (!p->plan_of[id])
@@ -212,7 +212,7 @@ static uint64_t count_lost(struct lkst_pump_cpu *c, int64_t lost)
 }
 
 /*
- * At the time of the last event before the gap, not of the first behind it: a reader who has all
+ * At the time of the last event before the gap, not of the first after it: a reader who has all
  * events until now is to know that some of them are missing.
  */
 static void stage_lost(struct tacho_lkst_pump *p, struct lkst_pump_cpu *c, uint64_t behind,
@@ -357,7 +357,7 @@ void lkst_pump_complete(struct tacho_lkst_pump *p, uint64_t upto)
 			struct lkst_record *r = &c->staged[c->next++].r;
 
 			lkst_ids_fill(&p->ids, r);
-			lkst_ids_learn(&p->ids, r);
+			lkst_ids_update(&p->ids, r);
 		} while (c->next < c->nr && c->staged[c->next].r.ticks <= limit);
 }
 

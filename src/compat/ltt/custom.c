@@ -31,12 +31,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct event events[TRACE_CUSTOM_EVENTS_MAX];
 static pid_t ids_of;		/* the process that `made` counts for */
 static uint32_t made;
-/* Where events are, + 1, by the low byte of their ids, or behind there; 0 ends the search. */
+/* Where events are, + 1, by the low byte of their ids, or after there; 0 ends the search. */
 static uint8_t place_of[256];
 /* Sessions that know all events, by bit: as ltt_event_session() has them. */
 static uint64_t told[TACHO_SESSIONS_MAX];
 /* Of flight recorders, by event: in which sub-buffer of this CPU's it was told last. */
-static uint64_t told_in[TRACE_CUSTOM_EVENTS_MAX][CPUS];
+static uint64_t announced_in[TRACE_CUSTOM_EVENTS_MAX][CPUS];
 
 /* A child of fork() has the events, and ids of its own for new ones. */
 void ltt_custom_lock(void)
@@ -115,7 +115,7 @@ static void tell_again(const struct ltt_event *e, uint32_t place, uint32_t id,
 		       uint64_t flights)
 {
 	uint32_t cpu = (uint32_t)sched_getcpu();
-	uint64_t in = id, *last = &told_in[place][cpu % CPUS];
+	uint64_t in = id, *last = &announced_in[place][cpu % CPUS];
 	trace_new_event is;
 
 	for (uint64_t left = flights; left; left &= left - 1)

@@ -47,7 +47,7 @@ struct out {
 	uint64_t size;
 	uint64_t dropped;	/* records of this stream that were left out */
 	uint64_t told;		/* events_discarded of the last packet, all traces */
-	uint64_t told_before;	/* of them, in traces before this one */
+	uint64_t reported_before;	/* of them, in traces before this one */
 	uint64_t end;		/* timestamp_end of the last packet */
 	char name[40];
 };
@@ -547,7 +547,7 @@ int tacho_ctf_writer_rotate(struct tacho_ctf_writer *w, const char *dir,
 		w->out[i].fd = -1;
 		w->out[i].size = 0;
 		/* each trace counts its own loss */
-		w->out[i].told_before = w->out[i].told;
+		w->out[i].reported_before = w->out[i].told;
 	}
 	for (int i = 0; i < 2; i++)
 		w->class[i]->written = 0;
@@ -661,7 +661,7 @@ struct walk {
 	const unsigned char *from;	/* the caller's records */
 	bool copied;		/* scratch holds the records, not `from` */
 	size_t len;		/* bytes of good records */
-	uint32_t pad;		/* bytes behind the last record's last field */
+	uint32_t pad;		/* bytes after the last record's last field */
 	uint32_t events;
 	uint64_t dropped;
 	uint64_t first, last;	/* times */
@@ -833,7 +833,7 @@ static struct tacho_packet finish_header(const struct tacho_ctf_writer *w,
 	p.events = k->events;
 	p.content_size = (bytes - k->pad) * 8;
 	p.packet_size = bytes * 8;
-	p.events_discarded += o->dropped - o->told_before;
+	p.events_discarded += o->dropped - o->reported_before;
 	/*
 	 * CTF readers insist that a stream's time never goes back: a packet
 	 * begins where the one before it ended, if its records allow.
@@ -890,7 +890,7 @@ int tacho_ctf_writer_packet(struct tacho_ctf_writer *w,
 	}
 	o->size += p.packet_size / 8;
 	o->end = p.timestamp_end;
-	o->told = p.events_discarded + o->told_before;
+	o->told = p.events_discarded + o->reported_before;
 	w->bytes += p.packet_size / 8;
 	return 0;
 }

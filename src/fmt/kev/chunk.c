@@ -91,7 +91,7 @@ static TACHO_COLD void buffer_event(struct tacho_kev_source *s,
 }
 
 /* What the reader itself learns from events. */
-static inline void learn(struct tacho_kev_source *s, struct tacho_kev_chunk *c,
+static inline void note_event(struct tacho_kev_source *s, struct tacho_kev_chunk *c,
 			 uint32_t header, const unsigned char *data)
 {
 	uint32_t code = TACHO_KEV_CODE(header);
@@ -136,7 +136,7 @@ static TACHO_NOINLINE int put_event(struct tacho_kev_source *s,
 		if (!plan)
 			return no_memory(s);
 		form = tacho_kev_form_of(plan, ev->data, ev->words, s->file.swap);
-		learn(s, c, ev->header, ev->data);
+		note_event(s, c, ev->header, ev->data);
 		tacho_kev_take_name(s, ev);
 	}
 	if (tacho_kev_chunk_grow(c, TACHO_KEV_RECORD_ROOM(ev->words) + reserve))
@@ -182,7 +182,7 @@ static TACHO_ALWAYS_INLINE bool put_simple(struct tacho_kev_source *s,
 			   TACHO_KEV_CLASS(header) == TACHO_KEV_CONTROL))
 		return false;
 	time = tacho_kev_time(s->parser, header, stamp, slot + 8, &problem);
-	learn(s, c, header, slot + 8);
+	note_event(s, c, header, slot + 8);
 	to = c->bytes + c->len;
 	tacho_put_u64(to, tacho_record_word(time, 24));
 	tacho_put_u64(to + 8, tacho_common_word(form->id,

@@ -133,7 +133,7 @@ static uint32_t key_len(const char *s, size_t len)
 	return (uint32_t)(i - n);
 }
 
-/* Where the next attribute begins at or behind `from`; len: nowhere. */
+/* Where the next attribute begins at or after `from`; len: nowhere. */
 static size_t next_attr(const char *s, size_t len, size_t from)
 {
 	while (from < len) {
@@ -149,7 +149,7 @@ static size_t next_attr(const char *s, size_t len, size_t from)
 	return len;
 }
 
-/* Splits the header's text; *end is behind HEADER_END's "::". */
+/* Splits the header's text; *end is after HEADER_END's "::". */
 static int split(struct tacho_kev_file *f, struct tacho_diag *d)
 {
 	const char *s = f->head.data;
@@ -275,7 +275,7 @@ static void take_release(struct tacho_kev_file *f)
 	f->release = TACHO_KEV_710;
 	if (v && !tacho_kev_release_of(v, len, &f->release))
 		problem(f, offset_of(f, "SYS_RELEASE"),
-			"SYS_RELEASE is none that is known; numbers of 7.1 are taken");
+			"SYS_RELEASE is unknown; using the numbers of 7.1");
 }
 
 static void take_clock(struct tacho_kev_file *f)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kev.h - slots of a QNX trace to events: time made whole, combine events stitched.
+ * kev.h - converts slots of a QNX trace to events: completes times, joins combine events.
  *
  *	struct tacho_kev_parser *p = tacho_kev_parser_new(swap);
  *
@@ -11,21 +11,20 @@
  *		use(&event);
  *	tacho_kev_parser_free(p);
  *
- * One slot makes at most one event.  The parser knows nothing of files, types or
- * records, and keeps a bounded amount of memory: what file.h says of the header, what
- * rows.h says of numbers, and this, are all that a reader of another kind needs.
+ * One slot yields at most one event.  The parser is independent of files, types and records, and
+ * uses bounded memory: another reader needs only this, file.h for the header, and rows.h for the
+ * numbers.
  *
- * Time.  The high half is that of the CPU's last CONTROL/TIME event.  Until the first
- * of them it is what tacho_kev_parser_seed() was told.  When the low half falls by
- * more than half of its range and no TIME event says so, it has gone round.
+ * Time.  The high half is that of the CPU's last CONTROL/TIME event.  Before the first one it is
+ * that of tacho_kev_parser_seed().  If the low half falls by more than half of its range without
+ * a TIME event, it has wrapped.
  *
- * Combine events.  A part belongs to the beginning that has its time, class, event
- * and CPU; any number (up to a limit) may be open at once.  What is not whole comes
- * out as it is:
- *	UNFINISHED	a beginning, and the parts it got, whose end is not there: at
- *			the end of all, when another begins with the same marks, when
- *			too many are open or one is too long
- *	ORPHAN		a part of which no beginning is there
+ * Combine events.  A part belongs to the beginning with the same time, class, event and CPU; any
+ * number (up to a limit) may be open at the same time.  Incomplete ones are returned as they are:
+ *	UNFINISHED	a beginning, with its parts so far, without an end: at the end of the
+ *			trace, when another begins with the same identification, when too many are
+ *			open or one is too long
+ *	ORPHAN		a part without a beginning
  *
  * One parser is used by one thread at a time.
  */
@@ -63,7 +62,7 @@ struct tacho_kev_event {
 	uint64_t problem_at;	/* offset */
 };
 
-/* What is known of a CPU's clock. */
+/* The state of a CPU's clock. */
 struct tacho_kev_cpu {
 	uint64_t high;		/* in place */
 	uint32_t low;		/* of its last event */
@@ -86,29 +85,28 @@ struct tacho_kev_parser {
 struct tacho_kev_parser *tacho_kev_parser_new(bool swap);
 void tacho_kev_parser_free(struct tacho_kev_parser *p);
 
-/* As if new; what was open is forgotten. */
+/* Resets the parser; discards open events. */
 void tacho_kev_parser_reset(struct tacho_kev_parser *p);
 
 /*
- * Says that a CPU's time will once be msb, lsb (what a TIME event says that comes
- * later): events before it on the CPU lie within one round before.  The first one that
- * is said is what CPUs go by that have none.
+ * Sets a later time of a CPU, msb and lsb, from a TIME event that follows: events before it on
+ * the CPU are at most one wrap earlier.  The first one set is used for CPUs without one.
  */
 void tacho_kev_parser_seed(struct tacho_kev_parser *p, uint32_t cpu, uint32_t msb,
 			   uint32_t lsb);
 
 /*
- * Takes a slot, at `offset` of whatever it is from.  true: *event is an event.  The
- * part of an event, whose end is to come, is kept.
+ * Processes a slot; offset: its place in the input. true: *event is an event.  A part of an event
+ * whose end is to follow is stored.
  */
 bool tacho_kev_parse(struct tacho_kev_parser *p, const unsigned char *slot,
 		     uint64_t offset, struct tacho_kev_event *event);
 
-/* No more slots: what was left open, one at each call; false: no more. */
+/* Called after the last slot: returns the open events, one per call; false: no more. */
 bool tacho_kev_parse_end(struct tacho_kev_parser *p, struct tacho_kev_event *event);
 
-/* The time with that low half that is the nearest to another CPU's. */
-static inline uint64_t tacho_kev_near(uint64_t time, uint32_t low)
+/* The time with this low half that is nearest to the time of another CPU. */
+static inline uint64_t tacho_kev_near_time(uint64_t time, uint32_t low)
 {
 	int32_t away = (int32_t)(low - (uint32_t)time);
 

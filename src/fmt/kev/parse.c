@@ -81,13 +81,13 @@ static uint64_t high_of(uint64_t time)
 
 /*
  * An event before the CPU's first TIME event: a larger low half is of the round before.
- * Before or behind another CPU's it may as well be: it is near it.
+ * Before or after another CPU's it may as well be: it is near it.
  */
 static void first_event(const struct tacho_kev_parser *p, struct tacho_kev_cpu *c,
 			uint32_t stamp)
 {
 	if (!c->timed && p->any_timed)
-		c->high = high_of(tacho_kev_near(p->any, stamp));
+		c->high = high_of(tacho_kev_near_time(p->any, stamp));
 	else if (c->timed && stamp > c->low && c->high)
 		c->high -= UINT64_C(1) << 32;
 	c->seen = true;
@@ -101,7 +101,7 @@ static void first_time(struct tacho_kev_parser *p)
 		struct tacho_kev_cpu *c = &p->cpu[i];
 
 		if (c->seen && !c->timed)
-			c->high = high_of(tacho_kev_near(p->any, c->low));
+			c->high = high_of(tacho_kev_near_time(p->any, c->low));
 	}
 }
 

@@ -19,7 +19,7 @@
 #define WRITE_SIZE	((size_t)256 << 10)
 #define LOST_MAX	1000u
 
-/* An event may be so much earlier than its CPU's last one and be moved behind it. */
+/* An event may be so much earlier than its CPU's last one and be moved after it. */
 #define BUMP_MAX	1000000u
 
 struct cpu {
@@ -127,15 +127,15 @@ static uint64_t guess(uint64_t time, uint64_t event)
 	return (uint32_t)event > (uint32_t)time && high ? high - (UINT64_C(1) << 32) : high;
 }
 
-static bool is_told(const struct tacho_kev_writer *w, const struct cpu *c)
+static bool is_announced(const struct tacho_kev_writer *w, const struct cpu *c)
 {
 	uint64_t high = c->timed ? guess(c->time, c->first) :
-			w->any_timed ? tacho_kev_near(w->any_time, (uint32_t)c->first) : 0;
+			w->any_timed ? tacho_kev_near_time(w->any_time, (uint32_t)c->first) : 0;
 
 	return high >> 32 == c->first >> 32;
 }
 
-/* Puts a TIME event in front of a CPU's first event. */
+/* Puts a TIME event before a CPU's first event. */
 static void tell_first(struct tacho_kev_writer *w, uint32_t cpu)
 {
 	struct cpu *c = &w->cpu[cpu];
@@ -156,20 +156,20 @@ static void tell_first(struct tacho_kev_writer *w, uint32_t cpu)
 /*
  * Events that came from a .kev have their TIME events with them, as long as nobody has
  * taken these out.  A reader looks ahead for a CPU's first one; where that does not
- * give the time of the CPU's first event, another is put in front of it.
+ * give the time of the CPU's first event, another is put before it.
  */
 static void tell_firsts(struct tacho_kev_writer *w)
 {
 	bool any = false;
 
 	for (uint32_t i = 0; i < TACHO_KEV_CPUS; i++)
-		any |= w->cpu[i].open && !is_told(w, &w->cpu[i]);
+		any |= w->cpu[i].open && !is_announced(w, &w->cpu[i]);
 	for (uint32_t i = 0; i < TACHO_KEV_CPUS; i++) {
 		struct cpu *c = &w->cpu[i];
 		uint64_t high = c->high;
 
 		/* one more TIME may be what others without any go by */
-		if (c->open && any && (!c->timed || !is_told(w, c))) {
+		if (c->open && any && (!c->timed || !is_announced(w, c))) {
 			tell_first(w, i);
 			c->high = high;
 		}

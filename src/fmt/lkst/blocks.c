@@ -378,7 +378,7 @@ static int record_order(const void *a, const void *b)
 
 /*
  * Nearly always in order: whoever took the time was interrupted before its record was
- * written.  By insertion; a block that is not nearly in order is none of a writer's.
+ * written.  By insertion; a block that is not nearly in order is not one of a writer's.
  */
 static void put_in_order(struct lkst_record *r, uint32_t n)
 {
@@ -415,7 +415,7 @@ int lkst_blocks_read(const struct lkst_blocks *b, uint32_t i, struct lkst_record
 	struct lkst_log_block h;
 	ssize_t n;
 
-	_Static_assert(HEAD % _Alignof(struct lkst_record) == 0, "records behind the head");
+	_Static_assert(HEAD % _Alignof(struct lkst_record) == 0, "records after the head");
 	n = read_at(b, bytes, HEAD + len, lkst_blocks_offset(b, i));
 	if (n < 0)
 		return (int)n;

@@ -229,7 +229,7 @@ static int scan_part(struct tacho_part *p, struct lkst_types *types, uint32_t *l
 			    !lkst_record_unpack(&r, l.raw, l.len, 0))
 				continue;
 			known = l.type;
-			got = lkst_types_learn(types, l.type, r.etype);
+			got = lkst_types_add_type(types, l.type, r.etype);
 			*left -= got > 0;
 		}
 		status = got < 0 || !*left ? TACHO_STREAM_END :

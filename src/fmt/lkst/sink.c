@@ -69,10 +69,10 @@ static int say_later(struct lkst_sink *o, uint32_t etype)
 }
 
 /* The first record of a type of LKST's tells its number. */
-static int learn_own(struct lkst_sink *o, struct kind *k, const struct tacho_type *type,
+static int add_own_type(struct lkst_sink *o, struct kind *k, const struct tacho_type *type,
 		     uint32_t etype)
 {
-	int got = lkst_types_learn(&o->types, type, etype);
+	int got = lkst_types_add_type(&o->types, type, etype);
 
 	k->known = true;
 	if (got < 0)
@@ -80,7 +80,7 @@ static int learn_own(struct lkst_sink *o, struct kind *k, const struct tacho_typ
 	return got ? say_later(o, etype) : 0;
 }
 
-static int learn_kernel(struct lkst_sink *o, uint32_t etype)
+static int add_kernel_type(struct lkst_sink *o, uint32_t etype)
 {
 	const struct lkst_etype_text *e = lkst_etype_text(etype);
 	struct lkst_type_text t;
@@ -103,7 +103,7 @@ static int plan(struct lkst_sink *o, struct kind *k, const struct tacho_type *ty
 		k->plan.map = NULL;
 		return 0;
 	}
-	return learn_kernel(o, map->etype);
+	return add_kernel_type(o, map->etype);
 }
 
 static struct kind *kind_of(struct lkst_sink *o, const struct tacho_record *r)
@@ -132,7 +132,7 @@ static int own_record(struct lkst_sink *o, struct kind *k, const struct tacho_re
 {
 	if (!lkst_record_unpack(to, r->raw, r->len, tacho_sink_ticks(&o->sink, r)))
 		return -EBADMSG;
-	return k->known ? 0 : learn_own(o, k, r->type, to->etype);
+	return k->known ? 0 : add_own_type(o, k, r->type, to->etype);
 }
 
 static int kernel_record(struct lkst_sink *o, const struct kind *k,

@@ -55,7 +55,7 @@ int lkst_types_set(struct lkst_types *t, const struct lkst_type_text *type)
 	return 0;
 }
 
-int lkst_types_learn(struct lkst_types *t, const struct tacho_type *type, uint32_t etype)
+int lkst_types_add_type(struct lkst_types *t, const struct tacho_type *type, uint32_t etype)
 {
 	struct lkst_type_text text = { (uint16_t)etype, type->name, "", { "", "", "", "" } };
 	struct tacho_buf b;
@@ -118,7 +118,7 @@ static bool number(const char *s, uint16_t *value)
 	return true;
 }
 
-/* What is wrong with a line, NUL behind it, or NULL: type is what it says. */
+/* What is wrong with a line, NUL after it, or NULL: type is what it says. */
 static const char *line_parse(char *line, struct lkst_type_text *type)
 {
 	char *text[7];

@@ -8,7 +8,7 @@
  * A line each: number, mnemonic, name, the texts of four arguments, none where an argument has
  * no meaning.  Texts have control characters and the backslash as \ooo (octal).  When reading,
  * the number may be decimal, texts at the end of the line may be missing, and empty lines and
- * those that begin with '#' are passed over.
+ * those that begin with '#' are skipped.
  */
 #ifndef TACHO_FMT_LKST_TYPES_H
 #define TACHO_FMT_LKST_TYPES_H
@@ -52,7 +52,7 @@ int lkst_types_set(struct lkst_types *t, const struct lkst_type_text *type);
  * known.  1: entered; 0: known, or an unknown one; -ENOMEM.
  */
 struct tacho_type;
-int lkst_types_learn(struct lkst_types *t, const struct tacho_type *type, uint32_t etype);
+int lkst_types_add_type(struct lkst_types *t, const struct tacho_type *type, uint32_t etype);
 
 /*
  * Enters what a text says.  strict: 0, or -EINVAL with a sentence about the first line that is

@@ -43,7 +43,7 @@ static int load(struct tacho_ltt_source *s, struct tacho_ltt_part *p)
 	if (left > room)
 		left = room;
 	if (left > p->window_room) {
-		/* what is written behind the end is never looked at */
+		/* what is written after the end is never looked at */
 		unsigned char *w = realloc(p->window, (size_t)left + 64);
 
 		if (!w)
@@ -135,7 +135,7 @@ static bool has_cpu(const struct tacho_ltt_part *p, size_t at)
 	       (p->buf_at || at != LTT_22_MAGIC_AT - LTT_22_HEAD);
 }
 
-/* The record behind `at`; its time, unless it is START, which has none. */
+/* The record after `at`; its time, unless it is START, which has none. */
 static size_t next_word(const struct tacho_ltt_part *p, size_t at, uint32_t *nr,
 			uint32_t *time)
 {
@@ -243,7 +243,7 @@ int tacho_ltt_advance(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 					"time goes back by %u", back);
 	}
 	return tacho_ltt_damage(s, p, p->buf_at + p->pos,
-				"the time is behind the end of its buffer");
+				"the time is after the end of its buffer");
 }
 
 /* ---- version 2.2: records from the end ----------------------------------------------- */

@@ -302,8 +302,8 @@ static int take_fragment(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		return TACHO_STREAM_RECORD;
 	}
 	c->type = NULL;
-	return tacho_ltt_damage(s, p, r->at, "the type of the embedded event %u is none "
-				"that can be read", id);
+	return tacho_ltt_damage(s, p, r->at, "the type of the embedded event %u cannot "
+				"be read", id);
 }
 
 /* The event that a record embeds. */

@@ -430,7 +430,7 @@ static int add_dir(struct tacho_ltt_source *s, const char *dir, struct tacho_dia
 }
 
 /* What the user says; TACHO_LTT_NR_23: nothing. */
-static enum tacho_ltt_layout told_layout(unsigned int flags)
+static enum tacho_ltt_layout given_layout(unsigned int flags)
 {
 	return flags & TACHO_STREAM_LTT_64 ? TACHO_LTT_64 :
 	       flags & TACHO_STREAM_LTT_32 ? TACHO_LTT_32 :
@@ -464,7 +464,7 @@ static void drop_others(struct tacho_ltt_source *s, enum tacho_ltt_layout layout
 /* Of version 2.3: finds the layout of all files. */
 static int choose(struct tacho_ltt_source *s, struct tacho_diag *d)
 {
-	enum tacho_ltt_layout layout = told_layout(s->source.flags);
+	enum tacho_ltt_layout layout = given_layout(s->source.flags);
 	struct tacho_ltt_fit all = { 0 };
 	int err = 0;
 

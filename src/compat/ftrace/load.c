@@ -67,7 +67,7 @@ static void look(struct tree_store *s)
 }
 
 /* The format of one event, from the kernel. */
-static void learn_type(struct tree_store *s, const char *system, const char *name)
+static void load_named_type(struct tree_store *s, const char *system, const char *name)
 {
 	char path[2 * TACHO_RULE_MAX + 16];
 	struct tacho_buf b;
@@ -80,7 +80,7 @@ static void learn_type(struct tree_store *s, const char *system, const char *nam
 	tacho_buf_release(&b);
 }
 
-void tree_store_learn(struct tree_store *s, uint32_t id)
+void tree_store_load_type(struct tree_store *s, uint32_t id)
 {
 	const struct tacho_kernel_event *e = NULL;
 
@@ -94,7 +94,7 @@ void tree_store_learn(struct tree_store *s, uint32_t id)
 	}
 	if (!e)
 		return;
-	learn_type(s, e->system, e->name);
+	load_named_type(s, e->system, e->name);
 	s->ids.event[id] = NULL;	/* if it could not be parsed, it cannot be */
 }
 
@@ -108,7 +108,7 @@ const struct tacho_type *tree_store_type(struct tree_store *s, const char *syste
 			if (!strcmp(t->name, name) && !strcmp(t->system, system))
 				return t;
 		}
-		learn_type(s, system, name);
+		load_named_type(s, system, name);
 	}
 	return NULL;
 }
