@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a number means in a recording: its symbols, system calls and threads. */
+/* Names for numbers in a recording: its symbols, system calls and threads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static void fill(const struct tacho_symbols *table, const char *name, uint64_t s
 	};
 }
 
-/* Which library it is in is worth saying; a program's own functions speak for it. */
+/* The library of a function; the program's own functions are shown without one. */
 static const char *library(const struct tacho_frame *f)
 {
 	const char *base = tacho_frame_base(f->object);
@@ -34,7 +34,7 @@ bool tacho_query_user_symbol(struct tacho_resolver *r, uint64_t addr,
 {
 	struct tacho_frame f;
 
-	/* of the record that is looked at, or, when a table is printed, of any */
+	/* in the process of the current record, or, while a table is printed, in any */
 	if (!r || !tacho_resolver_any(r, addr, false, &f) || !f.function)
 		return false;
 	*sym = (struct tacho_symbol){
@@ -80,7 +80,7 @@ static uint32_t number_function(struct tacho_query *q, const char *name)
 	return list[q->nr_functions] ? ++q->nr_functions : 0;
 }
 
-/* In each process it is elsewhere; a live one's may come yet. */
+/* Its address differs per process, and a live process may map it later. */
 static bool find_user(struct tacho_query *q, const char *name,
 		      struct tacho_symbol *sym)
 {
@@ -151,7 +151,7 @@ static const char *names_syscall(void *arg, uint64_t nr)
 						   text.data, text.len);
 		tacho_buf_release(&text);
 	}
-	/* a recording without the table is of this machine's kind, most often */
+	/* a recording without the table is usually from this architecture */
 	return q->syscalls.nr ? tacho_syscalls_find(&q->syscalls, nr) :
 				tacho_syscall_name(nr);
 }

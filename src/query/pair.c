@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: MIT
 /*
- * Events and the call stacks that were recorded behind them.
+ * Events and the call stacks that follow them.
  *
- * The kernel writes an event, then walks the stack and writes that as a record of
- * its own.  Both are of one CPU and one thread.  What can come between them is what
- * interrupts the walk, with stacks of its own:
+ * The kernel writes an event, then walks the stack and writes it as a separate record, on the
+ * same CPU and thread.  Only events of interrupts can be in between, with their own stacks:
  *
  *	sched_waking	task			waits
  *	irq_handler	  hard interrupt	waits, too
  *	kernel_stack	  hard interrupt	is irq_handler's
  *	kernel_stack	task			is sched_waking's
  *
- * common_flags says in which context a record was written.  So a record ends the wait of
- * every event of its CPU whose context is not below its own: it brings what is waited for
- * (a stack of the same thread and context), or the stack was lost.  Likewise when records
- * of the CPU were lost in between.  At most one event of each context waits on a
- * CPU.
+ * common_flags says in which context a record was written.  So a record ends the wait of every
+ * event of its CPU whose context is not below its own: it is the stack (same thread and context),
+ * or the stack was lost.  Lost records of the CPU also end the wait.  At most one event of each
+ * context waits on a CPU.
  *
- * A program's thread may go on to another CPU between both records, so there the place
- * of the CPU is the thread's, and there are no contexts.
+ * A program's thread may move to another CPU between both records, so for programs the thread
+ * takes the place of the CPU, and there are no contexts.
  *
- * The queue.  A stack comes before anything else of its CPU, but merged by time other
- * CPUs' records come between.  Histograms take variables from each other, so they must not
- * run before: they are copied and wait behind.  The queue is bounded; when it is full its
- * first event goes without a stack.  That happens when a stack was lost and its CPU then
- * was silent for long.
+ * The queue.  A stack directly follows its event on its CPU, but in the merged stream records of
+ * other CPUs are in between.  Histograms use variables of each other, so these records must not
+ * be processed earlier: they are copied to the queue.  The queue is bounded; when it is full, its
+ * first event is processed without a stack.  That happens if a stack was lost and its CPU then
+ * has no records for long.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +50,7 @@ const struct tacho_field *query_stack_field(const struct tacho_type *type)
 	return f && f->elem_size == 8 ? f : NULL;
 }
 
-/* ---- which belongs to which ------------------------------------------------ */
+/* ---- pairing ------------------------------------------------ */
 
 static uint32_t context_of(const struct tacho_record *r)
 {
@@ -71,7 +69,7 @@ static bool same_lane(const struct tacho_record *a, const struct tacho_record *b
 	return a->source == TACHO_STREAM_KERNEL ? a->cpu == b->cpu : a->pid == b->pid;
 }
 
-/* Functions that every stack of an event begins with, and that say nothing of it. */
+/* Functions of the tracer with which every stack of an event begins. */
 static bool is_tracer_name(const char *name)
 {
 	static const char *const begins[] = {
@@ -102,7 +100,7 @@ static bool is_tracer(struct tacho_query *q, uint64_t addr)
 	return f->is_tracer;
 }
 
-/* Its addresses, without what the tracer added at the innermost end. */
+/* Copies the addresses without the tracer's functions at the innermost end. */
 static void take_stack(struct tacho_query *q, struct query_held *h,
 		       const struct tacho_record *r, const struct tacho_field *caller)
 {
@@ -133,7 +131,7 @@ static void stop_waiting(struct tacho_query *q, struct query_held **at, bool fou
 	q->stacks.missing += !found;
 }
 
-/* What r says to those that wait; the one whose stack it is, or NULL. */
+/* Ends the waits that r ends; returns the event whose stack r is, or NULL. */
 static struct query_held *settle(struct tacho_query *q,
 				 const struct query_slot *slot,
 				 const struct tacho_record *r)
@@ -162,7 +160,7 @@ static struct query_held *settle(struct tacho_query *q,
 
 /* ---- the queue --------------------------------------------------------------- */
 
-/* Without memory the record is run at once, though out of order: NULL. */
+/* NULL: no memory; the record is processed immediately, out of order. */
 static struct query_held *hold(struct tacho_query *q, const struct query_run *run,
 			       bool waits)
 {
@@ -200,7 +198,7 @@ static void run_held(struct tacho_query *q, const struct query_held *h)
 	(void)query_run(q, &run);
 }
 
-/* Takes the first one out of the queue, and runs it. */
+/* Removes the first record from the queue and processes it. */
 static void next_held(struct tacho_query *q, bool leave_out)
 {
 	struct query_held *h = q->held;

@@ -32,7 +32,7 @@ static struct query_generated *generated_place(struct tacho_query *q, uint32_t l
 	return m;
 }
 
-/* A synthetic event becomes a record beside the one that caused it. */
+/* Makes a record of a synthetic event, next to the one that caused it. */
 static void host_emit(void *arg, const struct tacho_engine_event *event,
 		      const struct tacho_rec *rec)
 {
@@ -126,7 +126,7 @@ void tacho_query_changed(struct tacho_query *q)
 	memset(q->slot, 0, sizeof(q->slot));
 }
 
-/* ---- the event that is built in ---- */
+/* ---- the built-in event ---- */
 
 static bool is_live(const struct tacho_query *q)
 {
@@ -158,7 +158,7 @@ bool tacho_query_is_run_queue(const char *event)
 	return !strcmp(event, "synthetic:" RUN_QUEUE_EVENT);
 }
 
-/* Defines it for the first command on it, unless somebody has defined his own. */
+/* Defines it for the first command on it, unless a command has defined an event of that name. */
 static int begin_run_queue(struct tacho_query *q, struct tacho_cmd_error *e)
 {
 	static const char *const needs[] = { "sched:sched_switch", "sched:sched_wakeup" };
@@ -181,7 +181,7 @@ static int begin_run_queue(struct tacho_query *q, struct tacho_cmd_error *e)
 
 /* ---- commands ---- */
 
-/* The event that is built in is made of others: they need what its histograms need. */
+/* The built-in event is computed from others, which need what its histograms need. */
 static bool needs_stack(const struct tacho_query *q,
 			const struct tacho_engine_event *event,
 			enum run_queue_kind kind)
@@ -195,8 +195,8 @@ static bool needs_stack(const struct tacho_query *q,
 }
 
 /*
- * Asks the source for the stacks of an event, once.  A recording has them or not; the
- * running kernel can be told.
+ * Requests the stacks of an event from the source, once.  A recording has them or not; the
+ * running kernel can record them.
  */
 static int want_stacks(struct tacho_query *q, const struct tacho_type *type,
 		       struct tacho_cmd_error *e)
@@ -251,7 +251,7 @@ static int apply(struct tacho_query *q, const struct query_command *c,
 {
 	memset(q->slot, 0, sizeof(q->slot));
 	q->program = is_program(q, event->type);
-	/* what the stream has was recorded: its events are on */
+	/* the stream's events are recorded, so they are enabled */
 	if (!event->generated)
 		tacho_engine_enable(q->engine, event, true);
 	if (c->is_filter)
@@ -259,10 +259,10 @@ static int apply(struct tacho_query *q, const struct query_command *c,
 	return tacho_engine_trigger(q->engine, event, c->text, e);
 }
 
-/* How a command went on the events it names. */
+/* The result of a command on the events that it names. */
 struct outcome {
 	uint32_t matched, done;
-	int err;		/* of the first that could not take it */
+	int err;		/* of the first event for which it is invalid */
 	struct tacho_cmd_error e;
 };
 
@@ -282,7 +282,7 @@ static void apply_noted(struct tacho_query *q, const struct query_command *c,
 	}
 }
 
-/* On all types that the stream has now, and on synthetic events. */
+/* Applies a command to all types that the stream has now, and to synthetic events. */
 static void apply_all(struct tacho_query *q, const struct query_command *c,
 		      struct outcome *o)
 {
@@ -363,7 +363,7 @@ int tacho_query_synth(struct tacho_query *q, const char *text,
 	return tacho_engine_synth(q->engine, text, e);
 }
 
-/* ---- what the maker of the records can do ---- */
+/* ---- offloading to the source ---- */
 
 static int source_filter(struct tacho_query *q, const struct tacho_type *type,
 			 const char *text)
@@ -377,7 +377,7 @@ static int source_filter(struct tacho_query *q, const struct tacho_type *type,
 	return err;
 }
 
-/* Its filter is the kernel's alone: here all that comes passes. */
+/* Leaves the filter to the kernel: here all records of the event pass. */
 static int leave_to_kernel(struct tacho_query *q, struct tacho_engine_event *event)
 {
 	struct query_offloaded *h = tacho_arena_alloc(&q->arena, sizeof(*h));
@@ -396,7 +396,7 @@ uint32_t tacho_query_offload(struct tacho_query *q)
 	struct tacho_buf text;
 	uint32_t n = 0;
 
-	/* a snapshot is of all records; a stack comes behind events that do not */
+	/* a snapshot needs all records; stacks follow events that do not pass */
 	if (q->window || q->pairing)
 		return 0;
 	tacho_buf_init(&text, FILTER_MAX);
@@ -406,7 +406,7 @@ uint32_t tacho_query_offload(struct tacho_query *q)
 		enum tacho_filter_offload offload;
 
 		tacho_buf_reset(&text);
-		/* of these every one counts */
+		/* every record of these types is needed */
 		if (q->run_queue && run_queue_kind(type) != RUN_QUEUE_NONE)
 			continue;
 		offload = event ? tacho_engine_offload(q->engine, event, &text) :
@@ -433,7 +433,10 @@ static bool is_offloaded(const struct tacho_query *q, const struct tacho_type *t
 
 /* ---- records ---- */
 
-/* A command on an event that was not known when it was given; a glob need not fit all. */
+/*
+ * Applies a command to an event that was unknown when the command was given; a glob need not be
+ * valid for all events.
+ */
 static void apply_late(struct tacho_query *q, const struct query_command *c,
 		       struct tacho_engine_event *event)
 {
@@ -451,7 +454,7 @@ const char *tacho_query_late(const struct tacho_query *q, struct tacho_cmd_error
 	return q->late_text;
 }
 
-/* The first record of a type: commands by glob may be for it. */
+/* Processes the first record of a type: commands with globs may apply to it. */
 static void query_add_type(struct tacho_query *q, struct query_slot *slot,
 			   const struct tacho_type *type)
 {
@@ -490,8 +493,8 @@ static bool hit(struct tacho_query *q, const struct query_run *run,
 }
 
 /*
- * A record that is kept and then turns out not to be recorded is taken out again; one that
- * switches tracing on comes in late.
+ * A kept record that is not recorded after all is removed again; one that switches tracing on is
+ * added late.
  */
 static bool run_and_keep(struct tacho_query *q, const struct query_run *run,
 			 const struct tacho_rec *rec)

@@ -2,10 +2,9 @@
 /*
  * query.h - the control language over a stream of records.
  *
- * A query is an engine instance (engine/engine.h) whose events come from a stream: a
- * trace file of any format, or a live session.  The same commands that work inside a
- * program or in the kernel are given here as text; then the stream is read and each
- * record is a hit.
+ * A query is an engine instance (engine/engine.h) whose events come from a stream: a trace file
+ * of any format, or a live session.  It accepts the same commands as programs and the kernel, as
+ * text; then the caller reads the stream, and each record is a hit.
  *
  *	tacho_query_new(&q, stream)
  *	tacho_query_synth(q, "wakeup_latency u64 lat; pid_t pid")
@@ -15,28 +14,26 @@
  *		tacho_query_hit(q, &r)
  *	tacho_query_print(q, ...)
  *
- * Types are added to the instance as commands name them and, for types that a live
- * source gets later, as their first record comes; commands that were given as
- * globs are applied to them then.
+ * Types are added to the instance when commands name them.  Types that a live source gets later
+ * are added with their first record; commands with globs are then applied to them.
  *
- * What a record is to the engine: time in ns since 1970 would be useless as
- * common_timestamp, so it is the clock's own value in ns.  Addresses,
- * system calls and names of threads are the recording's, not this
- * machine's: of programs, if the stream has a resolver (resolve/resolve.h).  User memory is not
- * there: `.ustring` matches nothing, and neither does a `char *` into the kernel.
+ * Records in the engine: common_timestamp is the clock's own value in ns, not the time since
+ * 1970.  Addresses, system calls and thread names are resolved with the recording's tables, not
+ * this machine's; addresses of programs only if the stream has a resolver (resolve/resolve.h).
+ * User memory is not available: `.ustring` matches nothing, and neither does a `char *` into the
+ * kernel.
  *
  * Call stacks.  A key, variable or parameter common_stacktrace of an event of a stream is the
- * stack that was recorded behind it (pair.c): a kernel_stack record on the same CPU, or a
- * program's user_stack of the same thread, before anything else but an interrupt's
- * events.  So events that need one wait for it, and all behind them wait too, that
- * what is counted is counted in order.  One whose stack is not there is counted with an
- * empty stack.  The tracer's own functions are no part of a stack.
+ * stack record that follows the event (pair.c): a kernel_stack record on the same CPU, or a
+ * program's user_stack of the same thread; only events of interrupts may be in between.  So an
+ * event that needs a stack waits for it, and all later events wait too, so that they are counted
+ * in order.  An event without a stack record is counted with an empty stack.  Stacks do not
+ * include the tracer's own functions.
  *
  * Snapshots.  When a command takes them (the trigger, or an action of a histogram), the
- * newest records are kept in memory (stream/window.h), and a snapshot is what is there at
- * the moment; it takes the place of an older one.  The record that causes one is its
- * last, with its stack if it waited for that.  While tracing is off (traceoff), nothing
- * is kept.
+ * newest records are kept in memory (stream/window.h), and a snapshot is a copy of them; it
+ * replaces an older one.  The record that causes a snapshot is its last one, followed by its
+ * stack if it waited for that.  While tracing is off (traceoff), no records are kept.
  *
  * One thread.
  */
@@ -58,7 +55,7 @@ struct tacho_query;
 int tacho_query_new(struct tacho_query **query, struct tacho_stream *stream);
 void tacho_query_free(struct tacho_query *query);
 
-/* Its instance, for printing and for the error log. */
+/* The query's instance, for printing and for the error log. */
 struct tacho_engine *tacho_query_engine(const struct tacho_query *query);
 
 /*
@@ -66,8 +63,8 @@ struct tacho_engine *tacho_query_engine(const struct tacho_query *query);
  * 0, or a negative errno with e filled in; -ENOENT: the stream has no such event
  * (and is not live).
  *
- * A filter or trigger by glob is set on every event that can take it; -EINVAL when
- * none can.
+ * A filter or trigger with a glob is set on every matching event for which it is valid; -EINVAL
+ * if there is none.
  */
 int tacho_query_filter(struct tacho_query *query, const char *event,
 		       const char *text, struct tacho_cmd_error *e);
@@ -77,16 +74,16 @@ int tacho_query_synth(struct tacho_query *query, const char *text,
 		      struct tacho_cmd_error *e);
 
 /*
- * Whether it is the event of run queues ("synthetic:run_queue"), which a command on it
- * defines and which is made of TACHO_RUN_QUEUE_NEEDS: see run_queue.h.
+ * Whether event is the built-in event of run queues ("synthetic:run_queue").  The first command
+ * on it defines it; it is computed from TACHO_RUN_QUEUE_NEEDS: see run_queue.h.
  */
 bool tacho_query_is_run_queue(const char *event);
 #define TACHO_RUN_QUEUE_NEEDS	"sched:sched_switch,sched:sched_wakeup," \
 				"sched:sched_wakeup_new,sched:sched_migrate_task"
 
 /*
- * The first command that could not be set on its event when that came, of a live stream:
- * its text, and in e what was wrong.  NULL: there is none.
+ * For a live stream: the text of the first command that failed on an event that appeared later,
+ * with the error in e.  NULL: none failed.
  */
 const char *tacho_query_late(const struct tacho_query *query,
 			     struct tacho_cmd_error *e);
@@ -94,42 +91,41 @@ const char *tacho_query_late(const struct tacho_query *query,
 /*
  * tacho_query_offload - offload filters to the source of the records.
  *
- * After the last command and before the first record is read.  A live kernel then
- * sends fewer records, those for which no filter, or trigger, would do anything being
- * left out; what it does not take, or would answer otherwise (tacho_filter_offload()),
- * stays here, and everything when a command takes snapshots or wants call stacks.  Only
- * for who looks at nothing but hits: events without commands are as before.  Returns
- * for how many events it was done.
+ * Call it after the last command and before the first record is read.  The live kernel then omits
+ * records that no filter passes and no trigger needs.  Filters that the kernel rejects, or would
+ * evaluate differently (tacho_filter_offload()), remain here; so do all filters if a command
+ * takes snapshots or needs call stacks.  Only for callers that use only hits; events without
+ * commands are unchanged.  Returns for how many events filters were offloaded.
  */
 uint32_t tacho_query_offload(struct tacho_query *query);
 
 /*
- * One record: runs what is set on its event.  Whether it passes: no filter was
- * set on any event, or one on this event that it passes.  Of a query with
- * triggers that need call stacks it says true of all: they may run later.
+ * Processes one record: runs the commands of its event.  Returns whether it passes: no filter was
+ * set on any event, or the record passes a filter on its event.  In a query with triggers that
+ * need call stacks, returns true for all records, because they may be processed later.
  */
 bool tacho_query_hit(struct tacho_query *query, const struct tacho_record *r);
 
 /*
- * That was the last record: runs those that wait for their stacks.  Of a live stream it was
- * the last only for the reader: an event whose stack was not read yet is left out.
+ * Ends the query: processes the events that wait for their stacks.  For a live stream, events
+ * whose stack was not read yet are skipped.
  */
 void tacho_query_end(struct tacho_query *query);
 
-/* Events that needed a call stack: that had one, and that had none. */
+/* Events that needed a call stack: how many had one, and how many had none. */
 struct tacho_query_stacks {
 	uint64_t found, missing;
 };
 struct tacho_query_stacks tacho_query_stacks(const struct tacho_query *query);
 
 /*
- * How many bytes of records to keep for snapshots, before the first command that takes
- * one; else TACHO_QUERY_SNAPSHOT.  Less than TACHO_WINDOW_MIN counts as that.
+ * Sets the bytes of records to keep for snapshots; call it before the first command that takes
+ * one.  Default: TACHO_QUERY_SNAPSHOT; minimum: TACHO_WINDOW_MIN.
  */
 #define TACHO_QUERY_SNAPSHOT	((size_t)4 << 20)
 void tacho_query_snapshot_size(struct tacho_query *query, size_t size);
 
-/* How often a stacktrace trigger was due: whoever has stacks puts one behind the record. */
+/* How often a stacktrace trigger fired; a caller that has stacks writes one after the record. */
 uint64_t tacho_query_stacktraces(const struct tacho_query *query);
 
 /* Whether a command takes snapshots, and how many were taken. */
@@ -139,27 +135,30 @@ uint64_t tacho_query_snapshots(const struct tacho_query *query);
 /*
  * tacho_query_snapshot - read the newest snapshot.
  *
- * *stream is the caller's, to close before the query and before the next hit.  0, -ENOENT
- * when none was taken, -ENOMEM.
+ * The caller closes *stream before it closes the query and before the next hit.  Returns 0,
+ * -ENOENT: no snapshot was taken, -ENOMEM.
  */
 int tacho_query_snapshot(struct tacho_query *query, struct tacho_stream **stream);
 
 /*
  * Synthetic events that the last hit generated, recorded as records with the time and CPU of
- * their cause: call until NULL.  Borrowed until the next hit.  Only those that
- * were enabled with tacho_engine_enable() come.
+ * their cause: call until NULL.  Borrowed until the next hit.  Only those enabled with
+ * tacho_engine_enable() are returned.
  */
 const struct tacho_record *tacho_query_generated(struct tacho_query *query);
 
-/* Commands were given to the instance itself: the next records are looked at anew. */
+/*
+ * Call it after commands were given directly to the instance: the query then updates what it has
+ * cached about types.
+ */
 void tacho_query_changed(struct tacho_query *query);
 
-/* What a number means in this recording. */
+/* Names for numbers in this recording. */
 const struct tacho_names *tacho_query_names(const struct tacho_query *query);
 
 /*
- * The function of programs that addr lies in, as struct tacho_names asks for it; false:
- * not known, or not the same in all processes.
+ * The function of programs that contains addr, for struct tacho_names; false: not known, or not
+ * the same in all processes.
  */
 struct tacho_resolver;
 bool tacho_query_user_symbol(struct tacho_resolver *r, uint64_t addr,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* query_priv.h - what the files of this folder share. */
+/* query_priv.h - shared by the files of this folder. */
 #ifndef TACHO_QUERY_QUERY_PRIV_H
 #define TACHO_QUERY_QUERY_PRIV_H
 
@@ -25,24 +25,24 @@ struct query_generated {
 	uint32_t room;
 };
 
-/* A type whose filter the kernel runs alone. */
+/* A type whose filter only the kernel evaluates. */
 struct query_offloaded {
 	struct query_offloaded *next;
 	const struct tacho_type *type;
 };
 
-/* What is known of a type: a cache by its address. */
+/* Cached data about a type, by its address. */
 struct query_slot {
 	const struct tacho_type *type;
 	struct tacho_engine_event *event;
 	const struct tacho_field *caller;	/* of a type of call stacks; or NULL */
-	bool active;		/* the engine has something to do for it */
+	bool active;		/* the engine must process its records */
 	enum run_queue_kind kind;
 	bool needs_stack;
-	bool passes;		/* what comes of it has passed its filter */
+	bool passes;		/* its records have already passed its filter */
 };
 
-/* A record that waits for its stack, or behind one that does. */
+/* A record that waits for its stack, or follows one that does. */
 struct query_held {
 	struct query_held *next;
 	struct query_held *next_waiting;
@@ -53,13 +53,13 @@ struct query_held {
 	uint64_t time;			/* the engine's */
 	bool waits;
 	bool is_kept;			/* with the event that it belongs to */
-	struct query_held *stack_record;	/* behind it in the queue, or NULL */
+	struct query_held *stack_record;	/* after it in the queue, or NULL */
 	uint32_t nr_stack;
 	uint64_t stack[TACHO_HIST_STACK];
 	_Alignas(8) unsigned char raw[];
 };
 
-/* Whether an address lies in a function of the tracer: a cache. */
+/* Whether an address is in a function of the tracer: a cache. */
 struct query_frame {
 	uint64_t addr;
 	bool is_tracer;
@@ -77,14 +77,14 @@ struct tacho_query {
 	struct tacho_names names;
 	struct tacho_resolver *resolver;	/* the stream's, or NULL */
 	bool program;		/* a command for a program's event is compiled */
-	const char **function;	/* those that filters of programs name */
+	const char **function;	/* named in filters of programs */
 	uint32_t nr_functions;
 	struct tacho_arena arena;
 	struct tacho_syscalls syscalls;
 	bool syscalls_tried;
 	bool filtered;		/* some event has a filter */
 	bool has_hist;
-	struct run_queue *run_queue;	/* NULL: nobody asks */
+	struct run_queue *run_queue;	/* NULL: not in use */
 	struct tacho_cmd_error late;	/* of the first command that failed in query_add_type() */
 	const char *late_text;
 	struct query_command *commands, **last;
@@ -97,7 +97,7 @@ struct tacho_query {
 	/* pair.c */
 	bool pairing;		/* some event needs its stack */
 	struct query_held *held, **held_last;
-	struct query_held *waiting;	/* those of them that wait, the oldest first */
+	struct query_held *waiting;	/* the waiting events, the oldest first */
 	uint32_t nr_held;
 	size_t held_bytes;
 	struct tacho_query_stacks stacks;
@@ -107,10 +107,10 @@ struct tacho_query {
 	struct tacho_window *window;	/* NULL: no command takes one */
 	size_t window_size;
 	uint64_t nr_snapshots;
-	uint64_t nr_stacktraces;	/* that triggers asked for */
+	uint64_t nr_stacktraces;	/* requested by triggers */
 };
 
-/* One record and what it takes to run it. */
+/* One record and the data for processing it. */
 struct query_run {
 	const struct tacho_record *record;
 	struct tacho_source *source;
@@ -125,7 +125,7 @@ struct query_run {
 
 /* ---- query.c ---- */
 
-/* Runs it, keeping the record if snapshots are taken.  Whether it passes. */
+/* Processes it, and keeps the record if snapshots are taken.  Returns whether it passes. */
 bool query_run(struct tacho_query *q, const struct query_run *run);
 
 /* ---- names.c ---- */
@@ -134,10 +134,10 @@ void tacho_query_names_init(struct tacho_query *q);
 
 /* ---- pair.c ---- */
 
-/* The field of a type of call stacks that has the addresses; else NULL. */
+/* The field with the addresses, for a type of call stacks; otherwise NULL. */
 const struct tacho_field *query_stack_field(const struct tacho_type *type);
 
-/* A record of a query that pairs: run is ready but for its stack. */
+/* Processes a record of a query with stacks; run is complete except for its stack. */
 void query_pair(struct tacho_query *q, const struct query_slot *slot,
 		const struct query_run *run);
 
@@ -148,7 +148,7 @@ void query_pair_release(struct tacho_query *q);
 /* Begins to keep records if this command takes snapshots.  0 or -ENOMEM. */
 int query_snapshot_prepare(struct tacho_query *q, const char *text);
 
-/* The engine's host call. */
+/* Callback of the engine. */
 void query_snapshot_take(void *arg, const struct tacho_rec *cause);
 
 #endif

@@ -6,9 +6,9 @@
 
 #define CPUS_MAX	8192u
 #define PIDS_MAX	(1u << 22)	/* PID_MAX_LIMIT of 64-bit kernels */
-#define RUNNABLE_MASK	0xffu		/* of prev_state: above are remarks */
+#define RUNNABLE_MASK	0xffu		/* of prev_state: higher bits are flags */
 
-/* Where a thread is: 0 does not want to run, else one of these. */
+/* State of a thread: 0 not runnable, else one of these. */
 #define RUNS		0x8000u
 #define RUNS_ON(cpu)	((uint16_t)(RUNS | (cpu)))
 #define WAITS_ON(cpu)	((uint16_t)((cpu) + 1))
@@ -16,7 +16,7 @@
 struct cpu {
 	uint64_t since;		/* these numbers hold */
 	uint32_t waiting;
-	uint32_t pid;		/* of what runs, 0: the idle thread */
+	uint32_t pid;		/* of the running thread, 0: the idle thread */
 	bool runs;		/* a thread that is not the idle one */
 	bool known;		/* its sched_switch was seen */
 };
@@ -84,7 +84,7 @@ enum run_queue_kind run_queue_kind(const struct tacho_type *type)
 
 /* ---- threads and CPUs ---- */
 
-/* The place of a thread; NULL of the idle one, of what is no pid, without memory. */
+/* The state of a thread; NULL for the idle one, for an invalid pid, without memory. */
 static uint16_t *place_of(struct run_queue *q, uint64_t pid)
 {
 	uint32_t nr = q->nr_places ? q->nr_places : 4096;
@@ -105,7 +105,7 @@ static uint16_t *place_of(struct run_queue *q, uint64_t pid)
 	return &q->place[pid];
 }
 
-/* The numbers of a CPU change now: what they were is told. */
+/* Reports the old numbers of a CPU before they change. */
 static void change(struct run_queue *q, uint32_t cpu, uint32_t waiting, bool runs,
 		   const struct tacho_rec *rec)
 {
@@ -133,7 +133,7 @@ static void wait_on(struct run_queue *q, uint16_t *place, uint32_t cpu,
 	change(q, cpu, q->cpu[cpu].waiting + 1, q->cpu[cpu].runs, rec);
 }
 
-/* Waits or runs no more, where it did. */
+/* Removes a thread from the CPU where it waited or ran. */
 static void leave(struct run_queue *q, uint16_t *place, const struct tacho_rec *rec)
 {
 	uint32_t cpu = *place & RUNS ? *place & ~RUNS : *place - 1u;
@@ -156,7 +156,7 @@ static void wakeup(struct run_queue *q, const struct tacho_type *type,
 	if (!number(type, "pid", rec, &pid) || !number(type, "target_cpu", rec, &cpu))
 		return;
 	place = place_of(q, pid);
-	/* one that runs, or waits already, was about to sleep and does not */
+	/* a thread that runs or waits was about to sleep and does not */
 	if (place && !*place && cpu < CPUS_MAX)
 		wait_on(q, place, (uint32_t)cpu, rec);
 }
@@ -170,7 +170,7 @@ static void migrate(struct run_queue *q, const struct tacho_type *type,
 	if (!number(type, "pid", rec, &pid) || !number(type, "dest_cpu", rec, &cpu))
 		return;
 	place = place_of(q, pid);
-	/* the others are told where they go when they are woken */
+	/* sleeping threads get their CPU when they are woken */
 	if (!place || !*place || *place & RUNS || cpu >= CPUS_MAX ||
 	    *place == WAITS_ON(cpu))
 		return;
@@ -178,7 +178,7 @@ static void migrate(struct run_queue *q, const struct tacho_type *type,
 	wait_on(q, place, (uint32_t)cpu, rec);
 }
 
-/* A thread leaves where it is; of this CPU that is not told yet. */
+/* Removes a thread from its CPU; a change on this CPU is not reported yet. */
 static void take(struct run_queue *q, uint16_t *place, uint32_t cpu, uint32_t *waiting,
 		 const struct tacho_rec *rec)
 {
@@ -189,7 +189,10 @@ static void take(struct run_queue *q, uint16_t *place, uint32_t cpu, uint32_t *w
 	*place = 0;
 }
 
-/* What ran is prev, unless events are missing: then that one is gone, too. */
+/*
+ * Ends the running thread, normally prev; if events are missing, also the thread that was
+ * believed to run.
+ */
 static void end_runner(struct run_queue *q, uint32_t cpu)
 {
 	uint16_t *place = place_of(q, q->cpu[cpu].pid);
@@ -199,8 +202,8 @@ static void end_runner(struct run_queue *q, uint32_t cpu)
 }
 
 /*
- * From one thread to the next is one change: numbers in between were never true.
- * One that was elsewhere as far as is known leaves that CPU.
+ * A switch is a single change, without intermediate numbers.  A next thread that was believed to
+ * be on another CPU leaves that CPU.
  */
 static void switch_to(struct run_queue *q, const struct tacho_type *type,
 		      const struct tacho_rec *rec)

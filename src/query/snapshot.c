@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The newest records, and the snapshot that they become. */
+/* The newest records, and the snapshot of them. */
 #include <errno.h>
 
 #include "query/query_priv.h"
@@ -11,7 +11,7 @@ void tacho_query_snapshot_size(struct tacho_query *q, size_t size)
 	q->window_size = size < TACHO_WINDOW_MIN ? TACHO_WINDOW_MIN : size;
 }
 
-/* Whether a command takes snapshots.  What does not parse is told elsewhere. */
+/* Whether a command takes snapshots.  Parse errors are reported elsewhere. */
 static bool takes_snapshot(const char *text)
 {
 	struct tacho_trigger_spec spec;
@@ -42,7 +42,7 @@ void query_snapshot_take(void *arg, const struct tacho_rec *cause)
 	struct tacho_query *q = arg;
 
 	(void)cause;
-	/* without a window it is for who reads the number to take one */
+	/* without a window, the caller reads the number and takes the snapshot */
 	if (q->window)
 		tacho_window_take(q->window);
 	q->nr_snapshots++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* priv.h - what the files of this folder share. */
+/* priv.h - shared by the files of this folder. */
 #ifndef TACHO_RESOLVE_PRIV_H
 #define TACHO_RESOLVE_PRIV_H
 
@@ -10,7 +10,7 @@
 #define RESOLVE_HEADS	1024u	/* of objects, by their id; a power of two */
 #define RESOLVE_CACHE	4096u	/* frames, by address; 2^12 */
 
-/* A file that was mapped, once for all processes. */
+/* A mapped file, once for all processes. */
 struct resolve_object {
 	struct resolve_object *next;	/* of the same head */
 	const char *id, *path;
@@ -23,13 +23,13 @@ struct resolve_map {
 	struct resolve_object *object;
 };
 
-/* What a process had mapped from a moment on. */
+/* The mappings of a process from one time on. */
 struct resolve_block {
 	int32_t pid;
-	uint32_t order;		/* in the text; of equal times the later counts */
+	uint32_t order;		/* in the text; of equal times the later block is used */
 	uint64_t ticks;
-	int32_t parent;		/* not 0: it is to have what that process had then */
-	uint32_t first, nr;	/* of its mappings, sorted; nr 0: nothing is known */
+	int32_t parent;		/* not 0: inherit the mappings of that process at that time */
+	uint32_t first, nr;	/* of its mappings, sorted; nr 0: unknown */
 };
 
 /* A place in a file. */
@@ -44,18 +44,18 @@ struct resolve_cached {
 	struct tacho_frame frame;
 };
 
-/* Whether a place lies in a function of a name. */
+/* Whether a place is in a function of a name. */
 struct resolve_answer {
 	struct resolve_place place;	/* object NULL: free */
 	const char *name;
 	bool yes;
 };
 
-/* What an address is in every process that has it. */
+/* The place of an address that is the same in all processes. */
 struct resolve_common {
 	uint64_t addr;
 	struct resolve_place place;
-	bool known, found;	/* known: the answer stands here */
+	bool known, found;	/* known: the result is cached here */
 };
 
 struct tacho_resolver {
@@ -86,14 +86,14 @@ bool resolve_place(struct tacho_resolver *r, int32_t pid, uint64_t ticks,
 bool resolve_place_any(struct tacho_resolver *r, uint64_t addr,
 		       struct resolve_place *place);
 
-/* What process pid had mapped at a time, or NULL. */
+/* The mappings of process pid at a time, or NULL. */
 const struct resolve_block *resolve_block_of(struct tacho_resolver *r, int32_t pid,
 					     uint64_t ticks);
 
-/* Puts blocks and mappings in order; before they are looked at. */
+/* Sorts blocks and mappings; call it before look-ups. */
 void resolve_sort(struct tacho_resolver *r);
 
-/* The object's file, if it is still the one; else NULL. */
+/* The object's file, if it is still the mapped one; otherwise NULL. */
 struct tacho_object *resolve_file(struct tacho_resolver *r,
 				  struct resolve_object *o);
 

@@ -49,7 +49,7 @@ void tacho_resolver_free(struct tacho_resolver *r)
 
 /* ---- files ---- */
 
-/* "0123abcd" against the file's own. */
+/* Compares "0123abcd" with the file's build id. */
 static bool right_build_id(const struct tacho_object *file, const char *hex_id)
 {
 	size_t len;
@@ -67,7 +67,7 @@ static bool right_build_id(const struct tacho_object *file, const char *hex_id)
 	return true;
 }
 
-/* "f:SIZE:S.NS" against what the file has now. */
+/* Compares "f:SIZE:S.NS" with the file's current data. */
 static bool right_times(const struct stat *st, const char *id)
 {
 	char now[80];
@@ -164,7 +164,7 @@ static uint32_t slot_of(const struct resolve_place *p)
 	return (uint32_t)(h >> 52) & (RESOLVE_CACHE - 1);
 }
 
-/* Files stay open, so what they said stays good. */
+/* Files stay open, so cached results stay valid. */
 static void frame_of(struct tacho_resolver *r, const struct resolve_place *p,
 		     bool call, struct tacho_frame *f)
 {
@@ -205,7 +205,7 @@ bool tacho_resolver_any(struct tacho_resolver *r, uint64_t addr, bool call,
 
 /* ---- streams ---- */
 
-/* All sources' tables: the pieces of a rotated trace know of each other's processes. */
+/* Loads all sources' tables: the parts of a rotated trace share processes. */
 static int load(struct tacho_resolver *r)
 {
 	struct tacho_source *source;
@@ -238,7 +238,7 @@ static bool place_of_record(struct tacho_resolver *r, const struct tacho_record 
 	(void)tacho_stream_comm(r->stream, rec->pid, &pid);
 	if (pid)
 		return resolve_place(r, pid, rec->ticks, addr, p);
-	/* which process it was is not known: a main thread, or what all agree in */
+	/* the process is not known: try the thread as a main thread, then a result common to all */
 	return resolve_place(r, rec->pid, rec->ticks, addr, p) ||
 	       resolve_place_any(r, addr, p);
 }

@@ -41,14 +41,14 @@ static bool take_word(struct line *l, const char *word)
 	return true;
 }
 
-/* ---- what is known ---- */
+/* ---- the table ---- */
 
 static bool is_text(const char *s, const char *text, size_t len)
 {
 	return !strncmp(s, text, len) && !s[len];
 }
 
-/* The object of an id and a path, made if need be; NULL without memory. */
+/* The object of an id and a path, created if necessary; NULL without memory. */
 static struct resolve_object *find_object(struct tacho_resolver *r,
 					  const char *id, size_t id_len,
 					  const char *path, size_t path_len)
@@ -232,7 +232,7 @@ static struct resolve_block *find_block(const struct tacho_resolver *r, int32_t 
 	return lo && r->block[lo - 1].pid == pid ? &r->block[lo - 1] : NULL;
 }
 
-/* Gives a child what its parent had, which may be a child itself. */
+/* Copies the mappings of its parent, which may be a child itself, to a child. */
 static void inherit(const struct tacho_resolver *r, struct resolve_block *b,
 		    uint32_t depth)
 {
@@ -301,7 +301,7 @@ bool resolve_place(struct tacho_resolver *r, int32_t pid, uint64_t ticks,
 	return b && place_in(r, b, addr, place);
 }
 
-/* The same file, wherever it was found. */
+/* Whether two places are in the same file, whatever its path. */
 static bool same_place(const struct resolve_place *a, const struct resolve_place *b)
 {
 	return a->offset == b->offset &&
@@ -309,7 +309,7 @@ static bool same_place(const struct resolve_place *a, const struct resolve_place
 					   !strcmp(a->object->id, b->object->id)));
 }
 
-/* Goes through all processes: the answers are kept. */
+/* Searches all processes; caches the result. */
 static bool find_common(const struct tacho_resolver *r, uint64_t addr,
 			struct resolve_place *place)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* debugfile.c - where the symbols of a stripped file went. */
+/* debugfile.c - finds the separate debug file of a stripped file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ struct search {
 	uint32_t crc;
 };
 
-/* Takes the file when it is the right one. */
+/* Uses the file if it is the right one. */
 static bool try_file(const struct search *s, const char *path)
 {
 	struct elf_image im;
@@ -160,7 +160,7 @@ static const char *read_link(const struct elf_image *im, uint32_t *crc)
 	name = tacho_cur_str(&c);
 	(void)tacho_cur_bytes(&c, -c.pos & 3);
 	*crc = tacho_cur_u32(&c);
-	/* a name, not a path to wherever its author likes */
+	/* a name, not an arbitrary path */
 	return c.why || !*name || strchr(name, '/') ? NULL : name;
 }
 
@@ -175,7 +175,7 @@ void symbol_debug_find(struct tacho_object *o, const char *root)
 	o->build_id_len = s.id.len;
 	if (!o->path[0])
 		return;
-	/* all is here already */
+	/* nothing is missing */
 	if (symbol_section_named(&o->image, ".debug_info", &section) &&
 	    symbol_section_named(&o->image, ".symtab", &section))
 		return;

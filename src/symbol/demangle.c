@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * demangle.c - the names of C++ functions as they are in the source.
+ * demangle.c - the names of C++ functions as in the source.
  *
- * The C++ runtime has the function that does it, __cxa_demangle() of the Itanium C++ ABI.  It
- * is loaded when the first such name is met: so tacho is neither linked with the C++
- * runtime nor with a library of its own for this, and a machine without the runtime, which
- * then hardly has C++ programs, shows the names as they are in the file.
+ * Uses __cxa_demangle() of the C++ runtime (Itanium C++ ABI).  The runtime is loaded for the
+ * first C++ name, so tacho is linked with neither the C++ runtime nor a demangling library.  A
+ * machine without the runtime, which hardly has C++ programs, shows the names in the file.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -63,7 +63,7 @@ static int open_all(struct tacho_object *o, struct tacho_dwarf *w,
 		fd = w->debug_fd;
 	}
 	w->dwarf = dwarf_begin(fd, DWARF_C_READ);
-	/* a damaged one opens, but nothing is in it */
+	/* a damaged file opens, but is empty */
 	if (!w->elf || !w->dwarf ||
 	    dwarf_get_units(w->dwarf, NULL, &cu, NULL, NULL, NULL, NULL))
 		return tacho_diag(d, -ENODATA, 0,
@@ -126,7 +126,7 @@ bool symbol_dwarf_unit(struct tacho_dwarf *w, uint64_t address,
 			u->tree = sub;
 		return true;
 	}
-	/* not every compiler writes the table that tells */
+	/* not every compiler writes the table of address ranges */
 	while (symbol_dwarf_next(w, u))
 		if (dwarf_haspc(&u->head, address) > 0)
 			return true;
@@ -146,7 +146,7 @@ int symbol_dwarf_scopes(struct tacho_dwarf *w, uint64_t address,
 	n = dwarf_getscopes(&u.tree, address, &inner);
 	if (n <= 0)
 		return 0;
-	/* libdw goes from a copy to where its source stands: not what is asked */
+	/* libdw continues from a copy at its source, which is not wanted here */
 	n = dwarf_getscopes_die(inner, scopes);
 	free(inner);
 	i = symbol_dwarf_function(*scopes, 0, n);

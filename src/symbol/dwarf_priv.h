@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dwarf_priv.h - what the files share that read DWARF through libdw. */
+/* dwarf_priv.h - shared by the files that read DWARF through libdw. */
 #ifndef TACHO_SYMBOL_DWARF_PRIV_H
 #define TACHO_SYMBOL_DWARF_PRIV_H
 
@@ -25,7 +25,7 @@ struct dwarf_unit {
 /* The object's DWARF, opened at the first call; NULL with d filled in. */
 struct tacho_dwarf *symbol_dwarf(struct tacho_object *o, struct tacho_diag *d);
 
-/* The next unit behind *u (zeroed: the first); false at the end. */
+/* The next unit after *u (zeroed: the first); false at the end. */
 bool symbol_dwarf_next(struct tacho_dwarf *w, struct dwarf_unit *u);
 
 /* The unit that an address is in; false when none is. */
@@ -44,7 +44,7 @@ int symbol_dwarf_scopes(struct tacho_dwarf *w, uint64_t address,
 /* The index of the first function or inlined copy from i on; n: none. */
 int symbol_dwarf_function(Dwarf_Die *scopes, int i, int n);
 
-/* The function that an address is in, behind all copies; false: none. */
+/* The function that an address is in, after all copies; false: none. */
 bool symbol_dwarf_subprogram(struct tacho_dwarf *w, uint64_t address,
 			     Dwarf_Die *die);
 
@@ -59,10 +59,10 @@ struct abi_place {
 void symbol_abi_param(uint16_t machine, Dwarf_Die *function, int n,
 		      struct abi_place *place);
 
-/* Whether parameters are handed over in this register. */
+/* Whether parameters are passed in this register. */
 bool symbol_abi_argument(uint16_t machine, unsigned int reg);
 
-/* How a function gives back what it returns; its stack form means in memory. */
+/* How a function returns its value; the stack form means in memory. */
 void symbol_abi_return(uint16_t machine, Dwarf_Die *function,
 		       struct abi_place *place);
 

@@ -35,7 +35,7 @@ static uint8_t rank_of(unsigned int bind, const char *name)
 	size_t dashes = strspn(name, "_");
 
 	rank = rank * 4 + (dashes > 3 ? 3 : (unsigned int)dashes);
-	/* a part of another function that was moved away */
+	/* a part that was split off another function */
 	if (strchr(name, '.'))
 		rank += 16;
 	return (uint8_t)rank;

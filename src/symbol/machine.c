@@ -31,7 +31,7 @@ static bool same(const char *a, const char *b, size_t len)
 	return strlen(a) == len && !memcmp(a, b, len);
 }
 
-/* rax eax ax al; rsi esi si sil; r8 r8d r8w r8b; not ah, which is none of them */
+/* rax eax ax al; rsi esi si sil; r8 r8d r8w r8b; not ah */
 static const char *x86_named(const char *name, size_t len)
 {
 	size_t n = len;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* none.c - in place of the files that read DWARF, where libdw is missing. */
+/* none.c - replaces the files that read DWARF if libdw is missing. */
 #include <errno.h>
 #include <stdlib.h>
 

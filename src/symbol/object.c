@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* object.c - one file: its life, and addresses against file offsets. */
+/* object.c - opening and closing one file; addresses and file offsets. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

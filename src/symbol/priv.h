@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* priv.h - what the files of this folder share: the ELF image and the object. */
+/* priv.h - shared by the files of this folder: the ELF image and the object. */
 #ifndef TACHO_SYMBOL_PRIV_H
 #define TACHO_SYMBOL_PRIV_H
 
@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "symbol/symbol.h"
 
-#define SYMBOL_NAME_MAX	4096u		/* longer names are not taken */
+#define SYMBOL_NAME_MAX	4096u		/* longer names are ignored */
 
 /* An ELF file in memory.  All reads from it are checked. */
 struct elf_image {
@@ -54,7 +54,7 @@ struct tacho_object {
 	const char **shown;	/* demangled names, by function; NULL: none was needed */
 	struct tacho_sdt *sdt;
 	size_t nr_sdt;
-	struct tacho_dwarf *dwarf;	/* made when first needed */
+	struct tacho_dwarf *dwarf;	/* created when first needed */
 };
 
 /* elf.c */
@@ -92,7 +92,7 @@ int symbol_variable(const struct tacho_object *o, const char *name,
 int symbol_functions_load(struct tacho_object *o);
 int symbol_sdt_load(struct tacho_object *o);
 
-/* debugfile.c: finds the file and fills o->debug; not finding it is no error. */
+/* debugfile.c: finds the file and fills o->debug; a missing file is not an error. */
 void symbol_debug_find(struct tacho_object *o, const char *root);
 
 /*

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol.h - what an executable file says about itself: functions, source
- * lines, parameters, and the markers that its authors put there.
+ * symbol.h - information in an executable file: functions, source lines, parameters, and sdt
+ * markers.
  *
- * A probe in a program is set by the kernel at a *file offset*.  People think
- * in functions, lines and parameters.  This folder leads from one to the other
- * and back, for one ELF file at a time (struct tacho_object):
+ * A probe in a program is set by the kernel at a *file offset*.  Users name functions, lines and
+ * parameters.  This folder translates between the two, for one ELF file at a time (struct
+ * tacho_object):
  *
  *	name, glob          --symbol tables-->  address
  *	file:line           --DWARF lines---->  addresses
@@ -16,24 +16,24 @@
  * Three kinds of numbers, which are easily confused:
  *
  *	address		as in the symbol table: before the loader moved the file
- *	offset		of the byte in the file: what the kernel wants to know
- *	run-time ip	where it lies in one process: not known here
+ *	offset		of the byte in the file, as the kernel requires
+ *	run-time ip	the address in one process: not known here
  *
  * An address is turned into an offset with the program headers of the file
- * itself, never with those of a separate debug file, which lie.
+ * itself, never with those of a separate debug file, which are wrong.
  *
  * Where the information comes from
  *	Symbol tables, notes and segments are read by our own reader (elf.c,
  *	function.c, sdt.c): it checks every offset and count against the file's
  *	size and takes time linear in it, so a hostile file does no harm.
  *	Lines and variables come from DWARF through libdw (dwarf.c and below),
- *	where tacho was built with it; else these calls return -ENOSYS and one
- *	sentence.  A file may have its symbols and DWARF elsewhere; they are
- *	looked for as debuggers do, in this order:
+ *	where tacho was built with it; otherwise these calls return -ENOSYS and a message.  The
+ *	symbols and DWARF of a file may be in a separate file, which is searched as debuggers do,
+ *	in this order:
  *		ROOT/.build-id/ab/cdef....debug		by the build id
  *		DIR/NAME, DIR/.debug/NAME, ROOT/DIR/NAME	by .gnu_debuglink,
  *			when the file's checksum is the one that it names
- *	with ROOT /usr/lib/debug unless told otherwise.
+ *	with ROOT /usr/lib/debug by default.
  *
  * What a variable becomes
  *	Text in the language of the kernel's probes: "%di" a register, "+8(%si)"
@@ -41,10 +41,10 @@
  *	The value may be a member at the end of a path: "order->customer.name",
  *	"list->item[2]".  At a function's first instruction a compiler that does
  *	not optimise has not yet stored the parameters where DWARF says they are;
- *	there the calling convention tells (abi.c).
+ *	there the calling convention gives the place (abi.c).
  *
- * One thread uses an object at a time.  What is returned by pointer is borrowed
- * until the object is closed.
+ * One thread uses an object at a time.  Returned pointers are borrowed until the object is
+ * closed.
  */
 #ifndef TACHO_SYMBOL_SYMBOL_H
 #define TACHO_SYMBOL_SYMBOL_H
@@ -81,10 +81,10 @@ int tacho_object_open(struct tacho_object **o, const char *path,
 int tacho_object_parse(struct tacho_object **o, const void *data, size_t len,
 		       struct tacho_diag *d);
 
-/* NULL is fine. */
+/* Closes the object.  Ignores NULL. */
 void tacho_object_close(struct tacho_object *o);
 
-/* As it was given; "" for one in memory. */
+/* The path as given; "" for a file in memory. */
 const char *tacho_object_path(const struct tacho_object *o);
 
 /* The separate debug file in use, or NULL. */
@@ -94,12 +94,12 @@ const char *tacho_object_debug_path(const struct tacho_object *o);
 const unsigned char *tacho_object_build_id(const struct tacho_object *o,
 					   size_t *len);
 
-/* Whether tacho was built with what reads DWARF. */
+/* Whether tacho was built with support for DWARF. */
 bool tacho_symbol_has_dwarf(void);
 
 /*
- * From an address of code to its file offset and back.  0, or -ERANGE: nothing
- * executable of the file lies there.
+ * From an address of code to its file offset and back.  Returns 0, or -ERANGE: the file has no
+ * executable segment there.
  */
 int tacho_object_offset(const struct tacho_object *o, uint64_t address,
 			uint64_t *offset);
@@ -111,7 +111,7 @@ int tacho_object_address(const struct tacho_object *o, uint64_t offset,
 struct tacho_function {
 	const char *name;
 	uint64_t address;
-	uint64_t size;		/* 0: the symbol table does not say */
+	uint64_t size;		/* 0: not in the symbol table */
 	uint64_t offset;	/* in the file */
 	uint8_t rank;		/* smaller: the better one of several names */
 	bool resolver;		/* chooses another function (an ifunc) */
@@ -125,7 +125,7 @@ struct tacho_function {
 const struct tacho_function *tacho_object_functions(const struct tacho_object *o,
 						    size_t *nr);
 
-/* The next function of this name behind prev (NULL: the first), or NULL. */
+/* The next function of this name after prev (NULL: the first), or NULL. */
 const struct tacho_function *tacho_object_find(const struct tacho_object *o,
 					       const char *name,
 					       const struct tacho_function *prev);
@@ -135,10 +135,9 @@ const struct tacho_function *tacho_object_at(const struct tacho_object *o,
 					     uint64_t address);
 
 /*
- * The name of one of the object's functions as people write it: of a C++ function with
- * its namespaces, classes and types of parameters; else, and where the C++ runtime is not
- * installed, the name in the file.  Borrowed from the object.  One thread; loads the C++ runtime
- * when the first such name is met.
+ * The name of one of the object's functions for display: a C++ function with its namespaces,
+ * classes and parameter types; for others, or without the C++ runtime, the name in the file.
+ * Borrowed from the object.  One thread; loads the C++ runtime for the first C++ name.
  */
 const char *tacho_object_shown_name(struct tacho_object *o, const struct tacho_function *fn);
 
@@ -174,10 +173,10 @@ size_t tacho_sdt_nr_args(const struct tacho_sdt *s);
  * tacho_sdt_arg - the i-th argument of a marker, from 0.
  *
  * Returns 0, or with d filled in:
- *	-ENOENT		there are not so many
+ *	-ENOENT		there are fewer arguments
  *	-ENOTSUP	the kernel cannot fetch it (a floating-point register,
  *			an index register), or another machine
- *	-EINVAL		its description makes no sense
+ *	-EINVAL		its description is malformed
  */
 int tacho_sdt_arg(const struct tacho_object *o, const struct tacho_sdt *s,
 		  size_t i, struct tacho_fetch *f, struct tacho_diag *d);
@@ -185,7 +184,7 @@ int tacho_sdt_arg(const struct tacho_object *o, const struct tacho_sdt *s,
 /* ---- source lines (DWARF) ---- */
 
 struct tacho_where {
-	const char *file;	/* as the compiler was told; NULL: not known */
+	const char *file;	/* as named to the compiler; NULL: not known */
 	uint32_t line;
 	uint32_t column;
 };
@@ -193,7 +192,7 @@ struct tacho_where {
 /*
  * The source line of an address.  0, or with d filled in:
  *	-ENOSYS		tacho was built without libdw
- *	-ENODATA	the file has no debug information, or none for this
+ *	-ENODATA	the file has no debug information, or none for this address
  */
 int tacho_object_where(struct tacho_object *o, uint64_t address,
 		       struct tacho_where *w, struct tacho_diag *d);
@@ -202,7 +201,7 @@ int tacho_object_where(struct tacho_object *o, uint64_t address,
 struct tacho_places {
 	uint64_t *list;
 	size_t nr;
-	uint32_t line;		/* the line that they are of */
+	uint32_t line;		/* the line of the addresses */
 };
 
 void tacho_places_release(struct tacho_places *p);
@@ -211,12 +210,12 @@ void tacho_places_release(struct tacho_places *p);
  * tacho_object_line - where a source line begins.
  *
  * file matches from its end, by whole components: "main.c" is "src/main.c".
- * A line without code stands for the next one that has some, in the same
- * function.  One place in each function that the line is in, copies that were
- * inlined included: the first instruction of it.
+ * A line without code means the next line with code in the same function.  The result has one
+ * address in each function that contains the line, inlined copies included: the line's first
+ * instruction there.
  *
  * Returns 0 and p, to be released, or with d filled in: -ENOENT (no such
- * file, or no code at or behind the line), or as tacho_object_where().
+ * file, or no code at or after the line), or as tacho_object_where().
  */
 int tacho_object_line(struct tacho_object *o, const char *file, uint32_t line,
 		      struct tacho_places *p, struct tacho_diag *d);
@@ -229,10 +228,7 @@ int tacho_object_function_line(struct tacho_object *o,
 			       const struct tacho_function *fn, uint32_t n,
 			       struct tacho_places *p, struct tacho_diag *d);
 
-/*
- * tacho_object_inlined - where the copies of a function begin that the compiler
- * put into others.  Errors as above.
- */
+/* tacho_object_inlined - where the inlined copies of a function begin.  Errors as above. */
 int tacho_object_inlined(struct tacho_object *o, const char *name,
 			 struct tacho_places *p, struct tacho_diag *d);
 
@@ -241,15 +237,14 @@ int tacho_object_inlined(struct tacho_object *o, const char *name,
 /*
  * tacho_object_variable - how to fetch a variable when address is about to run.
  *
- * function: whose variable, where the copy of another function begins at the
- * same address; NULL: the innermost.  path: a parameter, a local or a global
- * variable, then any of ->MEMBER, .MEMBER and [N].  Returns 0, or with d filled in; its offset is
- * the column in path:
+ * function: the function of the variable, if an inlined copy begins at the same address; NULL:
+ * the innermost.  path: a parameter, a local or a global variable, then any of ->MEMBER, .MEMBER
+ * and [N].  Returns 0, or with d filled in; its offset is the column in path:
  *	-ENOENT		no such variable here, or no such member
- *	-ENODATA	it has no place here: it was optimised out
+ *	-ENODATA	it has no location here: it was optimised out
  *	-ENOTSUP	the kernel cannot fetch it (floating point, a whole
  *			structure, more than one register)
- *	-EINVAL		path makes no sense
+ *	-EINVAL		path is malformed
  *	-ENOSYS, -ENODATA	as tacho_object_where()
  */
 int tacho_object_variable(struct tacho_object *o, uint64_t address,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * variable.c - from "order->customer.name" to what the kernel can fetch.
+ * variable.c - translates "order->customer.name" to a fetch argument of the kernel.
  *
  * 1. The two languages
  *
@@ -10,7 +10,7 @@
  *	be a constant (\5).  It cannot add two registers, multiply, or compare.
  *	Translation is possible because nearly all locations are "register + constant" or
  *	"address", and members, pointers and constant indexes only add constants and load.
- *	Anything else is refused with a sentence that says what is missing.
+ *	Anything else is rejected with a message that names the obstacle.
  *
  * 2. Four steps
  *
@@ -28,8 +28,8 @@
  *		FILE_DATA	the value is in the file's own data, "@+" offset
  *		CONSTANT	offset is the value
  *
- *	follow() is the load: what the value was becomes the address in `text`, and a new
- *	offset counts from 0.  Example, order in %di, customer at 16, name at 8 of it:
+ *	follow() is the load: the value becomes the address in `text`, and a new offset starts at
+ *	0.  Example, order in %di, customer at 16, name at 8 of it:
  *
  *		order			VALUE	"%di" + 0
  *		->customer		MEMORY	"%di" + 16
@@ -73,14 +73,14 @@ struct value {
 	unsigned int bits, bit;	/* a bit field: how many, from where */
 };
 
-/* One question. */
+/* One query. */
 struct ask {
 	struct tacho_object *o;
 	struct tacho_dwarf *w;
 	uint64_t address;
 	const char *function;	/* whose variable; NULL: the innermost */
 	const char *path;
-	const char *at;		/* how far it is read */
+	const char *at;		/* read position */
 	struct tacho_diag *d;
 };
 
@@ -93,7 +93,7 @@ static int wrong(const struct ask *q, const char *where, int err,
 			  len, name, what);
 }
 
-/* A sentence about all that has been read so far. */
+/* Records an error about the part of the path read so far. */
 static int wrong_here(const struct ask *q, int err, const char *what)
 {
 	return wrong(q, q->path, err, what, q->path, (int)(q->at - q->path));
@@ -242,7 +242,7 @@ static int first_op(const struct ask *q, Dwarf_Die *function,
 			  "is at a place that the kernel cannot fetch");
 }
 
-/* Takes a location's operations for the value's place. */
+/* Translates a location's operations to the value's place. */
 static int locate(const struct ask *q, Dwarf_Die *function,
 		  Dwarf_Attribute *attr, const Dwarf_Op *op, size_t n,
 		  struct value *v)
@@ -265,7 +265,7 @@ static int locate(const struct ask *q, Dwarf_Die *function,
 			ret = follow(q, v);
 			break;
 		case DW_OP_stack_value:
-			/* what was an address is the value */
+			/* the address itself is the value */
 			if (v->kind == FILE_DATA)
 				return wrong_here(q, -ENOTSUP,
 					"is an address that the kernel cannot compute");
@@ -277,7 +277,7 @@ static int locate(const struct ask *q, Dwarf_Die *function,
 				"is in pieces, or at a place that is computed");
 		}
 	}
-	/* a constant that is no value is an address */
+	/* a constant that is not a value is an address */
 	if (!ret && v->kind == CONSTANT && op[n - 1].atom != DW_OP_stack_value)
 		v->kind = FILE_DATA;
 	return ret;
@@ -346,9 +346,9 @@ static int by_convention(const struct ask *q, Dwarf_Die *function, int nr,
 }
 
 /*
- * A place that is the same for the whole function, as compilers say when they do
- * not optimise, is where a parameter will be when the first instructions have
- * put it there.  At the first one it is still where the caller has left it.
+ * Without optimisation, compilers give one location for the whole function.  It is valid only
+ * after the first instructions have stored the parameter there.  At the first instruction the
+ * parameter is still where the caller left it.
  */
 static bool not_stored_yet(const struct ask *q, Dwarf_Die *function,
 			   Dwarf_Attribute *attr, const Dwarf_Op *op, size_t n,
@@ -680,7 +680,7 @@ static void write_ctype(Dwarf_Die *type, char *to, size_t size, int depth)
 		to[size - 1] = '\0';
 }
 
-/* Where the value lies, or itself. */
+/* Writes the address of the value, or the value itself. */
 static int write_text(const struct ask *q, const struct value *v,
 		      struct tacho_fetch *f)
 {
@@ -768,7 +768,7 @@ static int write_fetch(const struct ask *q, const struct value *v,
 	return 0;
 }
 
-/* ---- the questions ---- */
+/* ---- queries ---- */
 
 static int known_machine(const struct ask *q)
 {
@@ -782,8 +782,8 @@ static int known_machine(const struct ask *q)
 }
 
 /*
- * The scopes around an address, and with which of them to begin: with the
- * innermost, or the function asked for, where another one's copy begins as well.
+ * The scopes around an address, and the first one to search: the innermost, or that of the
+ * requested function if an inlined copy begins at the same address.
  */
 static int asked_scopes(struct tacho_dwarf *w, uint64_t address,
 			const char *function, Dwarf_Die **scopes, int *from)
@@ -795,7 +795,7 @@ static int asked_scopes(struct tacho_dwarf *w, uint64_t address,
 	while (function && f < n) {
 		name = dwarf_diename(&(*scopes)[f]);
 		if (name && !strcmp(name, function)) {
-			/* its blocks are not passed by, unless in a copy */
+			/* its blocks are not skipped, unless in a copy */
 			*from = *from ? f : 0;
 			break;
 		}
