@@ -2,7 +2,7 @@
 #include "kdata/convert.h"
 
 /*
- * The data of each word, in the order of the fields, behind the fixed part.
+ * The data of each word, in the order of the fields, after the fixed part.
  * Two words that share data get a copy each.
  */
 static uint32_t rebuild(const struct tacho_kplan *plan,

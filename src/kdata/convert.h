@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * convert.h - a raw event of the kernel becomes a record of abi/record.h.
+ * convert.h - converts raw events of the kernel to records of abi/record.h.
  *
- * The record is the first word (time, size) and the raw event as it is, but
- * for what the record's layout promises and the kernel does not:
+ * The record is the first word (time, size) and the unchanged raw event, except for what the
+ * record's layout guarantees and the kernel does not:
  *
- *	- nothing behind the last field but the rounding up to 8 bytes, which is zero;
- *	- variable data begins where the fixed part ends and lies in the order
+ *	- after the last field there is only zero padding to 8 bytes;
+ *	- variable data begins where the fixed part ends and is in the order
  *	  of its fields without gaps.
  *
- * Nearly all events of the kernel are so already.  That is checked with a
- * load and a compare; the others are rebuilt (convert.c).
+ * Nearly all events of the kernel comply already.  A load and a compare check that; the others
+ * are rebuilt (convert.c).
  *
- * Raw events are untrusted.  One that contradicts its type makes no record.
+ * Raw events are untrusted.  One that contradicts its type is not converted.
  */
 #ifndef TACHO_KDATA_CONVERT_H
 #define TACHO_KDATA_CONVERT_H
@@ -25,16 +25,16 @@
 #include "kdata/types.h"
 #include "tacho/abi/record.h"
 
-/* Bytes behind `out` that a conversion may scribble over. */
+/* Bytes at `out` that a conversion may overwrite. */
 #define TACHO_KCONVERT_ROOM	((size_t)TACHO_RECORD_MAX + 72)
 
-/* The events that need work; see tacho_kconvert(). */
+/* Converts events that must be rebuilt; see tacho_kconvert(). */
 uint32_t tacho_kconvert_slow(const struct tacho_ktypes *t,
 			     const struct tacho_kplan *plan,
 			     const unsigned char *raw, uint32_t len,
 			     unsigned char *out);
 
-/* len bytes by 16, up to 15 too many on both sides. */
+/* Copies len bytes in blocks of 16: reads and writes up to 15 bytes more. */
 static TACHO_ALWAYS_INLINE void tacho_kconvert_copy(unsigned char *out,
 						    const unsigned char *in,
 						    uint32_t len)

@@ -2,7 +2,7 @@
 /*
  * pages.h - the kernel's ring-buffer sub-buffers, read from bytes.
  *
- * What trace_pipe_raw yields is a sub-buffer as the kernel's writer left it
+ * trace_pipe_raw returns a sub-buffer as the kernel's writer wrote it
  * (kernel/trace/ring_buffer.c; the offsets are in events/header_page):
  *
  *	 0          8           16
@@ -11,28 +11,27 @@
  *	+----------+-----------+---------------------------- - - ---+------+
  *	                       |<----------- size ---------------->|
  *
- * `commit` holds the size in its low bits.  Bit 31 says that events were lost
- * before this sub-buffer; bit 30 that their number is stored behind the
- * events, as a long.  It is not stored when the sub-buffer was full.
+ * `commit` holds the size in its low bits.  Bit 31: events were lost before this sub-buffer; bit
+ * 30: their number is stored after the events, as a long.  It is not stored if the sub-buffer is
+ * full.
  *
  * An event begins with one 32-bit word: 5 bits of type_len, 27 bits of time
- * delta since the event before it (the first: since `time`).
+ * delta since the previous event (the first: since `time`).
  *
  *	type_len	then
  *	1..28		type_len * 4 bytes of raw event
  *	0		u32 n, then n - 4 bytes of raw event
- *	29 padding	delta 0: nothing more in this sub-buffer;
- *			else a discarded event: u32 n, then n - 4 bytes.
- *			Its delta counts, but for 1, which the discarding writes
- *			where the event had none
+ *	29 padding	delta 0: no more events in this sub-buffer; otherwise a discarded event:
+ *			u32 n, then n - 4 bytes.  Its delta counts, except 1, which discarding
+ *			writes if the event had none
  *	30 extend	u32 high: the delta has high << 27 added; no event
  *	31 stamp	u32 high: the time is high << 27 | delta, 59 bits, the
  *			5 bits above stay what they were; no event
  *
  * A raw event's length is a multiple of 4: up to 3 bytes at its end are junk.
  *
- * The bytes are untrusted.  The iterator never reads outside of them and each
- * step moves forward, so any bytes take at most len / 4 steps.
+ * The bytes are untrusted.  The iterator never reads outside of them, and each step moves
+ * forward, so it takes at most len / 4 steps.
  *
  * One iterator is used by one thread at a time.
  */
@@ -47,13 +46,13 @@
 #include "base/compiler.h"
 #include "base/diag.h"
 
-/* Where the parts of a sub-buffer's header are: events/header_page. */
+/* The layout of a sub-buffer's header: events/header_page. */
 struct tacho_kpage_layout {
 	uint32_t time_off;	/* u64 */
 	uint32_t commit_off;
 	uint32_t commit_size;	/* 4 or 8 */
 	uint32_t data_off;	/* the events; also the size of the header */
-	uint32_t data_size;	/* most bytes of events; 0: not known */
+	uint32_t data_size;	/* maximum bytes of events; 0: not known */
 };
 
 /*
@@ -70,7 +69,7 @@ struct tacho_kpage {
 	const unsigned char *pos;
 	const unsigned char *end;
 	uint64_t time;		/* of the last event, or the sub-buffer's own */
-	int64_t lost;		/* events lost before it; -1: some, not known how many */
+	int64_t lost;		/* events lost before it; -1: an unknown number */
 };
 
 struct tacho_kevent {
@@ -89,24 +88,23 @@ int tacho_kpage_open(struct tacho_kpage *p, const struct tacho_kpage_layout *l,
 		     const void *bytes, size_t len);
 
 /*
- * tacho_kpage_open_part - begin a sub-buffer that the kernel still fills:
- * only the first `size` bytes of events are looked at, whatever `commit` says.
- * When the kernel has added to it, tacho_kpage_extend() gives the new size.
+ * tacho_kpage_open_part - begin a sub-buffer that the kernel still fills: only the first `size`
+ * bytes of events are read, whatever `commit` is.  After the kernel has added events,
+ * tacho_kpage_extend() sets the new size.
  */
 int tacho_kpage_open_part(struct tacho_kpage *p,
 			  const struct tacho_kpage_layout *l,
 			  const void *bytes, size_t len, size_t size);
 
 /*
- * The iterator goes on behind where it ended.  bytes and len are those of
- * open_part.  Returns 0, or -EBADMSG when size is beyond len or behind what
- * was read.
+ * Continues an iterator at its end.  bytes and len are those of open_part.  Returns 0, or
+ * -EBADMSG if size is larger than len or smaller than what was read.
  */
 int tacho_kpage_extend(struct tacho_kpage *p,
 		       const struct tacho_kpage_layout *l,
 		       const void *bytes, size_t len, size_t size);
 
-/* All but small events; see tacho_kpage_next(), and 2 for "no event". */
+/* Handles all but small events; returns as tacho_kpage_next(), or 2 for "no event". */
 int tacho_kpage_other(struct tacho_kpage *p, uint32_t type, uint32_t delta,
 		      struct tacho_kevent *ev);
 
@@ -114,8 +112,7 @@ int tacho_kpage_other(struct tacho_kpage *p, uint32_t type, uint32_t delta,
  * tacho_kpage_next - the next event.
  *
  * Returns 1 and *ev (raw borrowed from the sub-buffer), 0 at the end, or
- * -EBADMSG for bytes that are no event; then, and at the end, the
- * iterator stays where it is.
+ * -EBADMSG for bytes that are not an event; then, and at the end, the iterator does not move.
  */
 static TACHO_ALWAYS_INLINE int tacho_kpage_next(struct tacho_kpage *p,
 						struct tacho_kevent *ev)

@@ -2,9 +2,9 @@
 /*
  * syscalls.h - names for system call numbers.
  *
- * raw_syscalls:sys_enter and sys_exit hold a number only, which means something
- * else on each architecture; a trace keeps the names as lines "<number> <name>\n".
- * The running machine's are compiled in.
+ * raw_syscalls:sys_enter and sys_exit have only a number, whose meaning depends on the
+ * architecture; a trace has the names as lines "<number> <name>
+ * ". The running machine's are compiled in.
  */
 #ifndef TACHO_KDATA_SYSCALLS_H
 #define TACHO_KDATA_SYSCALLS_H
@@ -23,7 +23,7 @@ void tacho_syscalls_text(struct tacho_buf *out);
 
 /* Names from a trace. */
 struct tacho_syscalls {
-	const char **names;	/* by number; NULL where there is none */
+	const char **names;	/* by number; NULL: no such call */
 	uint32_t nr;
 };
 

@@ -2,19 +2,18 @@
 /*
  * tasks.h - the names of the threads that a trace mentions.
  *
- * A record holds a thread's id; its name and its process must be written down
- * while they can be known:
+ * A record has only a thread's id; its name and its process must be collected while the thread
+ * exists:
  *
- *	- tacho_ktasks_scan() at the start takes all threads that exist;
- *	- the pump tells each id that appears, and the names that events tell
- *	  (sched_switch, fork, rename), and tacho_ktasks_look() reads the new ones'
- *	  from /proc as long as they live;
- *	- tacho_ktasks_finish() at the end takes the kernel's own list of the
- *	  recently run, and what /proc says now.
+ *	- tacho_ktasks_scan() at the start adds all existing threads;
+ *	- the pump adds each id that appears, and the names in events (sched_switch, fork,
+ *	  rename), and tacho_ktasks_look() reads the names of new threads from /proc while they
+ *	  live;
+ *	- tacho_ktasks_finish() at the end adds the kernel's list of recently running threads, and
+ *	  reads /proc again.
  *
- * The last name that was learnt is kept: that of a program after its exec.
- * A thread that came and went between two looks and that no event named has
- * no name.
+ * The last known name is kept, for example that after an exec.  A thread that started and ended
+ * between two reads, and that no event names, has no name.
  *
  * `tracefs` is a descriptor of the directory that has saved_cmdlines and saved_tgids.
  *
@@ -39,12 +38,12 @@ struct tacho_ktask {
 };
 
 struct tacho_ktasks {
-	uint64_t *seen;		/* a bit per id: it has an entry */
-	uint64_t *named;	/* a bit per id: and a name */
+	uint64_t *seen;		/* a bit per id: the thread has an entry */
+	uint64_t *named;	/* a bit per id: the thread has a name */
 	struct tacho_ktask *list;
 	uint32_t *slots;	/* hash of id -> 1 + index in list; 0: free */
 	uint32_t nr, room, mask;
-	uint32_t looked;	/* list entries before it were looked up */
+	uint32_t looked;	/* list entries before this one were looked up */
 	uint64_t dropped;	/* ids without an entry: no memory */
 };
 
@@ -59,27 +58,27 @@ void tacho_ktasks_add(struct tacho_ktasks *t, int32_t pid);
 struct tacho_ktask *tacho_ktasks_find(const struct tacho_ktasks *t,
 				      int32_t pid);
 
-/* Learns a name of at most len bytes, NUL or not. */
+/* Sets a name of at most len bytes, terminated or not. */
 void tacho_ktasks_name(struct tacho_ktasks *t, int32_t pid, const char *comm,
 		       size_t len);
 
-/* The name that is known is not the thread's any more. */
+/* Marks the known name as outdated. */
 void tacho_ktasks_forget(struct tacho_ktasks *t, int32_t pid);
 
-/* Takes all threads of /proc. */
+/* Adds all threads of /proc. */
 void tacho_ktasks_scan(struct tacho_ktasks *t);
 
 /* Reads the names of at most `most` new threads from /proc. */
 void tacho_ktasks_look(struct tacho_ktasks *t, uint32_t most);
 
 /*
- * Names of the entries from `from` on: /proc for those that were not looked up, and
- * when that leaves one unknown, saved_cmdlines and saved_tgids.  So a recording that goes
- * on knows new threads without asking for all anew.
+ * Updates the names of the entries from `from` on: from /proc for those not looked up yet, then,
+ * if a name is still unknown, from saved_cmdlines and saved_tgids.  So a continuing recording
+ * gets the names of new threads without reading all again.
  */
 void tacho_ktasks_catch_up(struct tacho_ktasks *t, int tracefs, uint32_t from);
 
-/* The end: saved_cmdlines, saved_tgids and /proc for all that have an entry. */
+/* Final update from saved_cmdlines, saved_tgids and /proc for all entries. */
 void tacho_ktasks_finish(struct tacho_ktasks *t, int tracefs);
 
 static inline bool tacho_ktasks_bit(const uint64_t *bits, int32_t pid)

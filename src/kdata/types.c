@@ -105,7 +105,7 @@ static uint32_t end_before_last(const struct tacho_type *type)
 }
 
 /*
- * Rewrites the last field as a __data_loc word behind the others and fills in
+ * Rewrites the last field as a __data_loc word after the others and fills in
  * the shape.  Appends the new text to out.
  */
 static int rewrite_rest(const struct tacho_type *type,
@@ -161,7 +161,7 @@ static struct tacho_kshape *new_shape(struct tacho_ktypes *t, uint32_t *index)
 	return &t->shapes[t->nr_shapes++];
 }
 
-/* Whether all of a field lies in a raw event of `fixed` bytes. */
+/* Whether all of a field is in a raw event of `fixed` bytes. */
 static bool inside(const struct tacho_field *f, uint32_t fixed)
 {
 	return f->size <= fixed && f->offset <= fixed - f->size;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ktype.h - the kernel's event types, as tacho records them, and for each the
- * plan by which convert.h makes a record of a raw event.
+ * types.h - the kernel's event types as tacho records them, and for each type the plan by which
+ * convert.h converts raw events.
  *
- * A type is recorded with the text of its `format` file, but for those whose
- * last field has no length of its own:
+ * A type is recorded with the text of its `format` file, except for types whose last field has no
+ * length:
  *
  *	print		char buf[]		the rest of the event
  *	raw_data	char buf[]
@@ -12,11 +12,11 @@
  *	function	unsigned long args[]	(and the like)
  *	kernel_stack	unsigned long caller[8]	`size` of them, not 8
  *
- * These get a text of ours, in which that field is __data_loc: so all of it
- * is kept and every reader of formats can find it.
+ * These get a new text, in which that field is __data_loc: so it is recorded completely and every
+ * reader of formats can find it.
  *
- * Loading types allocates and moves plans: it must not run while a pump that uses them
- * does, but in that pump's learn().
+ * Loading types allocates and moves plans: while a pump uses the plans, only that pump's
+ * load_type() may do it.
  */
 #ifndef TACHO_KDATA_TYPES_H
 #define TACHO_KDATA_TYPES_H
@@ -29,28 +29,28 @@
 #include "base/diag.h"
 #include "event/type.h"
 
-/* Bytes of a format text; the largest of any kernel is well below. */
+/* Maximum size of a format text; those of all kernels are much smaller. */
 #define TACHO_KTYPE_FORMAT_MAX	((size_t)4 << 20)
 
 /* One recorded type. */
 struct tacho_ktype {
 	const struct tacho_type *type;	/* parsed from text */
-	const char *text;		/* the `format` text to keep in the trace */
+	const char *text;		/* the `format` text for the trace */
 	size_t text_len;
 };
 
 enum tacho_kplan_kind {
 	TACHO_KPLAN_NONE = 0,	/* no type has this id */
-	TACHO_KPLAN_FIXED,	/* the first `fixed` bytes are all */
+	TACHO_KPLAN_FIXED,	/* only the first `fixed` bytes */
 	TACHO_KPLAN_ONE,	/* one __data_loc, at `loc` */
 	TACHO_KPLAN_MANY,	/* see the shape */
 	TACHO_KPLAN_REST,	/* the rest of the event becomes a __data_loc */
 };
 
-/* What the per-event path needs to know, by common_type. */
+/* Data for converting one event, by common_type. */
 struct tacho_kplan {
 	uint8_t kind;		/* enum tacho_kplan_kind */
-	uint8_t task;		/* 1 + index into tasks; 0: tells no task's name */
+	uint8_t task;		/* 1 + index into tasks; 0: has no task's name */
 	uint16_t loc;		/* ONE: offset of the __data_loc word */
 	uint32_t fixed;		/* bytes of the fixed part in the kernel's event */
 	uint32_t index;		/* into list */
@@ -59,11 +59,11 @@ struct tacho_kplan {
 
 enum { TACHO_KSHAPE_LOCS_MAX = 64 };
 
-/* Where the variable data is, for the plans that are not the common case. */
+/* The layout of variable data, for the less common plans. */
 struct tacho_kshape {
 	uint32_t nr_locs;	/* MANY */
 	uint32_t rest;		/* REST: where the data begins in the kernel's event */
-	uint32_t loc;		/* REST: where the word goes; 4 bytes on the data goes */
+	uint32_t loc;		/* REST: offset of the word; the data follows 4 bytes later */
 	uint32_t elem;		/* REST: bytes of an element */
 	uint32_t count;		/* REST: offset of an int that counts elements; 0: none */
 	bool text;		/* REST: ends with its first NUL */
@@ -74,12 +74,12 @@ struct tacho_kshape {
 };
 
 enum tacho_ktask_mode {
-	TACHO_KTASK_SEEN,	/* the name counts when none is known */
-	TACHO_KTASK_RENAMED,	/* the name counts */
-	TACHO_KTASK_FORGET,	/* the task has a new name, not told here */
+	TACHO_KTASK_SEEN,	/* use the name if none is known */
+	TACHO_KTASK_RENAMED,	/* use the name */
+	TACHO_KTASK_FORGET,	/* the task has a new name, which the event does not contain */
 };
 
-/* Fields that tell a task's name. */
+/* Fields with a task's name. */
 struct tacho_ktask_fields {
 	enum tacho_ktask_mode mode;
 	uint32_t nr;

@@ -11,7 +11,7 @@
 #define HIST_MAX	((size_t)256 << 20)
 #define ARENA_MAX	((size_t)16 << 20)
 #define PATH_ROOM	512
-/* What the error log writes before a command, and so before its caret. */
+/* The error log's prefix of a command, and so of its caret. */
 #define COMMAND_PREFIX	"  Command: "
 
 static const char *file_name(enum tacho_kernel_control what)
@@ -33,7 +33,7 @@ static void event_path(char *to, const char *instance,
 		       ev->system, ev->name, file_name(what));
 }
 
-/* Only what tacho made itself is ever written to. */
+/* Checks that tacho created the instance; others are never written to. */
 static int check_instance(const char *instance, struct tacho_diag *d)
 {
 	if ((!strncmp(instance, "tacho-", 6) || !strncmp(instance, "tacho.", 6)) &&
@@ -86,7 +86,7 @@ struct writing {
 	struct tacho_diag refusal;
 };
 
-/* Puts the kernel's own sentence into d, or ours when its log has none. */
+/* Records the kernel's message in d, or a default if its log has none. */
 static void ask_kernel(const struct writing *w, const struct tacho_kernel_event *ev,
 		       int err, struct tacho_diag *d)
 {
@@ -99,7 +99,7 @@ static void ask_kernel(const struct writing *w, const struct tacho_kernel_event 
 	    !last_error(tacho_buf_str(&log), w->text, d)) {
 		d->offset = TACHO_KERNEL_NO_PLACE;
 		if (err == -EINVAL || err == -EEXIST)
-			d->err = 0;	/* a better sentence */
+			d->err = 0;	/* a better message */
 		if (err == -EINVAL)
 			(void)tacho_diag(d, err, d->offset, "the kernel does not take "
 					 "this for %s:%s", ev->system, ev->name);
@@ -110,7 +110,7 @@ static void ask_kernel(const struct writing *w, const struct tacho_kernel_event 
 	tacho_buf_release(&log);
 }
 
-/* Forgets the instance's errors, so that the next one is ours. */
+/* Clears the instance's errors, so that the next one belongs to this write. */
 static void forget_errors(const struct tacho_tracefs *t, const char *instance)
 {
 	char path[PATH_ROOM];
@@ -146,7 +146,7 @@ static bool knows_trigger(const struct tacho_tracefs *t, const char *text)
 	return known;
 }
 
-/* A wrong filter takes the place of the one before it; that comes back. */
+/* Restores the old filter, which a wrong one has replaced. */
 static void restore_filter(const struct writing *w, const char *path, const char *old)
 {
 	bool none = !strncmp(old, "none\n", 5) || strstr(old, "\nparse_error: ");
@@ -154,7 +154,7 @@ static void restore_filter(const struct writing *w, const char *path, const char
 	(void)tacho_tracefs_write(w->t->dirfd, path, none ? "0" : old, true, NULL);
 }
 
-/* On one event, if it matches; the first refusal is kept. */
+/* Writes to one event, if it matches; keeps the first error. */
 static void write_one(struct writing *w, const struct tacho_kernel_event *ev)
 {
 	bool is_filter = w->what == TACHO_KERNEL_FILTER;
@@ -271,7 +271,7 @@ static int tell_lines(const struct listing *l, const struct tacho_kernel_event *
 	return ret;
 }
 
-/* What one file says; an event, or the file, may be gone, or never have been. */
+/* Lists one file; an event, or the file, may not exist. */
 static int tell_one(const struct listing *l, const struct tacho_tracefs *t,
 		    const char *instance, const struct tacho_kernel_event *ev)
 {

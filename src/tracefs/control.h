@@ -3,9 +3,9 @@
  * control.h - filters and triggers that the running kernel evaluates itself, in
  * one of tacho's own tracing instances.
  *
- * The text goes as it is to events/SYSTEM/EVENT/filter and .../trigger of the
- * instance.  What the kernel says of a text it does not take, with the place in it, is
- * in the instance's error_log, and comes back as a sentence and a column.
+ * The text is written unchanged to events/SYSTEM/EVENT/filter and .../trigger of the instance.
+ * If the kernel rejects a text, its message and the column are read from the instance's error_log
+ * and returned.
  */
 #ifndef TACHO_TRACEFS_CONTROL_H
 #define TACHO_TRACEFS_CONTROL_H
@@ -33,16 +33,16 @@ enum tacho_kernel_control {
  *
  * instance is the directory's name below instances/ (one of tacho's own; no other
  * is written to).  event is "system:event" with globs, or one word for either.
- * done (may be NULL) receives how many events took it.
+ * done (may be NULL) receives how many events accepted it.
  *
- * Returns 0 when one event took it, or a negative errno with d filled in, d->offset being
- * the column in text that the kernel points at, or TACHO_KERNEL_NO_PLACE:
+ * Returns 0 if at least one event accepted it, or a negative errno with d filled in, d->offset
+ * being the column in text that the kernel points at, or TACHO_KERNEL_NO_PLACE:
  *	-ENOENT		no such instance, or no event matches
- *	-EINVAL		no event took it; d has the kernel's sentence, if it has one
- *	-EEXIST		an event has such a trigger
- *	-EOPNOTSUPP	this kernel does not know the trigger (hist, snapshot): the
- *			engine does it on the stream
- *	or what the kernel said.
+ *	-EINVAL		no event accepted it; d has the kernel's message, if any
+ *	-EEXIST		an event has such a trigger already
+ *	-EOPNOTSUPP	this kernel does not have the trigger (hist, snapshot); the engine can run
+ *			it on the stream
+ *	or another error of the kernel.
  */
 int tacho_kernel_control(const struct tacho_tracefs *t, const char *instance,
 			 enum tacho_kernel_control what, const char *event,
@@ -58,10 +58,10 @@ int tacho_kernel_control_enabled(const struct tacho_kernel *k,
 				 uint32_t *done, struct tacho_diag *d);
 
 /*
- * Calls fn for every filter, or trigger, that the instance has on events which the glob
- * `event` (NULL: all) means, one line of text each; for TACHO_KERNEL_HIST once for
- * each event with histograms, with all of its hist file.  Until fn returns not 0;
- * returns that, or a negative errno with d filled in.
+ * Calls fn for every filter, or trigger, of the instance on events that match the glob `event`
+ * (NULL: all), with one line of text each; for TACHO_KERNEL_HIST once for each event with
+ * histograms, with its whole hist file.  Stops when fn returns not 0; returns that, or a negative
+ * errno with d filled in.
  */
 int tacho_kernel_controls(const struct tacho_tracefs *t, const char *instance,
 			  enum tacho_kernel_control what, const char *event,
@@ -69,7 +69,7 @@ int tacho_kernel_controls(const struct tacho_tracefs *t, const char *instance,
 				    const char *text, void *arg),
 			  void *arg, struct tacho_diag *d);
 
-/* Whether an event is on in an instance, or waits there for a trigger to enable it. */
+/* Whether an event is enabled in an instance, or a trigger there can enable it. */
 bool tacho_kernel_records(const struct tacho_tracefs *t, const char *instance,
 			  const char *system, const char *event);
 

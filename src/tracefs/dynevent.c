@@ -32,7 +32,7 @@ static int no_uprobes(struct tacho_diag *d)
 		"tracepoints into the program, see tacho-tracepoint(3)");
 }
 
-/* The kernel took the line for none of its kinds. */
+/* Reports that the kernel does not support the kind of the line. */
 static int no_such_kind(char kind, struct tacho_diag *d)
 {
 	if (kind == 'f' || kind == 't')
@@ -81,7 +81,7 @@ static const char *file_of(const struct tacho_tracefs *t,
 	return NULL;
 }
 
-/* ---- what the kernel said ---- */
+/* ---- the kernel's errors ---- */
 
 /* The words of a line, separated by single blanks, as error_log has them. */
 static void normalise(const char *text, struct tacho_buf *out)
@@ -98,7 +98,7 @@ static void normalise(const char *text, struct tacho_buf *out)
 	}
 }
 
-/* From a byte of the normalised text to the same of the text. */
+/* Converts an offset in the normalised text to one in the text. */
 static uint64_t column_in(const char *text, size_t column)
 {
 	static const char blanks[] = " \t\r\n\v\f";
@@ -153,7 +153,7 @@ static void read_log(const struct tacho_tracefs *t, struct tacho_buf *b)
 	(void)tacho_buf_read_fileat(b, t->dirfd, "error_log");
 }
 
-/* The kernel's words for a refusal; false: it said nothing. */
+/* Finds the kernel's message for an error; false: none. */
 static bool kernel_words(const struct tacho_tracefs *t, const char *text,
 			 struct tacho_buf *before, int err, struct tacho_diag *d)
 {
@@ -255,7 +255,7 @@ struct listing {
 	size_t nr, room;
 };
 
-/* A line with arguments that we do not understand is one without. */
+/* Lists a line; arguments that tacho cannot parse are omitted. */
 static int take_line(struct listing *l, char *line)
 {
 	struct tacho_probe_spec spec, *p;

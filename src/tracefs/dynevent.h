@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dynevent.h - the kernel's dynamic events: make, list, and take away.
+ * dynevent.h - the kernel's dynamic events: create, list and remove.
  *
  * They are written to three files at the top of tracefs; they belong to the
  * machine, not to an instance:
@@ -9,14 +9,13 @@
  *	kprobe_events	probes in the kernel	CONFIG_KPROBE_EVENTS
  *	dynamic_events	all kinds; f, t and e only here
  *
- * Opening one of them to write afresh would take all events away, also those of
- * others: here they are always opened to append.  An event is made disabled;
- * enabling it, in an instance, is for whoever records (instance.h).  Taking one
- * away that somebody records fails with -EBUSY.
+ * Opening one of them with O_TRUNC would remove all events, also those of other tools: tacho
+ * always opens them with O_APPEND. An event is created disabled; the recorder enables it in an
+ * instance (instance.h).  Removing an event that is enabled in any instance fails with -EBUSY.
  *
- * error_log, at the top, says why the kernel refused a line.  It is read, never
- * cleared.  Somebody else's errors may come between: only an entry that came
- * while we asked, with our own text, is taken for the answer.
+ * error_log at the top of tracefs has the reason why the kernel rejected a line. tacho reads and
+ * never clears it.  Errors of other tools may be in it: only an entry that appeared during the
+ * call and has the same text is used.
  *
  * One thread uses a struct tacho_tracefs at a time.
  */
@@ -27,14 +26,13 @@
 #include "tracefs/tracefs.h"
 
 /*
- * tacho_dynevent_add - make the event that a line describes.
+ * tacho_dynevent_add - create the event that a line describes.
  *
- * The line is parsed first (probe_spec.h).  Returns 0, or with d filled in, its
- * offset being the byte of the text that is wrong, or TACHO_PROBE_NO_COLUMN:
+ * The line is parsed first (probe_spec.h).  Returns 0, or with d filled in, its offset being the
+ * wrong byte of the text, or TACHO_PROBE_NO_COLUMN:
  *	-EINVAL, -E2BIG	see tacho_probe_parse(), or the kernel's own words
  *	-ENOSYS		this kernel has no such probes
- *	-EEXIST		there is such an event, of another kind or with other
- *			arguments
+ *	-EEXIST		the event exists, of another kind or with other arguments
  *	-EACCES, -EPERM	not root
  *	-ENOENT		also: the kernel finds no such file or symbol
  */
@@ -42,21 +40,20 @@ int tacho_dynevent_add(const struct tacho_tracefs *t, const char *text,
 		       struct tacho_diag *d);
 
 /*
- * tacho_dynevent_list - all probes of the machine, whoever made them.
+ * tacho_dynevent_list - list all probes of the machine, of any creator.
  *
- * A line of a kind that tacho does not know (synthetic and user events, and
- * what a newer kernel may have) is left out.  Memory comes from the arena.
- * Returns 0, *list and *nr, or a negative errno with d filled in.
+ * Lines of unknown kinds (synthetic and user events, kinds of newer kernels) are skipped.  Memory
+ * comes from the arena. Returns 0, *list and *nr, or a negative errno with d filled in.
  */
 int tacho_dynevent_list(const struct tacho_tracefs *t, struct tacho_arena *arena,
 			struct tacho_probe_spec **list, size_t *nr,
 			struct tacho_diag *d);
 
 /*
- * tacho_dynevent_del - take an event away, with all probes that it has.
+ * tacho_dynevent_del - remove an event with all its probes.
  *
- * kind: one of its probes', as the list tells it.  Returns 0, or with d filled
- * in: -ENOENT, -EBUSY (somebody has it enabled), -EACCES, -EPERM, -ENOSYS.
+ * kind: that of one of its probes in the list.  Returns 0, or with d filled in: -ENOENT, -EBUSY
+ * (it is enabled), -EACCES, -EPERM, -ENOSYS.
  */
 int tacho_dynevent_del(const struct tacho_tracefs *t,
 		       const struct tacho_probe_spec *which,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * enable.c - from globs to the fewest writes that switch the events on.
+ * enable.c - enables the events of globs with as few writes as possible.
  *
  * The kernel's set_event knows "system:*" but no other glob, so globs are
- * matched here.  A system that is chosen whole takes one write, everything at
- * once takes one, each other event one.
+ * matched here.  A completely selected system takes one write, all events together take one, each
+ * other event one.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@
 #define EVENT_MAX	160	/* "system:event" */
 
 struct choice {
-	struct tacho_kernel_event *ev;	/* all that exist, sorted */
+	struct tacho_kernel_event *ev;	/* all events, sorted */
 	bool *on;
 	size_t nr;
 };
@@ -173,7 +173,7 @@ static int remember(struct tacho_kernel *k, const struct choice *c)
 	return 0;
 }
 
-/* What the globs mean is noted, and (on) switched on. */
+/* Adds the events of the globs to the list, and (on) enables them. */
 static int enable(struct tacho_kernel *k, const char *const *globs, size_t n,
 		  bool on, struct tacho_diag *d)
 {

@@ -36,7 +36,7 @@ static bool number_before(const char *s, const char **end, uint64_t *v)
 	return !tacho_scan_digits(&digits, after, 10, UINT64_MAX, v);
 }
 
-/* Whether `name` is an instance of ours whose maker is gone. */
+/* Whether `name` is an instance of tacho whose creator is gone. */
 static bool is_orphan(const char *name)
 {
 	const char *end = name + strlen(name);
@@ -77,7 +77,7 @@ int tacho_kernel_sweep(const struct tacho_tracefs *t, struct tacho_diag *d)
 
 /* ---- find ------------------------------------------------------------------ */
 
-/* What an instance's name has of a session's. */
+/* The part of a session's name that is in an instance's name. */
 static void show_name(const char *name, char shown[NAME_SHOWN + 1])
 {
 	size_t len = strlen(name);
@@ -89,7 +89,7 @@ static void show_name(const char *name, char shown[NAME_SHOWN + 1])
 			 (unsigned int)tacho_hash(name, len, 0));
 }
 
-/* Whether an instance's directory is kept for `shown`, or a living recorder's of it. */
+/* Whether an instance's directory is the kept one for `shown`, or that of a living recorder. */
 static bool is_named(const char *dir, const char *shown)
 {
 	size_t len = strlen(PREFIX) + strlen(shown);
@@ -134,7 +134,7 @@ int tacho_kernel_find(const struct tacho_tracefs *t, const char *name,
 
 /* ---- create ------------------------------------------------------------------ */
 
-/* What of a session's name is in the instance's; 0 or -EINVAL. */
+/* Computes the part of a session's name that is in the instance's name; returns 0 or -EINVAL. */
 static int shown_name(const char *name, char shown[NAME_SHOWN + 1])
 {
 	if (!name || !*name || strchr(name, '/') || strchr(name, '\n'))
@@ -192,7 +192,7 @@ static int make_directory(struct tacho_kernel *k, bool keep, struct tacho_diag *
 		return tacho_diag(d, -errno, 0, "cannot open '%s': %s", path,
 				  strerror(errno));
 	k->dirfd = fd;
-	/* Kept open: it is what stops sweepers. */
+	/* Kept open: it prevents removal by sweeps. */
 	k->on_fd = openat(fd, "tracing_on", O_WRONLY | O_CLOEXEC);
 	if (k->on_fd < 0)
 		return tacho_diag(d, -errno, 0,
@@ -201,7 +201,7 @@ static int make_directory(struct tacho_kernel *k, bool keep, struct tacho_diag *
 	return 0;
 }
 
-/* The word that is chosen in "a b [c] d", and whether `wish` is a choice. */
+/* Whether `wish` is one of the words in "a b [c] d". */
 static bool offers(const char *text, const char *wish)
 {
 	size_t len = strlen(wish);
@@ -343,7 +343,7 @@ static int prepare(struct tacho_kernel *k, const struct tacho_kernel_config *c,
 	return ret ? ret : set_buffer(k, c, d);
 }
 
-/* One that was there stays as it is. */
+/* Uses an existing instance without changing it. */
 static int adopt(struct tacho_kernel *k, const struct tacho_kernel_config *c,
 		 struct tacho_diag *d)
 {
@@ -379,7 +379,7 @@ static int set_up(struct tacho_kernel *k, const struct tacho_kernel_config *c,
 	ret = read_layout(k, d);
 	if (ret < 0)
 		return ret;
-	/* Not in every kernel; /proc tells the same of those who live. */
+	/* Not in every kernel; /proc has the same for living threads. */
 	tacho_kernel_set_option(k, "record-tgid", true, NULL);
 	return count_cpus(k, d);
 }
@@ -390,7 +390,7 @@ static int remove_directory(const struct tacho_tracefs *t, const char *instance)
 	int try;
 
 	snprintf(path, sizeof(path), "instances/%s", instance);
-	/* A file that was closed just now may still be on its way out. */
+	/* A file that was just closed may not be released yet. */
 	for (try = 0; unlinkat(t->dirfd, path, AT_REMOVEDIR) < 0; try++) {
 		if (errno != EBUSY || try == 100)
 			return -errno;
@@ -447,7 +447,7 @@ fail:
 	return ret;
 }
 
-/* ---- the rest of its life ----------------------------------------------------- */
+/* ---- recording ----------------------------------------------------- */
 
 bool tacho_kernel_is_kept(const struct tacho_tracefs *t, const char *name)
 {
@@ -577,8 +577,8 @@ static int put_threads(struct tacho_buf *list, int32_t pid)
 }
 
 /*
- * Opening the file empties the list, and an empty list means everybody: so
- * nothing is recorded between that and the new list.
+ * Opening the file empties the list, and an empty list selects all processes: so recording stops
+ * until the new list is written.
  */
 static int replace_list(struct tacho_kernel *k, const char *path,
 			const char *list, struct tacho_diag *d)

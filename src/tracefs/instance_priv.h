@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* instance_priv.h - what instance.c and enable.c share. */
+/* instance_priv.h - shared by instance.c and enable.c. */
 #ifndef TACHO_TRACEFS_INSTANCE_PRIV_H
 #define TACHO_TRACEFS_INSTANCE_PRIV_H
 
@@ -12,7 +12,7 @@ struct tacho_kernel {
 	struct tacho_arena arena;	/* names of events */
 	int dirfd;			/* the instance */
 	int on_fd;			/* its tracing_on */
-	bool made;			/* its directory is there */
+	bool made;			/* its directory exists */
 	bool on;			/* recording */
 	struct tacho_kernel_event *enabled;	/* info.nr_enabled of them */
 };

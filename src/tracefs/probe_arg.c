@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* probe_arg.c - what a probe fetches: registers, memory, constants, and types. */
+/* probe_arg.c - arguments of probes: registers, memory, constants, and types. */
 #include "tracefs/probe_arg.h"
 #include "base/scan.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEREF_MAX	14u	/* what fits into the kernel's program */
+#define DEREF_MAX	14u	/* maximum of the kernel's program */
 #define STACK_MAX	2048u	/* entries of a kernel stack */
 #define ARRAY_MAX	64u
 #define ENTRY_MAX	16	/* bytes that may come before a function's code */
@@ -140,7 +140,7 @@ static int cast_value(struct fetch *f, const char *s, size_t len)
 		       : bad(f, s + n, "Invalid fetch argument");
 }
 
-/* Behind '$', of an event that a probe is attached to. */
+/* After '$', of an event that a probe is attached to. */
 static int event_variable(struct fetch *f, const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -148,7 +148,7 @@ static int event_variable(struct fetch *f, const char *s, size_t len)
 			return bad(f, s - 1, "Invalid $-variable specified");
 	if (!len)
 		return bad(f, s - 1, "Invalid $-variable specified");
-	/* whether the field is a string is for the kernel to know */
+	/* only the kernel knows whether the field is a string */
 	f->named = true;
 	return 0;
 }
@@ -158,7 +158,7 @@ static int argument_variable(struct fetch *f, const char *s, size_t len)
 	uint64_t n;
 
 	if (is(s, len, "arg*"))
-		/* stands for all of them, and so has no name of its own */
+		/* means all arguments, and so has no name */
 		return in_program(f) || (s - 1 > f->text && s[-2] == '=') ?
 			bad(f, s - 1, "Invalid $-variable specified") : 0;
 	if (in_program(f) || (f->spec->place == TACHO_PROBE_SYMBOL &&
@@ -172,7 +172,7 @@ static int argument_variable(struct fetch *f, const char *s, size_t len)
 	return 0;
 }
 
-/* Behind '$'. */
+/* After '$'. */
 static int variable(struct fetch *f, const char *s, size_t len)
 {
 	uint64_t n;
@@ -206,7 +206,7 @@ static int variable(struct fetch *f, const char *s, size_t len)
 	return bad(f, s - 1, "Invalid $-variable specified");
 }
 
-/* Behind '@'. */
+/* After '@'. */
 static int address(struct fetch *f, const char *s, size_t len)
 {
 	size_t n = 0;
@@ -237,7 +237,7 @@ static int address(struct fetch *f, const char *s, size_t len)
 	return 0;
 }
 
-/* Behind '\'. */
+/* After '\'. */
 static int immediate(struct fetch *f, const char *s, size_t len)
 {
 	int64_t v;
@@ -250,7 +250,7 @@ static int immediate(struct fetch *f, const char *s, size_t len)
 	}
 	if (!number(s, len, &v))
 		return bad(f, s, "Invalid immediate value");
-	/* a string may lie there */
+	/* a string may be there */
 	f->memory = true;
 	return 0;
 }

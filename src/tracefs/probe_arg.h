@@ -6,7 +6,7 @@
 #include "tracefs/probe_spec.h"
 
 /*
- * Checks the len bytes at body, which lie in text, as FETCH[:TYPE] of an argument
+ * Checks the len bytes at body, which are in text, as FETCH[:TYPE] of an argument
  * of a probe; *fetch is the length of FETCH.  0 or -EINVAL with d filled in.
  */
 int kernel_probe_fetch(const struct tacho_probe_spec *spec, const char *text,

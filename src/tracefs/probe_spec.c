@@ -11,7 +11,7 @@
 #include "tracefs/probe_arg.h"
 
 #define MAX_ACTIVE	4096u
-/* What may stand before a function's first real instruction: a landing mark. */
+/* Size of a landing pad before a function's first real instruction. */
 #define ENTRY_MAX	16
 
 struct parser {
@@ -304,7 +304,7 @@ static int parse_event(struct parser *p, const struct word *w)
 	if (!dot)
 		dot = memchr(w->s, '.', w->len);
 	n = dot ? (size_t)(dot - w->s) : 0;
-	/* of a name that cannot be one the kernel says this as well, last */
+	/* the kernel also reports this for an invalid name, as the last error */
 	if (!n || n + 1 == w->len || !good_group(w->s, n) ||
 	    !good_name(dot + 1, w->len - n - 1))
 		return bad(p, w->s, "This requires both group and event name to "

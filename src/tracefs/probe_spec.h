@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_spec.h - the text in which the kernel is told about dynamic events.
+ * probe_spec.h - the text of the kernel's dynamic events.
  *
  * One line is one probe (the kernel's Documentation/trace: uprobetracer,
  * kprobetrace, fprobetrace, eprobetrace):
@@ -21,12 +21,10 @@
  *	TYPE	u8..u64 s8..s64 x8..x64 char string ustring symbol symstr
  *		bWIDTH@BIT/SIZE, any of them with [COUNT]; %pd %pD
  *
- * The kernel answers a mistake with a bare EINVAL and, where it has one, with a
- * line in error_log.  This parser finds the mistakes before it is asked, so that
- * a person learns what is wrong without being root, and where.  Where the
- * kernel has words for a mistake, ours are the same.  What depends on the
- * kernel's version (which types it knows, whether it can name arguments) or
- * on the machine (whether a symbol exists) is left to the kernel.
+ * The kernel reports an error only as EINVAL, sometimes with a line in error_log.  This parser
+ * finds errors before the kernel is called, so that a user sees the error and its place without
+ * being root.  Its messages are the kernel's, where the kernel has them.  The kernel checks what
+ * depends on its version (known types, names of arguments) or on the machine (existing symbols).
  *
  * No global state; one thread uses an arena at a time.
  */
@@ -68,7 +66,7 @@ struct tacho_probe_arg {
 struct tacho_probe_spec {
 	char kind;		/* p r f t e - */
 	bool on_return;		/* r, or %return */
-	uint32_t max_active;	/* 0: not said */
+	uint32_t max_active;	/* 0: not given */
 	const char *group;	/* NULL: the kernel's default */
 	const char *event;	/* NULL: the kernel chooses one */
 	enum tacho_probe_place place;
@@ -85,10 +83,10 @@ struct tacho_probe_spec {
 /*
  * tacho_probe_parse - read one line.
  *
- * Memory comes from the arena.  Returns 0, or with d filled in, its offset
- * being the byte of the text that is wrong:
- *	-EINVAL		the text; d has the kernel's words where it has some
- *	-E2BIG		longer than the kernel takes
+ * Memory comes from the arena.  Returns 0, or with d filled in, its offset being the wrong byte
+ * of the text:
+ *	-EINVAL		the text; d has the kernel's message, if it has one
+ *	-E2BIG		longer than the kernel accepts
  *	-ENOMEM
  */
 int tacho_probe_parse(struct tacho_arena *arena, const char *text,
@@ -108,8 +106,8 @@ void tacho_probe_write(const struct tacho_probe_spec *spec,
 bool tacho_probe_good_name(const char *name);
 
 /*
- * Appends two lines for a person: the text, and a caret below the byte that
- * the error is about; nothing when it has no place.
+ * Appends two lines for display: the text, and a caret below the byte of the error; nothing if
+ * the error has no place.
  */
 void tacho_probe_caret(const char *text, const struct tacho_diag *d,
 		       struct tacho_buf *out);

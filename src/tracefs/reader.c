@@ -34,8 +34,8 @@ struct tacho_kreader_map {
 #define GET_READER	_IO('R', 0x20)
 
 /*
- * The words are mapped first, alone: they say how long the whole is.
- * Returns false where the kernel cannot, and then read() is used.
+ * Maps the control words first, because they have the length of the whole mapping.  Returns false
+ * without kernel support; then read() is used.
  */
 static bool map_open(struct tacho_kreader *r)
 {
@@ -159,9 +159,8 @@ static int next_read(struct tacho_kreader *r)
 }
 
 /*
- * The kernel hands out the sub-buffer that it is still filling, too: then the
- * same id comes back with more bytes.  It never goes on to another one before
- * all of this was handed out.
+ * The kernel also returns the sub-buffer that it is still filling: then the same id is returned
+ * again with more bytes.  It continues with another one only after all of this one was returned.
  */
 static int next_map(struct tacho_kreader *r)
 {

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader.h - one CPU's raw sub-buffers, as the kernel fills them.
+ * reader.h - reads the raw sub-buffers of one CPU.
  *
  * Two ways, chosen at open
  *	read	read() swaps a full sub-buffer out of the ring in one step and copies
  *		it: one call per 64 KiB.  The default.
- *	map	trace_pipe_raw is mapped (Linux 6.10); an ioctl swaps in the next
- *		sub-buffer and says how much of it may be read.  Nothing is
- *		copied, but the kernel walks over each event to count it, which
- *		costs more than copying: measured, the recorder took 41 to 60 ns of
- *		CPU per event mapped, 15 to 22 ns with read().
+ *	map	trace_pipe_raw is mapped (Linux 6.10); an ioctl swaps in the next sub-buffer and
+ *		returns how much of it may be read.  Nothing is copied, but the kernel visits each
+ *		event to count it, which costs more than copying: measured, the recorder took 41
+ *		to 60 ns of CPU per event mapped, 15 to 22 ns with read().
  *
- * Either way the file is non-blocking; wait with poll() on `fd`, which the kernel
- * makes ready at the instance's wake-up fill level.
+ * In both cases the file is non-blocking; wait with poll() on `fd`, which becomes ready at the
+ * instance's wake-up fill level.
  *
- * Lost events.  The kernel counts, per CPU, what was overwritten, what did
- * not fit and what was read; tacho_kreader_stats() reads these.  When the
- * instance is stopped and everything is read, written = read + lost, exactly.
+ * Lost events.  The kernel counts, per CPU, the events overwritten, discarded and read;
+ * tacho_kreader_stats() reads these counts.  When the instance is stopped and everything is read,
+ * written = read + lost, exactly.
  *
  * One thread uses a reader at a time; those of different CPUs are independent.
  */
@@ -37,11 +36,11 @@ struct tacho_kreader {
 	uint32_t cpu;
 	uint32_t subbuf_size;
 	struct tacho_kpage_layout layout;
-	struct tacho_kpage page;	/* what tacho_kreader_next() yielded */
+	struct tacho_kpage page;	/* result of tacho_kreader_next() */
 	const unsigned char *limit;	/* bytes before it may be read */
 	bool fresh;			/* `page` is a new sub-buffer: page.lost counts */
 
-	unsigned char *copy;		/* read: where to */
+	unsigned char *copy;		/* read: destination */
 	bool borrowed;			/* copy is the caller's */
 	const struct tacho_kreader_map *map;	/* map: the kernel's words */
 	size_t map_len;			/* bytes of the first mapping */
@@ -53,7 +52,7 @@ struct tacho_kreader {
 };
 
 enum tacho_kreader_flag {
-	/* Map; where the kernel cannot, read() is used. */
+	/* Map; without kernel support, read() is used. */
 	TACHO_KREADER_MAP = 1,
 };
 
@@ -67,14 +66,14 @@ int tacho_kreader_open(struct tacho_kreader *r, const struct tacho_kernel *k,
 		       uint32_t cpu, unsigned int flags, struct tacho_diag *d);
 
 /*
- * The same for read(), into the caller's memory: subbuf_size + TACHO_KREADER_SLACK bytes.
- * What was read is there as soon as the kernel has let go of it: so in memory that is shared
- * and populated, it outlives a kill.
+ * The same with read() into the caller's memory, subbuf_size + TACHO_KREADER_SLACK bytes.  Data
+ * is there as soon as the kernel has released it: so in shared, populated memory it survives a
+ * kill.
  */
 int tacho_kreader_open_into(struct tacho_kreader *r, const struct tacho_kernel *k,
 			    uint32_t cpu, unsigned char *memory, struct tacho_diag *d);
 
-/* Readable bytes behind a copied sub-buffer. */
+/* Readable bytes after a copied sub-buffer. */
 #define TACHO_KREADER_SLACK	64
 
 /* Closing a closed reader does nothing. */
@@ -83,21 +82,21 @@ void tacho_kreader_close(struct tacho_kreader *r);
 /*
  * tacho_kreader_next - get the next events.
  *
- * r->page then iterates over them; they are valid until the next call.  All of
- * page must have been iterated over before, or what is left is gone.
+ * r->page then iterates over them; they are valid until the next call.  The previous page must
+ * have been read completely; the rest is lost otherwise.
  *
- * Returns 1, 0 when there is nothing now, or a negative errno; -EBADMSG is a
- * sub-buffer that contradicts itself, the next call goes on behind it.
+ * Returns 1, 0: no events now, or a negative errno; -EBADMSG: an inconsistent sub-buffer, which
+ * the next call skips.
  */
 int tacho_kreader_next(struct tacho_kreader *r);
 
-/* The kernel's counts for one CPU since the instance was made. */
+/* The kernel's counts for one CPU since the instance was created. */
 struct tacho_kreader_stats {
 	uint64_t entries;		/* events in the buffer, unread */
 	uint64_t overrun;		/* overwritten before they were read */
 	uint64_t commit_overrun;	/* not recorded: interrupts filled the buffer */
 	uint64_t dropped;		/* not recorded: full and not overwriting */
-	uint64_t read;			/* read by us */
+	uint64_t read;			/* read by this reader */
 };
 
 /* Returns 0 or a negative errno. */

@@ -73,7 +73,7 @@ static int open_mounted(struct tacho_tracefs *t)
 		unescape(path);
 		ret = open_at(t, path);
 	}
-	/* for want of memory getline() ends early, too */
+	/* getline() also ends early for lack of memory */
 	if (ret < 0 && !feof(f))
 		ret = -errno;
 	free(line);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracefs.h - the kernel's tracing files: find them, read and write them, and
- * say in one sentence what to do when that is not allowed.
+ * tracefs.h - the kernel's tracing files: find, read and write them, and report what to do if
+ * that is not permitted.
  *
  * A struct tacho_tracefs is an open directory.  Several threads may read
  * through one at a time.
@@ -22,7 +22,7 @@ struct tacho_tracefs {
 };
 
 enum tacho_tracefs_flag {
-	/* Mount it at /sys/kernel/tracing when it is nowhere and we may. */
+	/* Mount it at /sys/kernel/tracing if it is not mounted and this process is permitted to. */
 	TACHO_TRACEFS_MOUNT = 1,
 };
 
@@ -33,14 +33,14 @@ enum tacho_tracefs_flag {
  * /proc/self/mounts.  flags: enum tacho_tracefs_flag.
  *
  * Returns 0, or with d filled in and t closed:
- *	-ENOENT		not mounted; d says the command
- *	-EACCES		no permission; d says what to ask for
+ *	-ENOENT		not mounted; d has the command
+ *	-EACCES		no permission; d says what is required
  *	-ENODEV		the kernel has no tracing
  */
 int tacho_tracefs_open(struct tacho_tracefs *t, unsigned int flags,
 		       struct tacho_diag *d);
 
-/* Closing a closed one does nothing. */
+/* Closes t; does nothing if it is closed. */
 void tacho_tracefs_close(struct tacho_tracefs *t);
 
 /*
@@ -54,8 +54,8 @@ int tacho_tracefs_read(int dirfd, const char *path, struct tacho_buf *out,
 /*
  * tacho_tracefs_write - write text to a file below dirfd.
  *
- * The kernel takes lists word by word; the rest is written again until
- * all of it is taken.  `append` keeps what a list holds already.
+ * The kernel accepts lists word by word; the rest is written until all is accepted. append: keeps
+ * the old contents of a list.
  *
  * Returns 0, or the negative errno with d filled in.
  */
@@ -83,7 +83,7 @@ struct tacho_ktypes;
 
 /*
  * tacho_tracefs_load_own_types - add the types of system "ftrace", which any instance can
- * contain.  root: the directory.  Types that cannot be read are left out.
+ * contain.  root: the directory.  Types that cannot be read are skipped.
  */
 void tacho_tracefs_load_own_types(struct tacho_ktypes *t, int root);
 
