@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Handles: made, opened, closed; their errors. */
+/* Creating, opening and closing handles; their errors. */
 #include "ctl/ctl.h"
 
 #include <stdio.h>
@@ -108,7 +108,7 @@ static int create(struct tacho_ctl *ctl, const struct tacho_ctl_config *config,
 	return err;
 }
 
-/* Gives a handle to the caller, or frees it and says why not. */
+/* Returns a handle to the caller, or frees it and reports the error. */
 static int hand_out(struct tacho_ctl **to, struct tacho_ctl *ctl, const struct tacho_diag *d,
 		    struct tacho_error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctl.h - the inside of <tacho/session.h>.
+ * ctl.h - internals of <tacho/session.h>.
  *
  * A handle is an open session and, from its first use on, the session's instance in the kernel.
  * It caches nothing: each call reads the session.
@@ -18,8 +18,8 @@ struct tacho_ctl {
 	struct tacho_dir dir;
 	struct tacho_session session;
 	struct tacho_kernel *kernel;	/* NULL: not opened yet */
-	uint64_t kernel_size;		/* bytes per CPU to make it with; 0: default */
-	struct tacho_error error;	/* of the last call that failed */
+	uint64_t kernel_size;		/* bytes per CPU to create it with; 0: default */
+	struct tacho_error error;	/* of the last failed call */
 	char instance[TACHO_KERNEL_INSTANCE_MAX];	/* texts of tacho_ctl_status */
 	char output[sizeof(((struct tacho_control *)0)->output) + 1];
 };

@@ -109,7 +109,7 @@ TACHO_EXPORT int tacho_ctl_each_rule(struct tacho_ctl *ctl,
 
 /* ---- events ---------------------------------------------------------------- */
 
-/* Each name once; several versions of a type have the same. */
+/* Whether a name occurs for the first time; several versions of a type have the same name. */
 static bool is_first(const struct tacho_known *k, uint32_t i)
 {
 	return tacho_known_find(k, k->type[i].name) == &k->type[i];
@@ -189,7 +189,7 @@ TACHO_EXPORT int tacho_ctl_synth(struct tacho_ctl *ctl, const char *definition)
 	return set_command(ctl, TACHO_CTL_PROGRAMS, TACHO_COMMAND_SYNTH, "", definition, NULL);
 }
 
-/* What the callbacks of both sides hand on. */
+/* Arguments of the callbacks of both sides. */
 struct listing {
 	int (*fn)(const struct tacho_ctl_command *c, void *arg);
 	void *arg;

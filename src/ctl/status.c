@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a session is, holds and lost. */
+/* The status of a session: settings, contents and losses. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -19,7 +19,7 @@
 
 /* ---- programs -------------------------------------------------------------- */
 
-/* Adds the counts of a lane; 0, or why one of its buffers could not be mapped. */
+/* Adds the counts of a lane; returns 0, or the error of mapping one of its buffers. */
 static int count_lane(struct tacho_ring *r, uint32_t nr, struct tacho_ctl_counts *to)
 {
 	struct tacho_lane *lane = tacho_ring_lane(r, nr);

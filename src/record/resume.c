@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "fmt/ctf/layout.h"
 
-/* Notes how far one stream file goes, by its whole packets. */
+/* Scans the complete packets of one stream file. */
 static int scan_stream(struct tacho_resume *r, int dirfd, const char *name,
 		       uint32_t lane)
 {
@@ -84,7 +84,7 @@ static int read_info(const char *dir, struct tacho_buf *b, struct tacho_diag *d)
 	return 0;
 }
 
-/* Removes the files in dir whose names begin with `prefix`; how many others there are. */
+/* Removes the files in dir whose names begin with `prefix`; returns the number of other files. */
 static int remove_files(const char *dir, const char *prefix, bool dry)
 {
 	DIR *list = opendir(dir);
@@ -147,7 +147,7 @@ int tacho_resume_scan(struct tacho_resume *r, const char *dir,
 	err = read_info(dir, &info, d);
 	if (err)
 		return err;
-	/* only open ones tell; another chunk may be closed already */
+	/* only open chunks count; another chunk may be closed already */
 	info_value(tacho_buf_str(&info), "session", session, sizeof(session));
 	if (session[0])
 		memcpy(r->session, session, sizeof(session));
@@ -240,7 +240,7 @@ int tacho_resume_close(const char *dir, struct tacho_diag *d)
 	return 0;
 }
 
-/* The number behind the last chunk below dir; 0, and errno: it cannot be found out. */
+/* The number after the last chunk below dir; 0, with errno set, on error. */
 static uint32_t next_chunk(const char *dir)
 {
 	DIR *list = opendir(dir);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* One hit of an event that has commands, and when its actions are recompiled. */
+/* Hits of events with commands, and recompiling their actions. */
 #include "runtime/actions.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "session/proc.h"
 #include "sys/clock.h"
 
-/* Synthetic events up to this size are made on the stack. */
+/* Synthetic events up to this size are built on the stack. */
 #define SYNTH_STACK	512
 
 /* ---- the current actions ---- */
@@ -26,7 +26,7 @@ const struct runtime_actions *tacho_actions_recompile(struct runtime_session *s,
 	struct runtime_actions *p;
 	uint32_t idle = 0;
 
-	/* half edited: what is there is good until it is done */
+	/* commands are being edited: the old actions are used until the edit ends */
 	if (old && seq & 1)
 		return old;
 	if (old && old->partial && old->seq == (seq | 1) &&
@@ -51,7 +51,7 @@ const struct runtime_actions *tacho_actions_recompile(struct runtime_session *s,
 	return p ? p : old;
 }
 
-/* Those that waited for an event that has come. */
+/* Recompiles actions that refer to an event that is now known. */
 static void recompile_partial(struct runtime_session *s, uint32_t last)
 {
 	for (uint32_t i = 1; i <= last; i++) {
@@ -73,7 +73,7 @@ void tacho_actions_prepare(struct runtime_session *s, uint32_t first,
 		recompile_partial(s, last);
 }
 
-/* All that are there are made again, whatever they were made of. */
+/* Recompiles all actions unconditionally. */
 static void recompile_all(struct runtime_session *s)
 {
 	uint32_t n = tacho_load_relaxed(&tacho_runtime.proc->nr_events);
@@ -112,7 +112,7 @@ static uint64_t clock_ns(const struct runtime_session *s)
 	return ticks * s->ns_whole + (uint64_t)((u128)ticks * s->ns_part >> 64);
 }
 
-/* One of the hits that a trigger's count allows. */
+/* Decrements a trigger's count; false: no hits are left. */
 static bool take_count(const struct runtime_trigger *t)
 {
 	uint64_t *left = &t->command->left;
@@ -121,7 +121,7 @@ static bool take_count(const struct runtime_trigger *t)
 	do {
 		if (n == UINT64_MAX)
 			return true;
-		/* none left; or the place is another command's by now */
+		/* none left; or the slot has another command now */
 		if (!n || tacho_load_relaxed(&t->command->serial) != t->serial)
 			return false;
 	} while (!tacho_cas_acq_rel(left, &n, n - 1));
@@ -133,7 +133,7 @@ static void switch_session(struct runtime_session *s,
 {
 	uint32_t from = on ? TACHO_STATE_STOPPED : TACHO_STATE_RECORDING;
 
-	/* what changes nothing does not count */
+	/* a hit that changes nothing does not count */
 	if (tacho_load_relaxed(&s->view.ctl->state) == from && take_count(t))
 		tacho_view_run(&s->view, on);
 }
@@ -158,7 +158,7 @@ static void switch_hists(const struct runtime_trigger *t, bool paused)
 #define STACK_TYPE(name, offset, size)					\
 	"\tfield:" name ";\toffset:" #offset ";\tsize:" #size ";\tsigned:"
 
-/* The type of the event that a stacktrace trigger makes. */
+/* The type of the event that a stacktrace trigger writes. */
 static const char stack_type[] =
 	"tacho:user_stack\nformat:\n"
 	STACK_TYPE("unsigned short common_type", 0, 2) "0;\n"
@@ -226,7 +226,7 @@ static void run_trigger(const struct hit *h, const struct runtime_trigger *t)
 
 enum phase { E1, E3, E4 };
 
-/* A snapshot has the event in it if the record was made before E1, as in the kernel. */
+/* A snapshot contains the event if the record was written before E1, as in the kernel. */
 static enum phase phase_of(const struct runtime_actions *p, const struct runtime_trigger *t)
 {
 	if (t->cmd == TACHO_TRIGGER_STACKTRACE || t->cmd == TACHO_TRIGGER_TRACEOFF ||
@@ -261,9 +261,9 @@ static bool is_recording(const struct runtime_session *s)
 }
 
 /*
- * E1; whether the event is to be recorded, but for its filter.  If some trigger
- * looks at the record, it is made before E1, so tracing must have been on; if none
- * does, an event that enables itself is recorded from its next hit on.
+ * E1; returns whether the event is recorded if it passes its filter.  If some trigger uses the
+ * record, it is written before E1, so tracing must have been on; otherwise an event that enables
+ * itself is recorded from its next hit on.
  */
 static bool run_before(const struct hit *h)
 {
@@ -292,7 +292,7 @@ static int run_hit(struct hit *h, const uint64_t *raw)
 	return err;
 }
 
-/* With the addresses that a histogram asks for. */
+/* As run_hit(), with the stack that a histogram needs. */
 static TACHO_NOINLINE int run_hit_stack(struct hit *h, const uint64_t *raw)
 {
 	uint64_t stack[TACHO_HIST_STACK];
@@ -316,7 +316,7 @@ static int run_actions(struct hit *h, const uint64_t *raw, size_t len)
 	return run_hit(h, raw);
 }
 
-/* There are no actions and none can be compiled now: what the rules say. */
+/* Decides by the rules, if there are no actions and none can be compiled now. */
 static TACHO_COLD bool rules_enable(const struct runtime_session *s, uint32_t index)
 {
 	char name[TACHO_RULE_MAX];
@@ -341,14 +341,14 @@ int tacho_actions_hit(struct runtime_session *s, const struct runtime_actions *p
 			return 0;
 		return tacho_ring_write(&s->view.ring, raw, (len + 7) / 8);
 	}
-	/* a handler's hits are not deeper for what it interrupted */
+	/* a handler's hits do not count as nested in the interrupted hit */
 	tacho_self.depth = 0;
 	err = run_actions(&h, raw, len);
 	tacho_self.depth = depth;
 	return err;
 }
 
-/* ---- what histograms ask for ---- */
+/* ---- callbacks of histograms ---- */
 
 void tacho_actions_snapshot(void *arg, const struct tacho_rec *cause)
 {

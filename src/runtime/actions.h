@@ -78,7 +78,7 @@ struct runtime_target {
 
 struct tacho_eprobe;
 
-/* An event probe on an event: what is made of its records, and what happens to that. */
+/* An event probe on an event: its generated event, and the actions of that event. */
 struct runtime_eprobe {
 	const struct tacho_eprobe *eprobe;
 	const struct runtime_actions *program;
@@ -92,30 +92,30 @@ struct runtime_trigger {
 	uint32_t *soft;				/* shared: its target; or NULL */
 	struct tacho_hist *hist;
 	struct runtime_target *targets;
-	const struct runtime_eprobe *eprobe;	/* it is one: done in E3; cmd says nothing */
+	const struct runtime_eprobe *eprobe;	/* an event probe: run in E3; cmd is unused */
 };
 
 struct runtime_actions {
-	uint32_t seq;		/* of the commands that it was made of */
+	uint32_t seq;		/* of the commands that it was compiled from */
 	uint32_t id;		/* of a synthetic event: its type in the session */
 	const struct tacho_filter *filter;
-	const uint32_t *soft;	/* shared: its switch; NULL: it is no target */
+	const uint32_t *soft;	/* shared: its switch; NULL: not a target */
 	bool enabled;
-	bool looks;		/* some trigger looks at the record, or runs behind it */
+	bool looks;		/* some trigger uses the record, or runs after it */
 	bool post;		/* some trigger runs in E4 */
-	/* some histogram asks for them, or one of a synthetic event it makes */
+	/* needed by a histogram, or by one of a generated synthetic event */
 	bool needs_time;
 	bool needs_stack;
-	bool tells;		/* some command asks for stacks or functions */
-	bool partial;		/* a hist refers to what is not known yet; seq is odd */
-	uint64_t known;		/* partial: what was known when it was made */
+	bool tells;		/* some command needs stacks or functions */
+	bool partial;		/* a hist refers to an unknown event; seq is odd */
+	uint64_t known;		/* partial: the events known when it was compiled */
 	uint32_t nr_triggers;
 	struct runtime_trigger *trigger;	/* the oldest first */
-	/* all of it, if it is a tacho_hist_is_plain() one and no filter; or NULL */
+	/* the only action, if it is a tacho_hist_is_plain() histogram without a filter; or NULL */
 	struct tacho_hist *count;
 };
 
-/* Where a hit came from. */
+/* The place of a hit. */
 struct runtime_place {
 	const void *frame;	/* its frame pointer chain; NULL: not known */
 	const void *pc;		/* the return address into the site */
@@ -138,8 +138,8 @@ tacho_actions_get(struct runtime_session *s, uint32_t index)
 }
 
 /*
- * Compiles the actions of events [first, last] that have commands, before the program
- * locks itself up, and off the first hit's bill.
+ * Compiles the actions of events [first, last] that have commands, before the program enters a
+ * sandbox, and so that the first hit need not.
  */
 void tacho_actions_prepare(struct runtime_session *s, uint32_t first,
 			   uint32_t last);
@@ -162,10 +162,10 @@ int tacho_actions_hit(struct runtime_session *s, const struct runtime_actions *p
 struct runtime_actions *tacho_actions_compile(struct runtime_session *s,
 					    uint32_t index);
 
-/* Changes whenever this process or the session gets to know another event. */
+/* A number that changes when this process or the session adds an event. */
 uint64_t tacho_actions_known(const struct runtime_session *s);
 
-/* ---- what histograms ask for; arg is the struct tacho_compile they are of ---- */
+/* ---- callbacks of histograms; arg is their struct tacho_compile ---- */
 
 void tacho_actions_synth(void *arg, const struct tacho_synth *synth,
 			 const struct tacho_synth_value *value,
@@ -177,50 +177,49 @@ void tacho_actions_snapshot(void *arg, const struct tacho_rec *cause);
 #define RUNTIME_STACK_MAX	64
 
 /*
- * Return addresses from place on, innermost first; how many.  By frame pointers:
- * what was compiled without them ends it early.  Memory is asked of the
- * kernel, so that no stack, however broken, makes it fault.
+ * Copies return addresses from place on, innermost first; returns their number.  Follows frame
+ * pointers, so code compiled without them ends the walk early.  Memory is read by system calls,
+ * so that a corrupt stack cannot cause a fault.
  */
 uint32_t tacho_stack_walk(const struct runtime_place *place, uint64_t *addr,
 			  uint32_t max);
 
 /*
- * Copies up to size bytes at addr of our own memory, not beyond its page.  The
- * number of bytes; 0 when there is no memory.
+ * Copies up to size bytes at addr of this process's memory, at most to the end of the page.
+ * Returns the number of bytes; 0: not mapped.
  */
 size_t tacho_memory_copy(uint64_t addr, void *to, size_t size);
 
 /* ---- objects.c ---- */
 
 /*
- * Tells a session which code is mapped here now (session/objects.h).  False when
- * another thread is at it; what cannot be told is counted.  Any context.
+ * Writes the current code mappings to a session (session/objects.h).  False: another thread is
+ * doing so; failures are counted.  Any context.
  */
 bool tacho_objects_tell(struct runtime_session *s);
 
 /*
- * Before a stack of n addresses is written: tells the session, if one is in an
- * object that it has not been told of.  Any context; a system call for each library
- * that the stack goes through.
+ * Called before a stack of n addresses is written: announces the mappings if an address is in an
+ * object that was not announced.  Any context; one system call for each library in the stack.
  */
 void tacho_objects_check(struct runtime_session *s, const uint64_t *addr,
 			 uint32_t n);
 
-/* An object was loaded: all sessions that were told before are told. */
+/* Called after an object was loaded: writes the mappings again to all sessions that have them. */
 void tacho_objects_loaded(void);
 
-/* After fork, in the child: what was told of the parent is true of it. */
+/* Called after fork, in the child: the parent's mappings also apply to the child. */
 void tacho_objects_fork(int32_t parent);
 
-/* What the engine asks about this process. */
+/* The engine's callbacks for this process. */
 extern const struct tacho_names tacho_probe_names;
 
-/* ---- what emit.c does without a call ---- */
+/* ---- inline parts of emit.c ---- */
 
 static TACHO_ALWAYS_INLINE uint32_t tacho_actions_cpu(void)
 {
 #ifdef TACHO_HAVE_RSEQ
-	/* also where this thread has no sequences: its cpu is negative then */
+	/* also for a thread without sequences: its cpu is negative */
 	uint32_t cpu = tacho_rseq_cpu(tacho_rseq_area());
 
 	if (tacho_likely((int32_t)cpu >= 0))

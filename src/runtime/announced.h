@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * announced.h - the objects of stacks that a session was told of: a set of keys.
+ * announced.h - the set of objects in stacks that were announced to a session.
  *
- * A key is looked for at a few places from its own on, so that two objects with one place
- * do not take turns in it: each turn would tell all mappings anew, at every hit.
+ * A key is searched in a few slots from its own on, so that two objects with the same slot do not
+ * replace each other: each replacement would write all mappings again, at every hit.
  *
- * Any number of threads; who loses a race tells once more.
+ * Any number of threads; a thread that loses a race announces once more.
  */
 #ifndef TACHO_RUNTIME_ANNOUNCED_H
 #define TACHO_RUNTIME_ANNOUNCED_H
@@ -34,7 +34,7 @@ static inline bool announced_has(uint64_t *announced, uint64_t key)
 	return false;
 }
 
-/* key: not 0.  Where all its places are taken, the first one's has to go. */
+/* key: not 0.  If all its slots are used, replaces the first one. */
 static inline void announced_add(uint64_t *announced, uint64_t key)
 {
 	for (uint32_t way = 0; way < RUNTIME_ANNOUNCED_WAYS; way++) {

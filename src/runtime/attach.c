@@ -11,9 +11,9 @@
 #include "session/proc.h"
 #include "sys/mapping.h"
 
-/* One rule set is read at most this often while tools keep changing it. */
+/* Maximum number of reads of a rule set while tools change it. */
 #define RULE_TRIES	1000
-/* Names told to a recorder that finds nothing: enough for any one library. */
+/* Maximum number of names reported to a recorder whose rules match nothing. */
 #define NAMES_MAX	256u
 
 int tacho_attach_registry(void)
@@ -48,7 +48,7 @@ int tacho_attach_registry(void)
 	return 0;
 }
 
-/* As long as no seccomp filter was added since the start. */
+/* True as long as no seccomp filter was added since the start. */
 bool tacho_attach_may_map(void)
 {
 	int saved = errno;
@@ -58,7 +58,7 @@ bool tacho_attach_may_map(void)
 	return now == tacho_runtime.seccomp;
 }
 
-/* Reads where the session behind a bit lives; false when there is none. */
+/* Reads the path of the session of a bit; false: none. */
 static bool slot_path(uint32_t bit, char *path)
 {
 	const struct tacho_slot *slot = &tacho_runtime.reg->slot[bit];
@@ -70,7 +70,7 @@ static bool slot_path(uint32_t bit, char *path)
 	return path[0] == '/';
 }
 
-/* What a tick of the session's clock is in ns. */
+/* Stores the length of a tick of the session's clock in ns. */
 static void note_clock(struct runtime_session *s)
 {
 	__extension__ typedef unsigned __int128 u128;
@@ -133,11 +133,11 @@ void tacho_attach_drop(uint32_t bit, struct runtime_session *s)
 	struct runtime_session *dead = s;
 	uint32_t n;
 
-	/* one of us takes it down; stragglers keep valid, empty memory */
+	/* one thread retires it; other threads still access valid, empty memory */
 	if (!tacho_cas_acq_rel(&tacho_runtime.session[bit], &s, NULL))	/* [session] */
 		return;
 	tacho_view_retire(&dead->view);
-	/* one that is being mapped now stays mapped, and nobody else sees it */
+	/* a map that is being mapped now stays mapped, invisible to other threads */
 	n = tacho_load_acquire(&dead->nr_maps);	/* [maps] */
 	for (uint32_t i = 0; i < n; i++)
 		tacho_shm_retire(dead->map[i].mem, dead->map[i].size);
@@ -152,7 +152,7 @@ static void event_name(uint32_t index, char *name, size_t size)
 	tacho_type_text_name(text, len, name, size);
 }
 
-/* P2 for one session, given as a view; true when any event is wanted. */
+/* P2 for one session, given as a view; true if any event is enabled. */
 static bool apply_view(const struct tacho_view *v, uint32_t bit, uint32_t first,
 		       uint32_t last)
 {
@@ -187,8 +187,8 @@ struct runtime_session *tacho_attach_live(uint32_t bit)
 }
 
 /*
- * A recorder whose rules find nothing says so, and which names are near: it learns
- * ours from the type table, as we may have ended by then.
+ * Adds this process's event names to the type table: a recorder whose rules match nothing
+ * suggests similar names from it, and this process may have ended by then.
  */
 static void tell_names(const struct tacho_view *v, uint32_t first, uint32_t last)
 {
@@ -222,7 +222,7 @@ static void apply_session(uint32_t bit, uint32_t first, uint32_t last)
 	tell_names(&s->view, first, last);
 	if (!any)
 		return;
-	/* before the program locks itself up, and off the first event's bill */
+	/* before the program enters a sandbox, and so that the first event need not */
 	for (uint32_t lane = 0; lane < s->view.ring.nr_cpus; lane++)
 		(void)tacho_ring_map(&s->view.ring, lane, tacho_cursor_id(tacho_load_relaxed(
 					     &tacho_ring_lane(&s->view.ring, lane)->cursor)));

@@ -9,7 +9,7 @@
 #include "session/proc.h"
 #include "sys/mapping.h"
 
-/* Programs are put one behind the other into pieces of this size. */
+/* Actions are allocated from chunks of this size. */
 #define CHUNK_SIZE	(UINT64_C(1) << 20)
 
 static struct runtime_session *session_of(const struct tacho_compile *c)
@@ -17,14 +17,14 @@ static struct runtime_session *session_of(const struct tacho_compile *c)
 	return c->owner;
 }
 
-/* 0 goes on; what failed for want of memory is not the text's fault. */
+/* 0: continue.  A lack of memory is not an error of the text. */
 static int failed(struct tacho_compile *c, int err)
 {
 	c->no_memory |= err == -ENOMEM;
 	return err;
 }
 
-/* ---- what the compiler asks for ---- */
+/* ---- callbacks of the compiler ---- */
 
 /* This process's own event of that name, else any that was recorded. */
 static const struct tacho_type *named_type(struct tacho_compile *c,
@@ -67,7 +67,7 @@ static int get_map(struct runtime_session *s, struct tacho_histmap *want,
 	err = tacho_histmap_make(&s->view, want, g);
 	if (err)
 		return err;
-	/* a tool that pauses it marks the command first, then the maps it sees */
+	/* a tool that pauses it sets the command's flag first, then that of existing maps */
 	if (tacho_load_seq_cst(flags) & TACHO_COMMAND_PAUSED &&
 	    !tacho_map_view(&view, want->mem, want->size, g))
 		tacho_store_relaxed(&view.head->paused, 1);
@@ -132,7 +132,7 @@ static void find_targets(struct tacho_compile *c, struct runtime_trigger *t,
 	}
 }
 
-/* More often than enough: a field may be called so. */
+/* Errs on the safe side: a field may have such a name. */
 static void note_needs(struct runtime_actions *p, const struct tacho_hist_spec *h)
 {
 	p->needs_time |= tacho_hist_uses_time(h);
@@ -152,7 +152,7 @@ static bool refers(const struct tacho_hist_spec *h)
 	return strchr(h->text, '$') || strstr(h->text, "onmatch(");
 }
 
-/* One trigger; false when it cannot be on events of this type. */
+/* Compiles one trigger; false: it does not compile for this type. */
 static bool make_trigger(struct tacho_compile *c, struct runtime_actions *p,
 			 struct runtime_trigger *t, struct tacho_command *cmd,
 			 const struct tacho_type *type)
@@ -205,7 +205,7 @@ static bool make_trigger(struct tacho_compile *c, struct runtime_actions *p,
 static struct runtime_actions *make_actions(struct tacho_compile *c, const char *name,
 					  const struct tacho_type *type);
 
-/* What the actions of a generated event need, those that generate it need as well. */
+/* The needs of a generated event's actions are also needs of the actions that generate it. */
 static void note_made(struct runtime_actions *p, const struct runtime_actions *of)
 {
 	p->needs_time |= of->needs_time;
@@ -214,7 +214,7 @@ static void note_made(struct runtime_actions *p, const struct runtime_actions *o
 	p->partial |= of->partial;
 }
 
-/* An event probe on events of this type; false when nobody wants it, or it cannot be. */
+/* Compiles an event probe on this type; false: not in use, or it does not compile. */
 static bool make_eprobe(struct tacho_compile *c, struct runtime_actions *p,
 			struct runtime_trigger *t, const struct tacho_command *cmd,
 			const struct tacho_type *type)
@@ -296,7 +296,7 @@ static void make_triggers(struct tacho_compile *c, struct runtime_actions *p,
 		make_eprobes(c, p, name, type, p->nr_triggers + eprobes);
 }
 
-/* The newest filter that is one for this type. */
+/* The newest filter that compiles for this type. */
 static void make_filter(struct tacho_compile *c, struct runtime_actions *p,
 			const char *name, const struct tacho_type *type)
 {
@@ -316,7 +316,7 @@ static void make_filter(struct tacho_compile *c, struct runtime_actions *p,
 	}
 }
 
-/* Actions that are one histogram and no more need only two of the steps. */
+/* Finds the histogram of actions that are only one histogram and need only two of the steps. */
 static struct tacho_hist *find_count(const struct runtime_actions *p)
 {
 	const struct runtime_trigger *t = p->trigger;
@@ -363,8 +363,8 @@ static void *synth_actions(struct tacho_compile *c, const char *name,
 }
 
 /*
- * Everything that actions point to is in the arena, this process's side of the
- * compilation too: histograms ask it while they run.
+ * Everything that actions point to is in the arena, also struct tacho_compile, which histograms
+ * use while they run.
  */
 static struct tacho_compile *begin(struct runtime_session *s,
 				   struct tacho_arena *arena)
@@ -384,7 +384,7 @@ static struct tacho_compile *begin(struct runtime_session *s,
 	return c;
 }
 
-/* The actions of an event, without its commands if they are not wanted. */
+/* Compiles the actions of an event; optionally without its commands. */
 static struct runtime_actions *compile_event(struct tacho_compile *c,
 					   uint32_t index, bool commands)
 {
@@ -403,7 +403,7 @@ static struct runtime_actions *compile_event(struct tacho_compile *c,
 	return p;
 }
 
-/* One attempt in what is left of the piece; NULL: it was not enough. */
+/* Tries to compile in the rest of the chunk; NULL: not enough memory. */
 static struct runtime_actions *compile_here(struct runtime_session *s,
 					  uint32_t index, bool commands)
 {

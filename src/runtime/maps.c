@@ -11,7 +11,7 @@
 #include "runtime/actions.h"
 #include "sys/mapping.h"
 
-/* A line is as long as a path, most of whose bytes may be escaped. */
+/* Maximum length of a line: a path in which most bytes may be escaped. */
 #define WINDOW	(UINT64_C(64) << 10)
 
 bool tacho_memory_read(uint64_t addr, void *to, size_t size)
@@ -28,7 +28,7 @@ bool tacho_memory_read(uint64_t addr, void *to, size_t size)
 	return true;
 }
 
-/* A number in hexadecimal or decimal at *s; moves *s behind it and what ends it. */
+/* A number in hexadecimal or decimal at *s; moves *s after it and what ends it. */
 static uint64_t take_number(const char **s, const char *end, unsigned int base)
 {
 	uint64_t v = 0;
@@ -107,7 +107,7 @@ int tacho_maps_each(runtime_map_fn *fn, void *arg)
 			break;
 		len += (size_t)n;
 		used = each_line(window, len, fn, arg, &go_on);
-		/* no end of a line in all of it: it is no list of mappings */
+		/* no end of line in the whole window: not a list of mappings */
 		if (!used && len == WINDOW)
 			err = -EINVAL;
 		len -= used;

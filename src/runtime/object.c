@@ -13,7 +13,7 @@
 /* Longest type text: far more than any format needs. */
 #define TEXT_MAX	(1u << 20)
 
-/* What a site points at before it is known, and after it is gone. */
+/* The state word of sites before registration and after unloading. */
 static const uint64_t state_off[2];
 
 static bool is_ident(char c)
@@ -21,7 +21,7 @@ static bool is_ident(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The eval whose name stands at s (a whole word), the longest one. */
+/* The eval with the longest name at s (a whole word). */
 static const struct tacho_event_eval *
 eval_at(const struct tacho_object *o, const char *system, const char *s)
 {
@@ -47,7 +47,7 @@ eval_at(const struct tacho_object *o, const char *system, const char *s)
 
 /*
  * Appends a print format with the names of TRACE_DEFINE_ENUM and
- * TRACE_DEFINE_SIZEOF replaced by their values, string literals left alone.
+ * TRACE_DEFINE_SIZEOF replaced by their values, except in string literals.
  */
 static void put_print_fmt(struct tacho_buf *b, const struct tacho_object *o,
 			  const struct tacho_event *ev)
@@ -106,7 +106,7 @@ static uint32_t put_text(struct tacho_buf *b, const struct tacho_object *o,
 	return name_len;
 }
 
-/* Puts an event into the process's file; its site is switched on last. */
+/* Adds an event to the process's file; activates its site last. */
 static int add_event(struct tacho_object *o, struct tacho_event *ev,
 		     struct tacho_buf *b)
 {
@@ -133,8 +133,8 @@ static int add_event(struct tacho_object *o, struct tacho_event *ev,
 }
 
 /*
- * A signal handler may register, too: it never finds its own thread in here, and texts are
- * not made on the heap, in which it may have found it.
+ * A signal handler may register, too: signals are blocked here, so it never interrupts the lock's
+ * owner, and texts are not built on the heap, whose functions it may have interrupted.
  */
 static void lock(sigset_t *was)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Tells sessions which code lies where in this process: session/objects.h. */
+/* Writes this process's code mappings to sessions: session/objects.h. */
 #include "session/objects.h"
 
 #include <dlfcn.h>
@@ -28,11 +28,11 @@
 
 /* ---- one block ---- */
 
-/* In memory of its own: a signal handler's stack may be small. */
+/* In separate memory: a signal handler's stack may be small. */
 struct block {
 	size_t len;
 	uint32_t nr;
-	/* the file of the mapping before: its head has the build id */
+	/* the file of the previous mapping: its head has the build id */
 	struct runtime_map head;
 	char id[2 * ID_MAX + 64];
 	char path[PATH_SIZE];
@@ -61,11 +61,11 @@ static void put_decimal(struct block *b, uint64_t v, char after)
 	b->text[b->len++] = after;
 }
 
-/* ---- which file it is ---- */
+/* ---- identity of files ---- */
 
 /*
- * The build id among notes, as "b:HEX"; false: it is not there.  What is aligned is a
- * place in the segment, which matters where that is to 8 bytes: a note's head has 12.
+ * Finds the build id among notes, as "b:HEX"; false: not found.  Alignment applies to the offset
+ * in the segment, which matters for 8 bytes: a note's head has 12.
  */
 static bool id_of_notes(const unsigned char *p, size_t len, size_t align, char *id)
 {
@@ -125,7 +125,9 @@ static bool id_of_memory(struct block *b, const struct runtime_map *m)
 	return false;
 }
 
-/* Without a build id: what tells a file from the one that comes in its place. */
+/*
+ * The id of a file without a build id, which distinguishes it from a later file of the same name.
+ */
 static void id_of_file(struct block *b, const struct runtime_map *m)
 {
 	char *p = b->id;
@@ -181,13 +183,13 @@ static bool put_map(const struct runtime_map *m, void *arg)
 	return true;
 }
 
-/* *what stands for the mappings, whenever they are told. */
+/* *what: identifies the mappings, independent of the time. */
 static int make_block(struct block *b, uint64_t ticks, uint64_t *what)
 {
 	size_t from;
 	int err;
 
-	/* a line of its own, whatever a full file system cut off before it */
+	/* a new line, even if a full file system cut off the previous one */
 	put(b, "\nprocess ", 9);
 	put_decimal(b, (uint64_t)tacho_runtime.pid, ' ');
 	put_decimal(b, ticks, '\n');
@@ -237,7 +239,7 @@ static int tell(struct runtime_session *s)
 		return -ENOMEM;
 	err = make_block(b, tacho_clock_read(s->view.ring.clock), &what);
 	if (!err && what != s->last_announced) {
-		/* what was told before may be gone, and come again */
+		/* announced objects may have been unloaded, and loaded again */
 		announced_clear(s->announced);
 		err = append(s, b->text, b->len);
 	}
@@ -276,10 +278,9 @@ void tacho_objects_loaded(void)
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 /*
- * Its ELF header, its segments and, most often, its build id: another library may be
- * loaded to where one was, and the linker's own data then lie where its lay.  It is
- * asked of the kernel, as a broken chain of frames may lead to one that is just
- * being unloaded.
+ * A key of an object's ELF header, its segments and usually its build id: another library may be
+ * loaded at the same place, with the linker's data at the same addresses.  The memory is read by
+ * a system call, because a corrupt chain of frames may lead to an object that is being unloaded.
  */
 static uint64_t head_key(uint64_t start)
 {
@@ -289,12 +290,12 @@ static uint64_t head_key(uint64_t start)
 	return tacho_hash(head, n, start);
 }
 
-/* What stands for the object that addr lies in; 0: in none. *end: of it. */
+/* The key of the object that contains addr; 0: none.  *end: its end. */
 static uint64_t object_key(uint64_t addr, uint64_t *start, uint64_t *end)
 {
 	struct dl_find_object o;
 
-	/* the linker keeps a table for those that unwind, to be asked anywhere */
+	/* the linker's table for unwinders, which can be read in any context */
 	if (_dl_find_object((void *)(uintptr_t)addr, &o))
 		return 0;
 	*start = (uint64_t)(uintptr_t)o.dlfo_map_start;
@@ -314,7 +315,7 @@ static uint64_t object_key(uint64_t addr, uint64_t *start, uint64_t *end)
 }
 #endif
 
-/* Whether an address is in an object that was not told; notes those that are. */
+/* Whether an address is in an object that was not announced; adds it to the set. */
 static bool look_at(struct runtime_session *s, const uint64_t *addr, uint32_t n,
 		    bool note)
 {
@@ -337,12 +338,12 @@ void tacho_objects_check(struct runtime_session *s, const uint64_t *addr, uint32
 {
 	if (tacho_likely(!look_at(s, addr, n, false)))
 		return;
-	/* what could not be told is not tried again at each hit */
+	/* failures are not repeated at each hit */
 	if (tacho_objects_tell(s))
 		(void)look_at(s, addr, n, true);
 }
 
-/* "child PID PARENT TICKS": all is where it was in the parent. */
+/* "child PID PARENT TICKS": all mappings are the parent's. */
 static int tell_child(const struct runtime_session *s, int32_t parent)
 {
 	char text[96] = "\nchild ", *p = text + 7;
@@ -364,7 +365,7 @@ void tacho_objects_fork(int32_t parent)
 		if (!s)
 			continue;
 		tacho_store_relaxed(&s->telling, 0);
-		/* else its first stack tells */
+		/* otherwise its first stack announces */
 		if (!s->tells || (tacho_attach_may_map() && !tell_child(s, parent)))
 			continue;
 		s->last_announced = 0;

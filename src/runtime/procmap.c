@@ -49,12 +49,12 @@ static int open_new(char *temp, size_t size)
 
 	if (n < 0 || (size_t)n >= size)
 		return -ENAMETOOLONG;
-	/* left by one that had our pid before us */
+	/* left by a process that had this pid before */
 	(void)unlink(temp);
 	return tacho_shm_create(AT_FDCWD, temp, TACHO_PROC_SIZE);
 }
 
-/* What a fork's child has not lost itself. */
+/* Clears the counts that a fork's child inherited. */
 static void clear_counts(struct tacho_proc *p)
 {
 	p->lost_events = 0;
@@ -64,7 +64,7 @@ static void clear_counts(struct tacho_proc *p)
 	p->unseated = 0;
 }
 
-/* Where there is no /proc (chroot), name space and program stay what the parent's were. */
+/* Without /proc (chroot), name space and program remain the parent's. */
 static void fill_head(struct tacho_proc *p)
 {
 	uint64_t ns = tacho_pidns();
@@ -131,7 +131,7 @@ static int allocate_in(int fd, uint64_t offset, uint64_t len)
 				  TACHO_ABI_PAGE_UP(offset + len) - from);
 }
 
-/* The same where the program can no longer open its file: by its mapping. */
+/* The same through the mapping, for a program that can no longer open its file. */
 static int allocate_mapped(uint64_t offset, uint64_t len)
 {
 	return tacho_shm_populate(tacho_runtime.file_map, offset, len);
@@ -211,7 +211,7 @@ int tacho_procmap_add(const char *text, uint32_t len, uint32_t name_len)
 
 void tacho_procmap_remove(uint32_t index)
 {
-	/* entries are the file's owner's, and so may the words be */
+	/* entries belong to the file's owner, and the words may, too */
 	if (!tacho_runtime.seat)
 		entry(index)->flags |= TACHO_PROC_EVENT_GONE;
 	if (tacho_runtime.shares)
@@ -258,14 +258,14 @@ static int copy_all(int fd)
 	return err;
 }
 
-/* A file of the child's own, mapped where its parent's was. */
+/* Creates the child's own file, mapped where its parent's was. */
 static int own_file(void)
 {
 	char temp[sizeof(tacho_runtime.file) + 8];
 	void *map = tacho_runtime.file_map;
 	int fd, err;
 
-	/* without /proc nobody would know whose it is */
+	/* without /proc its owner would be unknown */
 	if (!tacho_pidns())
 		return -ENOENT;
 	make_path();
@@ -286,7 +286,7 @@ static int own_file(void)
 		fill_head(map);
 		if (rename(temp, tacho_runtime.file) < 0) {
 			err = -errno;
-			/* no tool sees it: all off */
+			/* no tool sees it: all events are disabled */
 			tacho_shm_retire(map, TACHO_PROC_SIZE);
 			err = 0;
 		}
@@ -306,7 +306,7 @@ static struct tacho_proc *seat_head(uint32_t i)
 	return (struct tacho_proc *)(void *)(tacho_runtime.file_map + TACHO_PROC_SEAT(i));
 }
 
-/* Whether the process that took seat i has ended; ask: system calls are fine. */
+/* Whether the process that took seat i has ended; ask: system calls are allowed. */
 static bool seat_left(uint32_t i, uint64_t word, uint64_t ns, bool ask)
 {
 	int saved = errno;
@@ -336,11 +336,11 @@ static uint32_t take_seat(uint32_t state, uint64_t ns, bool ask)
 }
 
 /*
- * A seat in the file that is mapped:
- *	1. take a place;
+ * Takes a seat in the mapped file:
+ *	1. take a free seat;
  *	2. allocate its head and words through the mapping, and clear them;
  *	3. map the words a second time, over those of the parent;
- *	4. say that it is there.
+ *	4. mark it as ready.
  */
 static int own_seat(void)
 {
@@ -383,7 +383,7 @@ static int own_seat(void)
 	return 0;
 }
 
-/* A place only: what its parent's words say is done here, too. */
+/* Takes a seat without words: the parent's words apply to this process, too. */
 static void share_words(bool ask)
 {
 	uint32_t seat = take_seat(TACHO_SEAT_SHARED, tacho_runtime.proc->pidns, ask);
@@ -404,7 +404,7 @@ void tacho_procmap_fork(void)
 	share_words(may);
 }
 
-/* Whether somebody has a seat in our file. */
+/* Whether another process has a seat in this process's file. */
 static bool has_guests(void)
 {
 	for (uint32_t i = 0; i < TACHO_SEATS_MAX; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe.h - the runtime inside a traced process.
+ * runtime.h - the runtime inside a traced process.
  *
  *	object.c	objects and their events -> the process's file
  *	procmap.c	that file: creating, growing, copying at fork
@@ -12,37 +12,37 @@
  *
  * The rules of this folder
  *
- *	Nothing here may hurt the program: no abort, no exit, no print (but with
- *	TACHO_DEBUG), no thread, no signal handler, no descriptor left open, no lock that a
- *	signal handler could meet.  What cannot be recorded is counted.
+ *	Nothing here may affect the program: no abort, no exit, no output (except with
+ *	TACHO_DEBUG), no thread, no signal handler, no descriptor left open, no lock that a signal
+ *	handler could wait for.  Records that cannot be written are counted.
  *
  *	emit.c, attach.c and actions run in any thread and any signal handler, also one
  *	that interrupted themselves: they use atomics and system calls only, and
  *	preserve errno.  object.c and life.c run in constructors, destructors and fork
  *	handlers and take the mutex.
  *
- * Which signals its system calls could bring, and why they do not
+ * Signals that its system calls could raise, and why they do not
  *
- *	SIGXFSZ	ftruncate, write and pwrite behind RLIMIT_FSIZE.  The limit is asked
- *		before: tacho_shm_may_grow().  fallocate and MADV_POPULATE_WRITE stay
- *		inside of a file that has its length.
- *	SIGBUS	a page of a mapped file without a block, on a full file system: blocks
- *		are allocated before a page is touched.  Nor is a file of the
- *		run-time directory ever made shorter.
- *	SIGSYS	(or SIGKILL) a seccomp filter.  One that was there when we began lets
- *		programs begin, or so we must assume.  If another came later, nothing is
- *		opened, made, mapped or removed any more: tacho_attach_may_map() asks,
- *		by prctl(), before each such step.  What is left are the clock, gettid,
- *		getpid, futex wakes and that prctl().  A filter that forbids prctl() or
- *		gettid() is met, as no call can ask for it.
- *	SIGPIPE	write to a pipe or socket.  Written are regular files only: what is opened
- *		for that is opened with O_NONBLOCK and looked at.  With TACHO_DEBUG
- *		stderr is written, under a mask; what came of it is taken back.
+ *	SIGXFSZ	ftruncate, write and pwrite after RLIMIT_FSIZE.  The limit is checked before:
+ *		tacho_shm_may_grow().  fallocate and MADV_POPULATE_WRITE stay inside the length of
+ *		the file.
+ *	SIGBUS	a page of a mapped file without a block, on a full file system: blocks are
+ *		allocated before a page is accessed.  Files of the run-time directory are never
+ *		truncated.
+ *	SIGSYS	(or SIGKILL) a seccomp filter.  A filter that existed at the start is assumed to
+ *		allow what a program needs to start.  After a later filter, nothing is opened,
+ *		created, mapped or removed: tacho_attach_may_map() checks by prctl() before each
+ *		such step.  The remaining calls are the clock, gettid, getpid, futex wakes and
+ *		that prctl().  A filter that forbids prctl() or gettid() kills the program,
+ *		because no call can detect it in advance.
+ *	SIGPIPE	write to a pipe or socket.  Only regular files are written: they are opened with
+ *		O_NONBLOCK and checked.  With TACHO_DEBUG stderr is written, with signals blocked;
+ *		a resulting signal is consumed.
  *	SIGTTOU	write to a terminal, as SIGPIPE.
- *	SIGSEGV	a handler's small stack: what is large is in pages of its own.
+ *	SIGSEGV	a handler's small stack: large data is in separate pages.
  *
- *	SIGXCPU, SIGIO and the like come to who has a limit or asked for them, whatever the
- *	call.  EINTR is met where a call may bring it.
+ *	SIGXCPU, SIGIO and similar signals arrive only if the program set a limit or requested
+ *	them, whatever the call.  EINTR is handled where a call may return it.
  *
  * What is shared between threads
  *
@@ -52,7 +52,7 @@
  *			there, or the words of its seat)
  *	probe.session[]	pointers, set by compare-and-swap from NULL to a
  *			session, and from a dead session to NULL; what they point to is
- *			never freed (a few pages for each session ever met)
+ *			never freed (a few pages for each session ever attached)
  *	self		thread-local; a signal handler sees its thread's
  */
 #ifndef TACHO_RUNTIME_RUNTIME_H
@@ -73,7 +73,7 @@ struct runtime_actions;
 struct runtime_session {
 	uint64_t mask;		/* its bit in state words */
 	uint32_t bit;
-	uint16_t serial;	/* differs from that of every session before; not 0 */
+	uint16_t serial;	/* differs from those of all previous sessions; not 0 */
 	struct tacho_view view;
 	uint16_t ids[TACHO_EVENTS_MAX + 1];	/* by event index; 0: not known yet */
 	struct runtime_actions *actions[TACHO_EVENTS_MAX + 1];	/* or NULL */
@@ -81,11 +81,11 @@ struct runtime_session {
 	uint32_t stack_id;		/* type of call stacks; 0: not known yet */
 
 	/* objects.c */
-	uint32_t tells;			/* was told which code lies where */
-	bool partial;		/* some actions are, or were: see actions.h */
-	uint32_t telling;		/* somebody is at it */
-	uint64_t last_announced;		/* what stands for the last block; 0: none */
-	uint64_t announced[RUNTIME_ANNOUNCED];	/* what stands for objects: announced.h */
+	uint32_t tells;			/* the session has the code mappings */
+	bool partial;		/* some actions are or were partial: see actions.h */
+	uint32_t telling;		/* a thread is writing the mappings */
+	uint64_t last_announced;		/* key of the last block; 0: none */
+	uint64_t announced[RUNTIME_ANNOUNCED];	/* keys of objects: announced.h */
 
 	/* for the thread that compiles, actions.h section 2 */
 	uint32_t compiling;
@@ -97,29 +97,31 @@ struct runtime_session {
 
 struct runtime {
 	pthread_mutex_t lock;		/* object.c, life.c */
-	struct tacho_proc *proc;	/* our head; NULL: tracing is not possible */
-	char *file_map;			/* the file in which it is: TACHO_PROC_SIZE */
-	uint32_t seat;			/* our place in another one's file, from 1; 0: it is ours */
-	bool shares;			/* and our state words are those of our parent */
+	struct tacho_proc *proc;	/* this process's head; NULL: tracing is not possible */
+	char *file_map;			/* the mapping of its file: TACHO_PROC_SIZE */
+	uint32_t seat;			/* this process's seat in another process's file, from 1;
+					 * 0: the file is its own */
+	bool shares;			/* and the state words are the parent's */
 	struct tacho_registry *reg;	/* mapped */
 	struct runtime_session *session[TACHO_SESSIONS_MAX];
-	uint32_t serials;		/* sessions met so far */
+	uint32_t serials;		/* sessions attached so far */
 	int32_t pid;
-	int seccomp;			/* PR_GET_SECCOMP when we began */
+	int seccomp;			/* PR_GET_SECCOMP at the start */
 	bool begun;			/* life.c tried to start */
-	uint32_t functions;		/* filters name some: actions depend on what is loaded */
+	uint32_t functions;		/* filters name functions: actions depend on the loaded
+					 * objects */
 	char dir[TACHO_PATH_MAX];
 	char file[TACHO_PATH_MAX + 48];	/* path of the process's file */
 };
 
 extern struct runtime tacho_runtime;
 
-/* What a thread knows of itself. */
+/* Per-thread data. */
 struct runtime_self {
-	int32_t tid;				/* 0: not asked yet */
+	int32_t tid;				/* 0: not known yet */
 	uint64_t common;			/* common fields without the type */
 	uint32_t depth;				/* of synthetic events */
-	uint16_t serial[TACHO_SESSIONS_MAX];	/* sessions told who we are */
+	uint16_t serial[TACHO_SESSIONS_MAX];	/* sessions that have this thread's name */
 };
 
 /* Thread-local without a call: the library is loaded at program start or
@@ -133,21 +135,21 @@ extern __thread struct runtime_self tacho_self
 int tacho_procmap_create(void);
 
 /*
- * Adds an event with this text, or finds one that is gone and has the same;
- * its index, or -ENOSPC.  Under the mutex.
+ * Adds an event with this text, or reuses one with the same text whose object was unloaded;
+ * returns its index, or -ENOSPC.  Under the mutex.
  */
 int tacho_procmap_add(const char *text, uint32_t len, uint32_t name_len);
 
-/* Marks an event as gone and switches it off. */
+/* Marks an event as unloaded and disables it. */
 void tacho_procmap_remove(uint32_t index);
 
 /*
- * After fork, in the child: state words of its own in the same place, in a file of its own or
- * in a seat of its parent's; or else those of its parent.
+ * Called after fork, in the child: maps its own state words at the same place, in its own file or
+ * in a seat of the parent's file; if that fails, it shares the parent's words.
  */
 void tacho_procmap_fork(void);
 
-/* At exit: removes the file, or frees the seat. */
+/* Called at exit: removes the file, or frees the seat. */
 void tacho_procmap_end(void);
 
 struct tacho_proc_state *tacho_procmap_state(uint32_t index);
@@ -155,28 +157,28 @@ const char *tacho_procmap_text(uint32_t index, uint32_t *len);
 
 /* ---- attach.c ---- */
 
-/* The session behind a bit, mapped now if need be; NULL: not possible. */
+/* The session of a bit, mapped now if necessary; NULL: not possible. */
 struct runtime_session *tacho_attach(uint32_t bit);
 
 /*
- * The session that lives behind a bit now: as tacho_attach(), but NULL for a free
- * bit, and a dead session met on the way is replaced.
+ * The session that has the bit now: as tacho_attach(), but NULL for a free bit, and a dead
+ * session is replaced.
  */
 struct runtime_session *tacho_attach_live(uint32_t bit);
 
-/* Forgets a session that has died. */
+/* Detaches from a dead session. */
 void tacho_attach_drop(uint32_t bit, struct runtime_session *s);
 
-/* An object was loaded: actions that name functions are recompiled. */
+/* Called after an object was loaded: recompiles actions that name functions. */
 void tacho_actions_loaded(void);
 
 /*
- * Sets the bits of events [first, last] as the rules of all sessions say
- * (session/proc.h, P2 and P3).  Maps the sessions that want any.
+ * Sets the bits of events [first, last] by the rules of all sessions (session/proc.h, P2 and P3).
+ * Maps the sessions that enable any.
  */
 void tacho_attach_apply(uint32_t first, uint32_t last);
 
-/* Whether system calls that a sandbox may forbid are fine. */
+/* Whether system calls that a sandbox may forbid are allowed. */
 bool tacho_attach_may_map(void);
 
 /* Maps the registry; 0 or -errno. */
@@ -186,22 +188,22 @@ int tacho_attach_registry(void);
 
 extern const struct tacho_event_ops tacho_emit_ops;
 
-/* Room for TACHO_RAW_MAX bytes and a word, or NULL: all of it is taken. */
+/* A buffer for TACHO_RAW_MAX bytes and a word, or NULL: all buffers are in use. */
 void *tacho_scratch_take(void);
 void tacho_scratch_put(void *raw);
 
-/* After fork, in the child: this thread is a new one, and alone. */
+/* Called after fork, in the child, which has only this thread. */
 void tacho_emit_fork(void);
 
 /* ---- life.c ---- */
 
 /*
- * Says what cannot be done, in one clear sentence: as a remark in the registry (which may be
- * NULL), and with TACHO_DEBUG on stderr.  With all signals blocked; not in handlers.
+ * Reports an error in one message: as a note in the registry (which may be NULL), and with
+ * TACHO_DEBUG on stderr.  The caller blocks all signals; not in handlers.
  */
 void tacho_life_say(struct tacho_registry *reg, const char *fmt, ...) TACHO_PRINTF(2, 3);
 
-/* Starts the runtime once; 0 or why it is not possible.  Under the mutex. */
+/* Starts the runtime once; returns 0 or the error.  Under the mutex. */
 int tacho_life_begin(void);
 
 #endif

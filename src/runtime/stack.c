@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a hit may ask about its own process: call stack, strings, name of the thread. */
+/* Data about the own process for hits: call stack, strings, thread name. */
 #include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -24,14 +24,14 @@ size_t tacho_memory_copy(uint64_t addr, void *to, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* A piece of the stack as it was a moment ago. */
+/* A recent copy of a part of the stack. */
 struct window {
 	uint64_t from;
 	size_t len;
 	uint64_t word[WINDOW / 8];
 };
 
-/* The frame record at fp: the caller's frame, and where it goes on. */
+/* Reads the frame record at fp: the caller's frame and return address. */
 static bool read_frame(struct window *w, uint64_t fp, uint64_t frame[2])
 {
 	for (int i = 0; i < 2; i++) {
@@ -120,7 +120,7 @@ static long user_string(void *unused, int32_t pid, uint64_t addr, char *to,
 	return own_string(addr, to, size);
 }
 
-/* A program's `char *` is an address of its own. */
+/* A program's `char *` is an address in its own memory. */
 static long pointer_string(void *unused, uint64_t addr, char *to, size_t size)
 {
 	(void)unused;
@@ -128,8 +128,8 @@ static long pointer_string(void *unused, uint64_t addr, char *to, size_t size)
 }
 
 /*
- * A function that this process has not got has no address: nothing lies in it.  An
- * object that is loaded later may have it.
+ * A function that does not exist in this process has no addresses.  An object that is loaded
+ * later may have it.
  */
 static bool own_function(void *unused, const char *name, struct tacho_symbol *sym)
 {

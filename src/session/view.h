@@ -87,7 +87,7 @@ uint32_t tacho_view_nr_commands(const struct tacho_view *v);
 void tacho_view_run(struct tacho_view *v, bool recording);
 
 /*
- * Requests a snapshot from the flight recorder or the mounted tree, as of now (asked_at in the
+ * Requests a snapshot from the flight recorder or the mounted tree, as of now (requested_at in the
  * control block).  Returns the request's number, which the recorder stores in `served` of the
  * control block when it has written all earlier records.
  */
