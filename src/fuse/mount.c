@@ -412,7 +412,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 }
 
 /*
- * Pages that were spliced are not read again: those behind us go.  Others may wait for a page
+ * Pages that were spliced are not read again: those after us go.  Others may wait for a page
  * of theirs, which they have locked; as a reader takes what comes next, it is not far from
  * here.
  */
@@ -425,7 +425,7 @@ static void drop_pages(fuse_req_t req, fuse_ino_t ino, off_t off)
 
 /*
  * Whether a page that the kernel asks for, for splice(2), is waited for.  One call asks for
- * several, one behind the other, and is to have those that there are: so a page that is not
+ * several, one after the other, and is to have those that there are: so a page that is not
  * there is refused (EAGAIN).  For the same page the kernel asks twice; who asks once more, or
  * after a while, is in a new call.
  */

@@ -1,50 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mount_priv.h - what the files of this folder share.
+ * mount_priv.h - shared by the files of this folder.
  *
  *	mount.c		mounting; attributes, files
- *	nodes.c		which files the kernel knows, by number
- *	kept.c		texts that the kernel keeps
+ *	nodes.c		the files known to the kernel, by number
+ *	kept.c		texts that the kernel caches
  *	list.c		directories
  *	wait.c		who waits in poll(2)
  *
- * What the kernel keeps, and how it stays true
+ * What the kernel caches, and how the caches stay valid
  *
- *	A question to this process takes two switches of context, which is more than most answers
- *	take.  So the kernel keeps what cannot change without us, and is told when it does.
+ *	A request to this process takes two context switches, which is more than most answers
+ *	take.  So the kernel caches what cannot change without this process, which invalidates it
+ *	on change.
  *
- *	K1  Attributes are kept for good: chmod and chown come to us, sizes see K3.
- *	K2  Names are kept for good, where what they name cannot go without us; of others
- *	    (tacho_tree_stat: may_go) the kernel asks each time.  That something is not there
- *	    is never kept.
+ *	K1  Attributes are cached without limit: chmod and chown are requests to this process, for
+ *	sizes see K3. K2  Names are cached without limit if their files cannot disappear without
+ *	this process; for others (tacho_tree_stat: may_go) the kernel asks each time.  Missing
+ *	names are never cached.
  *	K3  Texts of events' files (tacho_tree_is_kept), when they were opened for reading:
- *		a. At open() the text is made.  If it is the one that the kernel keeps
- *		   for this file, the kernel goes on with that, and neither read() nor the
- *		   end of the file is asked for.  Else it is given the new one.
- *		   So an open() always sees what there is.
- *		b. A write through this mount, of whatever file, makes the kernel forget the
- *		   texts of files that are open just now, before the write returns.
- *		c. What changes without a write here (a trigger, another tool) is looked for
- *		   every POLL_NS, in files that are open: that is when a reader who goes back
- *		   to the file's beginning sees it.
- *	    Such a file's size is that of its text, once it was read.
- *	    A write makes the kernel take the file for as long as what was written, until it
- *	    asks: who reads just then would get zeros behind the text.  So whoever opens a file
- *	    that is open for writing, or was a moment ago (WRITTEN_NS), reads it here (K4).
+ *		a. open() generates the text.  If it equals the kernel's cached text, the kernel
+ *		   uses its cache, and requests neither read() nor the end of the file.  Otherwise
+ *		   the kernel gets the new text.  So an open() always sees the current text.
+ *		b. A write through this mount, to any file, invalidates the cached texts of open
+ *		   files before it returns.
+ *		c. Changes without such a write (by a trigger or another tool) are polled every
+ *		   POLL_NS in open files: a reader that seeks to the file's beginning sees them
+ *		   after that time.
+ *	    Such a file's size is that of its text, after it was read.  After a write the kernel
+ *	    assumes the file has the length of the written data, until it asks: a read at that
+ *	    time would get zeros after the text.  So a file that is open for writing, or was
+ *	    recently (WRITTEN_NS), is read here (K4).
  *	K4  All other files are read and written here (direct_io), their sizes are 0.
  *
  * Pages of trace_pipe_raw
  *
- * 	read() is as of K4.  splice() takes pages from the kernel's cache, up to the file's size.
- * 	So
+ *	read() is as of K4.  splice() takes pages from the kernel's cache, up to the file's size.
+ *	So
  *	such a file has no end while it is open, nothing is read ahead (max_readahead), and each
- *	page that the kernel asks for is a new one.  Pages that were taken are dropped now
- *	and then (PAGES_KEPT), and all of them when the file is opened and closed.
+ *	page that the kernel requests is a new one.  Consumed pages are dropped periodically
+ *	(PAGES_KEPT), and all of them when the file is opened and closed.
  *
  * Locks, in the order in which they are taken
- *	node->opening	who makes a kept text; the kernel may wait for its pages under it
+ *	node->opening	generating a cached text; the kernel may wait for its pages under it
  *	m->lock		lists of nodes
- *	node->lock	a text.  Nothing is taken under it, so reading waits for nobody
+ *	node->lock	a text.  No lock is taken under it, so reading never waits long
  *	m->waiting	who waits in poll(2)
  */
 #ifndef TACHO_FUSE_MOUNT_PRIV_H
@@ -57,10 +57,10 @@
 #include "compat/lkst/device.h"
 #include "fuse/mount.h"
 
-#define POLL_NS		10000000	/* files that are polled or kept are looked at this often */
-#define FOR_GOOD	1e6		/* seconds that the kernel keeps what cannot change */
+#define POLL_NS		10000000	/* interval for checking polled and cached files */
+#define FOR_GOOD	1e6		/* seconds that the kernel caches what cannot change */
 #define WRITTEN_NS	1000000000
-#define PAGES_KEPT	(INT64_C(1) << 20)	/* bytes of pages that were handed out */
+#define PAGES_KEPT	(INT64_C(1) << 20)	/* bytes of returned pages */
 #define PAGED_SIZE	(INT64_C(1) << 60)	/* of an open file of pages */
 
 /* A file or directory that the kernel knows; its number is the address. */
@@ -75,12 +75,12 @@ struct tacho_fuse_node {
 	pthread_mutex_t lock;
 	char *text;
 	size_t len;
-	bool valid;			/* as far as is known it is what the file says */
+	bool valid;			/* believed to be the file's current text */
 	bool given;			/* the kernel may have pages of this one, or an older one */
 	uint32_t opens;
 	struct tacho_fuse_node *next_open;	/* m->lock */
 	uint32_t writers;		/* atomic: how often it is open for writing */
-	int64_t written;		/* atomic: when somebody closed it who did that */
+	int64_t written;		/* atomic: when a writer closed it */
 
 	uint32_t paged;			/* atomic: how often it is open, if it is of pages */
 	/* under lock: the page that was asked for last, how often it was not there; when one was */
@@ -107,7 +107,7 @@ struct tacho_fuse_mount {
 	struct tacho_fuse_waiter *waiters;
 	pthread_t poller;
 	bool polling, stop;
-	int failed;			/* why it cannot be served: -errno */
+	int failed;			/* error of serving: -errno */
 };
 
 /* ---- nodes.c ---- */
@@ -119,17 +119,17 @@ struct tacho_fuse_node *tacho_fuse_node(struct tacho_fuse_mount *m, fuse_ino_t i
 fuse_ino_t tacho_fuse_ino(const struct tacho_fuse_mount *m,
 			  const struct tacho_fuse_node *node);
 
-/* The node of that name, made if there is none, with a reference.  NULL: no memory. */
+/* The node of that name, created if necessary, with a reference.  NULL: no memory. */
 struct tacho_fuse_node *tacho_fuse_node_get(struct tacho_fuse_mount *m,
 					    struct tacho_fuse_node *parent,
 					    const char *name);
 void tacho_fuse_node_put(struct tacho_fuse_mount *m, struct tacho_fuse_node *node,
 			 uint64_t refs);
-/* It is not there any more: what comes by that name is another one. */
+/* Marks a node as removed: a later file of that name is another node. */
 void tacho_fuse_node_gone(struct tacho_fuse_mount *m, struct tacho_fuse_node *parent,
 			  const char *name);
 
-/* Appends "/name" to the parent's path; false: it is too long to be there. */
+/* Appends "/name" to the parent's path; false: too long to exist. */
 bool tacho_fuse_path(const struct tacho_fuse_node *parent, const char *name, char *path,
 		     size_t size);
 #define TACHO_FUSE_PATH	((size_t)1024)
@@ -141,7 +141,7 @@ bool tacho_fuse_is_lkst(const char *path);
 /* An entry but its number: 0 or -errno. */
 int tacho_fuse_entry(struct tacho_fuse_mount *m, const char *path,
 		     struct fuse_entry_param *e);
-/* What a tree's entry is to the kernel. */
+/* Converts a tree's entry for the kernel. */
 void tacho_fuse_entry_of(const struct tacho_tree_stat *st, struct fuse_entry_param *e);
 /* The size of a node that is known. */
 off_t tacho_fuse_size(struct tacho_fuse_mount *m, struct tacho_fuse_node *node);
@@ -149,22 +149,22 @@ off_t tacho_fuse_size(struct tacho_fuse_mount *m, struct tacho_fuse_node *node);
 /* ---- kept.c ---- */
 
 /*
- * A file that was opened for reading: makes its text, and sees to it that the kernel has
- * it.  True: the kernel may go on with what it keeps, until tacho_fuse_kept_close().  False:
- * it cannot be kept.
+ * Called when a file is opened for reading: generates its text and ensures that the kernel has
+ * it.  True: the kernel may use its cache until tacho_fuse_kept_close().  False: the text cannot
+ * be cached.
  */
 bool tacho_fuse_kept_open(struct tacho_fuse_mount *m, struct tacho_fuse_node *node,
 			  struct tacho_tree_file *file);
-/* Somebody has it open for writing (1), or not any more (-1). */
+/* Counts an open for writing (1), or its end (-1). */
 void tacho_fuse_kept_write(struct tacho_fuse_node *node, int more);
 void tacho_fuse_kept_close(struct tacho_fuse_mount *m, struct tacho_fuse_node *node);
 
-/* Bytes of the text; reading it anew if it may have changed. */
+/* Bytes of the text; reading it again if it may have changed. */
 off_t tacho_fuse_kept_size(struct tacho_fuse_mount *m, struct tacho_fuse_node *node);
 void tacho_fuse_kept_read(struct tacho_fuse_node *node, fuse_req_t req, size_t size,
 			  off_t off);
 
-/* Something was written (K3 b). */
+/* Called after a write (K3 b). */
 void tacho_fuse_kept_forget(struct tacho_fuse_mount *m);
 /* K3 c. */
 void tacho_fuse_kept_look(struct tacho_fuse_mount *m);
@@ -182,10 +182,10 @@ void tacho_fuse_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info
 
 void tacho_fuse_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
 		     struct fuse_pollhandle *handle);
-/* Nobody waits for a file any more. */
+/* Removes all waiters of a file. */
 void tacho_fuse_forget_waiters(struct tacho_fuse_mount *m, uint64_t fh);
 int64_t tacho_fuse_now(void);	/* ns */
-/* The thread that looks at what nobody tells of. */
+/* Starts the thread that polls for changes without notification. */
 int tacho_fuse_poller_start(struct tacho_fuse_mount *m);
 void tacho_fuse_poller_stop(struct tacho_fuse_mount *m);
 
