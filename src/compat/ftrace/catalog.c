@@ -515,7 +515,7 @@ static const struct tree_event *any_of(struct tree_catalog *c, const char *syste
 
 /*
  * What is fixed is believed.  Of all else the list says what was there when it was made, so it
- * is made anew.
+ * is made again.
  */
 bool tree_is_event(struct tree_inst *inst, const char *system, const char *name,
 		   bool *fixed)

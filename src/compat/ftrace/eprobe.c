@@ -20,7 +20,7 @@
 #define GROUP		"eprobes"
 #define LOC		"event_probe"
 #define ARENA_MAX	((size_t)4 << 20)
-#define FIRST_COLUMN	2	/* of the text behind 'e' and the word's colon */
+#define FIRST_COLUMN	2	/* of the text after 'e' and the word's colon */
 
 /* A definition while it is read. */
 struct definition {
@@ -29,7 +29,7 @@ struct definition {
 	const char *line;	/* as written */
 	char *text;		/* the same, without what is between 'e' and ':' */
 	uint32_t skipped;	/* so many bytes */
-	const char *place;	/* SYSTEM.EVENT and all behind it, in text */
+	const char *place;	/* SYSTEM.EVENT and all after it, in text */
 	struct tacho_probe_spec spec;
 	const char *group, *name;
 	char full[TACHO_RULE_MAX];	/* "group:name" */

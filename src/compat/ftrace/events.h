@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.h - what the files below events/ share (events.c, enable.c, filter.c,
- * trigger.c).
+ * events.h - shared by the files below events/ (events.c, enable.c, filter.c, trigger.c).
  *
  * Such a file is about one event, the events of a system, or all events; and each event
- * is the kernel's, a program's, or both.  A write goes to each side that has one, a read
- * puts together what both say.
+ * is the kernel's, a program's, or both.  A write goes to each side that has such an event; a
+ * read combines both sides.
  */
 #ifndef TACHO_COMPAT_FTRACE_EVENTS_H
 #define TACHO_COMPAT_FTRACE_EVENTS_H
@@ -29,7 +28,7 @@ void tree_event_path(const struct tacho_tree_file *f, const char *name,
 int tree_event_text(const struct tacho_tree_file *f, const char *name,
 		    struct tacho_buf *out);
 
-/* Who has events that a file is about. */
+/* The sides that have events of a file. */
 struct tree_sides {
 	bool kernel, program;
 };

@@ -141,7 +141,7 @@ static void set_all_broken(struct tacho_tree_file *f, const char *text,
 	}
 }
 
-/* text: as it was written; white space before it is kept, and shown, behind it is not. */
+/* text: as it was written; white space before it is kept, and shown, after it is not. */
 static int filter_program(struct tacho_tree_file *f, char *text)
 {
 	char *words = tree_trim(text), name[TREE_NAME_SIZE];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* nodes.h - files that are in more than one directory, and what they share. */
+/* nodes.h - files that are in more than one directory, and shared functions. */
 #ifndef TACHO_COMPAT_FTRACE_NODES_H
 #define TACHO_COMPAT_FTRACE_NODES_H
 
 #include "compat/ftrace/priv.h"
 
-/* Where a marker that was written here comes from: an address that nothing has. */
+/* The instruction pointer of markers written here: an unused address. */
 #define TREE_MARKER_IP	0xfffffffffffff000u
 
 /* A marker's event, and its type as it is recorded (abi/shm.h). */
@@ -55,19 +55,19 @@ int tree_wait(const struct tacho_tree_caller *caller, bool nonblock);
 bool tree_is_ended(const struct tree_inst *inst);
 unsigned int tree_pipe_poll(struct tacho_tree_file *f);
 
-/* Bytes of the pages that trace_pipe_raw hands out. */
+/* Size of the pages that trace_pipe_raw returns. */
 uint32_t tree_page_size(const struct tree_inst *inst);
 
 /*
- * What is in the buffers becomes the snapshot, and what was it comes back (swap.c); drain: with
- * all that the kernel has so far.  Later records than end (ticks) are not in it;
- * UINT64_MAX: all are.  Under inst->lock.  0 or -errno.
+ * Exchanges the buffers and the snapshot (swap.c); drain: includes all current records of the
+ * kernel.  Records later than end (ticks) are excluded; UINT64_MAX: none.  Under inst->lock.  0
+ * or -errno.
  */
 int tree_take_snapshot(struct tree_inst *inst, bool drain, uint64_t end);
 
 /*
- * Takes the snapshots that programs' triggers asked for since the last call: each with what
- * there was when it asked.  Under inst->lock.
+ * Takes the snapshots that programs' triggers requested since the last call: each with the
+ * records from before its request.  Under inst->lock.
  */
 void tree_follow_snapshot(struct tree_inst *inst);
 
@@ -84,9 +84,9 @@ void tree_watch_switch(struct tree_inst *inst);
 
 /*
  * Writes a raw event of a type given by its format text (abi/shm.h) to the session's
- * ring, as thread pid's: on the CPU on which that waits for us.  raw is aligned to 8 and
- * holds len bytes from the common fields on, of which type and pid are filled in here.
- * cpu may be NULL, and is told the CPU.  0 or -errno.
+ * ring, as thread pid's: on the CPU on which that thread waits for this call. raw is aligned to 8
+ * and has len bytes from the common fields on; type and pid are filled in here. cpu (may be NULL)
+ * receives the CPU.  0 or -errno.
  */
 int tree_write_event(struct tree_inst *inst, const char *type_text, size_t type_len,
 		     int32_t pid, void *raw, size_t len, uint32_t *cpu);
@@ -94,39 +94,42 @@ int tree_write_event(struct tree_inst *inst, const char *type_text, size_t type_
 /* What an event's filter file shows.  Under inst->lock. */
 int tree_filter_text(struct tacho_tree_file *f, struct tacho_buf *out);
 
-/* Programs that are listed: their children, too; whether full buffers keep the new. */
+/* Whether children of listed programs are followed. */
 int tree_pids_follow(struct tree_inst *inst, bool on);
 int tree_set_overwrite(struct tree_inst *inst, bool on);
 
-/* A synthetic event or probe came or went. */
+/* Call it after a synthetic event or probe was added or removed. */
 void tree_events_changed(struct tree_inst *inst);
 
 /*
- * eprobe.c: "e:..." as written to dynamic_events.  0, -errno (what is wrong is in error_log),
- * or 1: it is on an event of the kernel, which takes it.
+ * eprobe.c: defines "e:..." as written to dynamic_events.  Returns 0, -errno (the error is in
+ * error_log), or 1: the event is the kernel's, and so is the probe.
  */
 int tree_eprobe_define(struct tree_inst *inst, const char *line);
-/* "-:..." or "!e:...": -ENOENT if it is about none of ours. */
+/* Removes "-:..." or "!e:..."; -ENOENT: not an event probe of this tree. */
 int tree_eprobe_remove(struct tree_inst *inst, const char *line);
-/* Whether any is enabled or has triggers; without such, all go. */
+/* Whether any event probe is enabled or has triggers; if not, all can be removed. */
 bool tree_eprobe_any_busy(struct tree_inst *inst);
 int tree_eprobe_remove_all(struct tree_inst *inst);
 /* A line of dynamic_events. */
 struct tacho_command_info;
 void tree_eprobe_print(const struct tacho_command_info *c, struct tacho_buf *out);
-/* "system.event" that a type is a probe on, of ours or the kernel's; false: it is none. */
+/*
+ * The "system.event" of an event probe's type, of this tree or the kernel; false: not an event
+ * probe.
+ */
 bool tree_eprobe_base(struct tree_inst *inst, const struct tacho_type *type,
 		      char *base, size_t size);
-/* Whether one that is enabled, or has triggers, is on the event "system:event". */
+/* Whether the event "system:event" has an event probe that is enabled or has triggers. */
 bool tree_eprobe_wants(struct tree_inst *inst, const char *name);
 /* readme.c: whether the kernel under the tree takes event probes. */
 bool tree_has_eprobes(struct tacho_tree *tree);
 
-/* Says in error_log what is wrong with a trigger; event is "system:event". */
+/* Writes the error of a trigger to error_log; event is "system:event". */
 void tree_log_trigger(struct tree_inst *inst, const char *event, const char *text,
 		      const struct tacho_cmd_error *e);
 
-/* What numbers mean to programs and the kernel as they are now. */
+/* Names for numbers of the running programs and kernel. */
 const struct tacho_names *tree_names(struct tree_inst *inst);
 
 /* "0" or "1" and white space; -EINVAL. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output.h - records as the text that the kernel's `trace` file shows.
+ * output.h - formats records as the kernel's `trace` file does.
  *
- * One struct tacho_output is one open `trace` or `trace_pipe`: it knows the
- * options, where names come from, and what has been printed already ("CPU 2
- * buffer started").  It appends to a buffer of the caller's:
+ * One struct tacho_output is one open `trace` or `trace_pipe`: it has the options, the sources of
+ * names, and the state of the output ("CPU 2 buffer started").  It appends to a buffer of the
+ * caller's:
  *
  *	tacho_output_header(&head, &config.options, out);	(not for trace_pipe)
  *	for each record in the order of time
@@ -14,22 +14,21 @@
  *	 <- name and thread    CPU ->  |||||  <- time       ^ event's text
  *	                               flags (event/context.h)
  *
- * What the kernel prints depends on the kernel here and there; `kernel` in the
- * config says which one is meant.
+ * Some output depends on the kernel's version, which is `kernel` in the config.
  *
  *	from	what
- *	6.13	a flag that was X is lazy rescheduling: l, b, L, B
- *	6.16	`fields` shows the symbol that a number lies in
+ *	6.13	the flag X became lazy rescheduling: l, b, L, B
+ *	6.16	`fields` shows the symbol that contains a number
  *	6.18	arguments of system calls above 9 have 0x before them
  *
- * What cannot be told from a record, and is printed differently:
- *	- hash-ptr: the kernel's hash of a pointer has a key that only it knows;
- *	  equal pointers have equal hashes here, too, by a key of the caller's;
- *	- `%p` of something inside the event: "(____ptrval____)";
- *	- strings at addresses that `env.string` does not know: the address.
+ * Differences, because a record lacks the information:
+ *	- hash-ptr: only the kernel knows the key of its hash; equal pointers have equal hashes
+ *	  here, too, with the caller's key;
+ *	- `%p` of a place inside the event: "(____ptrval____)";
+ *	- strings at addresses unknown to `env.string`: the address.
  *
- * Nothing is allocated for a line but what the output buffer grows by; the
- * text of a thread and of a type are made once.
+ * A line allocates nothing except growth of the output buffer; texts of threads and types are
+ * cached.
  *
  * One struct tacho_output is used by one thread at a time.
  */
@@ -58,26 +57,20 @@ struct tacho_output_options {
 	     sym_addr, sym_offset, sym_userobj, trace_printk, verbose;
 };
 
-/* What a new instance of the kernel's has. */
+/* The defaults of a new kernel instance. */
 #define TACHO_OUTPUT_DEFAULTS \
 	((struct tacho_output_options){ .annotate = true, \
 		.context_info = true, .hash_ptr = true, .irq_info = true, \
 		.print_parent = true, .trace_printk = true })
 
-/*
- * The option of this name ("sym-addr"), or NULL: it is none that changes what is
- * printed.
- */
+/* The option of this name ("sym-addr"), or NULL: not an option of the output. */
 bool *tacho_output_option(struct tacho_output_options *options,
 			  const char *name);
 
-/*
- * How an output finds names for numbers.  Any call may be NULL.  Texts are
- * borrowed until the next call.
- */
+/* Callbacks for names.  Any of them may be NULL.  Texts are borrowed until the next call. */
 struct tacho_output_names {
 	void *arg;		/* handed to the calls */
-	/* A thread's name, or NULL: "<...>".  Not asked for thread 0, "<idle>". */
+	/* A thread's name, or NULL: "<...>".  Not called for thread 0, "<idle>". */
 	const char *(*comm)(void *arg, int32_t pid);
 	/* A thread's process; 0: not known. */
 	int32_t (*tgid)(void *arg, int32_t pid);
@@ -88,14 +81,13 @@ struct tacho_output_names {
 	const char *(*object)(void *arg, int32_t tgid, uint64_t addr,
 			      uint64_t *start);
 	/*
-	 * "system.event" that a type is a probe on (the kernel's `e:` events,
-	 * which their format does not tell), or NULL: no event probe.  Asked
-	 * once for each type.
+	 * The "system.event" of an event probe (the kernel's `e:` events; their format does not
+	 * contain it), or NULL: not an event probe.  Called once for each type.
 	 */
 	const char *(*probed)(void *arg, const struct tacho_type *type);
 	/*
-	 * The number that the kernel has for a type of the tracer's own (system "ftrace"),
-	 * whatever its id is here; 0: not known.  Asked once for each type.
+	 * The kernel's id of a type of the tracer itself (system "ftrace"), which may differ from
+	 * its id here; 0: not known.  Called once for each type.
 	 */
 	uint32_t (*number)(void *arg, const struct tacho_type *type);
 };
@@ -104,15 +96,15 @@ struct tacho_output_config {
 	struct tacho_output_options options;
 	struct tacho_output_names names;
 	/*
-	 * Symbols and strings of the kernel; hash_key is the output's own.
-	 * symbol() is asked for a marker's ip, too.
+	 * Symbols and strings of the kernel; the output sets hash_key. symbol() is also called
+	 * for a marker's ip.
 	 */
 	struct tacho_print_env env;
 	uint32_t kernel;	/* TACHO_OUTPUT_KERNEL; 0: the newest known */
 	/*
-	 * How a record's `ticks` become the time that is shown: in_ns, it is
-	 * in nanoseconds and shown as seconds, else as the number that it is (the
-	 * clocks x86-tsc, counter, uptime).  clock maps it before; NULL: as it is.
+	 * How a record's `ticks` are shown. in_ns: nanoseconds, shown as seconds; otherwise as a
+	 * number (the clocks x86-tsc, counter, uptime). clock converts ticks first; NULL: no
+	 * conversion.
 	 */
 	bool in_ns;
 	const struct tacho_clock_map *clock;
@@ -131,19 +123,18 @@ struct tacho_output *tacho_output_new(const struct tacho_output_config *config);
 void tacho_output_free(struct tacho_output *o);
 
 /*
- * Other options, names, time_start or overrun from the next record on, as when
- * an option is written while the file is open.  Names of threads are asked
- * for again.
+ * Changes options, names, time_start or overrun from the next record on, for an option that is
+ * written while the file is open.  Clears the cache of thread names.
  */
 void tacho_output_configure(struct tacho_output *o,
 			    const struct tacho_output_config *config);
 
-/* The next record is the first one again: the file was read from its start. */
+/* Restarts the output: the file is read from its start again. */
 void tacho_output_rewind(struct tacho_output *o);
 
 /*
- * Names of threads may have changed: they are asked for again.  For a
- * trace_pipe, once for each read.
+ * Clears the cache of thread names, which may have changed.  For a trace_pipe, call it once for
+ * each read.
  */
 void tacho_output_forget(struct tacho_output *o);
 
@@ -151,17 +142,16 @@ void tacho_output_forget(struct tacho_output *o);
  * tacho_output_put - append the line or lines of one record.
  *
  * r->lost records before it were lost: "CPU:0 [LOST 3 EVENTS]" comes first;
- * UINT64_MAX: some, not known how many.  r's type, its fields and its raw bytes are
- * used, and `cpu`, `pid`, `ticks`; its type must live as long as the output.
- * next is the `ticks` of the record that will be printed after it, r->ticks
- * if there is none; only latency-format needs it.
+ * UINT64_MAX: an unknown number.  r's type, its fields and its raw bytes are used, and `cpu`,
+ * `pid`, `ticks`; its type must live as long as the output. next is the `ticks` of the record
+ * that will be printed after it, r->ticks if there is none; only latency-format needs it.
  *
  * A failure to allocate sticks to the buffer.
  */
 void tacho_output_put(struct tacho_output *o, const struct tacho_record *r,
 		      uint64_t next, struct tacho_buf *out);
 
-/* What the comment lines at the head of `trace` say. */
+/* The data of the comment lines at the head of `trace`. */
 struct tacho_output_head {
 	const char *tracer;	/* "nop" */
 	const char *release;	/* of the kernel, "6.12.1" */
@@ -176,8 +166,7 @@ struct tacho_output_head {
 /*
  * tacho_output_header - append the comment lines at the head of `trace`.
  *
- * Once for each reading from the start, before the first record.  trace_pipe
- * has none.
+ * Call it once for each reading from the start, before the first record.  trace_pipe has none.
  */
 void tacho_output_header(const struct tacho_output_head *head,
 			 const struct tacho_output_options *options,

@@ -37,7 +37,7 @@ static void put_text_pointer(struct tacho_output *o, uint64_t addr,
 	tacho_buf_putc(out, ')');
 }
 
-/* Whether newer kernels show addr as a symbol: it lies in one. */
+/* Whether newer kernels show addr as a symbol: it is in one. */
 static bool is_symbol(const struct tacho_output *o, uint64_t addr)
 {
 	const struct tacho_print_env *env = &o->config.env;

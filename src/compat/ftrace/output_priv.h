@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output_priv.h - what the parts of output.h share. */
+/* output_priv.h - shared by the parts of output.h. */
 #ifndef TACHO_COMPAT_FTRACE_OUTPUT_PRIV_H
 #define TACHO_COMPAT_FTRACE_OUTPUT_PRIV_H
 
@@ -11,22 +11,22 @@
 
 struct output_type;
 
-/* What a kind of event prints: all of it, behind the context, newline included. */
+/* Prints an event of a kind: all text after the context, newline included. */
 typedef void output_kind_fn(struct tacho_output *o,
 			    const struct tacho_record *r,
 			    const struct output_type *t, struct tacho_buf *out);
 
-/* Most fields that a kind looks at by itself. */
+/* Maximum number of fields that a kind uses directly. */
 #define OUTPUT_FIELDS	8
 
-/* The three texts of a kind; NULL where the kernel has nothing of its own. */
+/* The three outputs of a kind; NULL: the kernel has no special one. */
 struct output_kind {
 	const char *name;	/* of the type, in system ftrace */
 	const char *field[OUTPUT_FIELDS];
 	output_kind_fn *text, *raw, *hex, *bin, *message;
 };
 
-/* An event's type and what is made of it once. */
+/* An event's type and cached data about it. */
 struct output_type {
 	const struct tacho_type *type;
 	const struct output_kind *kind;	/* never NULL */
@@ -66,7 +66,7 @@ static inline uint64_t output_time(const struct tacho_output *o, uint64_t ticks)
 	return o->config.clock ? tacho_clock_ns(o->config.clock, ticks) : ticks;
 }
 
-/* A thread's name, or what stands for it; at most 15 characters are its own. */
+/* A thread's name, or its substitute; a name has at most 15 characters. */
 const char *output_comm(const struct tacho_output *o, int32_t pid);
 
 /* " 4713.025312", or the number. */

@@ -5,7 +5,7 @@
  *
  * A page holds what there is, as much as fits: a reader that is slow gets full ones, one
  * that is fast some records at a time.  read() hands out whole pages, buffer_subbuf_size_kb
- * large, zeros behind the records; as in the kernel
+ * large, zeros after the records; as in the kernel
  *	- one read gives one page at most;
  *	- a read of fewer bytes gets a page with no more records than fit in that many, and
  *	  the next reads its rest;

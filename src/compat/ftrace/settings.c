@@ -15,7 +15,7 @@
  *					enabled, too
  *	trigger SYSTEM NAME TEXT	one of them
  *
- * It is written anew, under another name first, when a write to a file of the tree has changed
+ * It is written again, under another name first, when a write to a file of the tree has changed
  * any of that, by the server that has the directory's flock, which a kill releases.  Another
  * mount of the same session takes nothing over: the two would count twice.  Whichever of them
  * ends last looks for `made` (servers.c).

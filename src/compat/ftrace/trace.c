@@ -17,7 +17,7 @@
 /*
  * How long the records of a trace_pipe gather.  A reader that took every record as it
  * comes would go through the kernel, and here, once for each; the kernel hands out what
- * is behind the last full sub-buffer event by event.
+ * is after the last full sub-buffer event by event.
  */
 #define GATHER_NS	UINT64_C(2000000)
 #define WAIT_MAX_NS	UINT64_C(16000000)	/* when nothing comes, looks get rarer */
@@ -32,7 +32,7 @@ struct text_file {
 	bool ended;
 	uint64_t dry;			/* ns: when all was read that there was; 0: never */
 	uint64_t wait;			/* ns from then to the next look */
-	/* the record that is to be printed: the one behind it tells its delay */
+	/* the record that is to be printed: the one after it tells its delay */
 	struct tacho_record held;
 	bool holding;
 	uint64_t raw[512];		/* its bytes */
@@ -119,7 +119,7 @@ static int put_header(struct tacho_tree_file *f)
 	return tacho_buf_error(&f->text);
 }
 
-/* Prints the record that was held back; next: the one behind it, or NULL. */
+/* Prints the record that was held back; next: the one after it, or NULL. */
 static void put_held(struct tacho_tree_file *f, const struct tacho_record *next)
 {
 	struct text_file *t = f->own;
@@ -222,7 +222,7 @@ static int trace_start(struct tacho_tree_file *f)
 
 /*
  * The text from offset on: what was handed out before is not needed again.  From the
- * beginning it is made anew, and to go back in it as well.
+ * beginning it is made again, and to go back in it as well.
  */
 static int seek_text(struct tacho_tree_file *f, uint64_t offset)
 {
@@ -253,7 +253,7 @@ static ssize_t trace_read(struct tacho_tree_file *f, void *to, size_t size,
 	if (err)
 		return err;
 	if (f->text_at != offset)
-		return 0;	/* behind the end */
+		return 0;	/* after the end */
 	err = fill_text(f, size, false);
 	if (err)
 		return err;

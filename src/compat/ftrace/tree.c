@@ -437,7 +437,7 @@ static bool system_is_fixed(const struct tree_event *e, size_t nr, size_t i)
 }
 
 /*
- * Systems, or the events of one, each name behind a byte that says whether it may go; a
+ * Systems, or the events of one, each name after a byte that says whether it may go; a
  * copy, so that no lock is held when fn is called.
  */
 static int copy_events(const struct place *p, struct tacho_buf *names)
@@ -568,7 +568,7 @@ static int instance_name(const char *path, char name[TACHO_NAME_MAX])
 	return at_end(path) ? 0 : -EPERM;
 }
 
-/* What is made again by that name begins anew. */
+/* What is made again by that name begins again. */
 static void forget_attrs(struct tacho_tree *tree, const char *path)
 {
 	struct tree_attr **at = &tree->attrs;
@@ -816,7 +816,7 @@ char *tree_trim(char *text)
 	return text;
 }
 
-/* As the kernel's kstrtoul(): a plus before it and one newline behind it are allowed. */
+/* As the kernel's kstrtoul(): a plus before it and one newline after it are allowed. */
 int tree_number(const char *text, uint64_t max, uint64_t *value)
 {
 	uint64_t v;

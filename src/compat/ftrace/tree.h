@@ -6,41 +6,40 @@
  * The reference is the kernel: Documentation/trace/ftrace.rst and events.rst, and where
  * these are silent, what Linux 6.12 does.  docs/mount.md lists the differences.
  *
- * 1. What is behind it
+ * 1. What the files show
  *
- *	/			the session that the tree is about
+ *	/			the session of the tree
  *	/instances/NAME		another session of this machine
  *
- *	A session's program events live in its rings, which are shared memory and need
- *	nobody.  Its kernel events come from one tracing instance in the
- *	kernel (tracefs/instance.h, kept), which is made when a file is first
- *	used that needs it.  Both go on when the tree is closed without
- *	destroying them; a tree that is opened later finds them.
+ *	A session's program events are in its rings, which are shared memory and need no process.
+ *	Its kernel events come from one tracing instance in the kernel (tracefs/instance.h, kept),
+ *	which is created when it is first needed.  Both continue if the tree is closed without
+ *	destroying them; a tree that is opened later uses them.
  *
  *	file			program events			kernel events
  *	filter, trigger		session/command.h		the instance's own file; the
  *								engine, for what this kernel lacks
- *	trace, trace_pipe ..	rings, read where they are	store.h: taken from the kernel,
- *								kept here
+ *	trace, trace_pipe ..	rings, read in place		store.h: read from the kernel,
+ *							stored here
  *	markers, inject		written to the session's ring
  *
- *	An event that both have is switched in both; its format and id are the kernel's.
- *	Ids of program events are this tree's: 32768 and up.
+ *	An event that exists in both is enabled in both; its format and id are the kernel's. Ids
+ *	of program events are this tree's: 32768 and up.
  *
  * 2. Reading
  *
- *	trace does not consume, trace_pipe and trace_pipe_raw do.  What is consumed
- *	is told by a mark for each CPU: a time, and how many records at just
- *	that time.  Emptying `trace` sets the marks to now.
+ *	trace does not consume, trace_pipe and trace_pipe_raw do.  The read position of each CPU
+ *	is a time, and the number of records read with exactly that time.  Emptying `trace` sets
+ *	the positions to now.
  *
- * 3. Who may run at once
+ * 3. What can run concurrently
  *
- *	Any calls, from any threads, on any files, also on the same one; a file's reads
- *	are put in a row.  A read that waits holds no lock that others need.
- *	No call comes from a signal handler.
+ *	Any calls, from any threads, on any files, also on the same file; reads of one file are
+ *	serialized.  A waiting read holds no lock that others need.  Signal handlers must not
+ *	call.
  *
- * Every call returns 0 or more, or a negative errno: the one the kernel gives for the
- * same thing.  Paths begin with '/', and "/" is the top.
+ * Every call returns 0 or more, or a negative errno: that of the kernel for the same operation.
+ * Paths begin with '/', and "/" is the top.
  */
 #ifndef TACHO_COMPAT_FTRACE_TREE_H
 #define TACHO_COMPAT_FTRACE_TREE_H
@@ -56,40 +55,40 @@ struct tacho_tree;
 struct tacho_tree_file;
 
 struct tacho_tree_config {
-	const char *session;	/* the top's; made if there is none.  NULL: "tracing" */
-	uint64_t buffer_size;	/* bytes per CPU of sessions that are made; 0: 2 MiB */
+	const char *session;	/* the top's; created if it does not exist.  NULL: "tracing" */
+	uint64_t buffer_size;	/* bytes per CPU of created sessions; 0: 2 MiB */
 	bool no_kernel;		/* programs only */
 	uint32_t uid, gid;	/* owner of all files */
 	bool gid_reads;		/* the group may do what the owner may */
-	/* sessions that are made outlive the tree, if its server is killed */
+	/* created sessions outlive the tree, if its server is killed */
 	bool keep;
 };
 
 /*
- * tacho_tree_open - make a tree, and the top's session if there is none.
+ * tacho_tree_open - create a tree, and the top's session if it does not exist.
  *
- * Kernels that we may not trace, or that have no tracing, are left out: see
- * tacho_tree_without().  Returns 0, or a negative errno with a sentence.
+ * If the kernel may not be traced, or has no tracing, the tree has no kernel events: see
+ * tacho_tree_without().  Returns 0, or a negative errno with d filled in.
  */
 int tacho_tree_open(struct tacho_tree **tree, const struct tacho_tree_config *config,
 		    struct tacho_diag *d);
 
 /*
- * Frees the tree.  All its files must be closed.  destroy: sessions that this tree made,
- * and their instances in the kernel, are destroyed.
+ * Frees the tree.  All its files must be closed.  destroy: sessions that this tree created, and
+ * their instances in the kernel, are destroyed.
  */
 void tacho_tree_close(struct tacho_tree *tree, bool destroy);
 
-/* Why there are no kernel events, in a sentence; NULL: there are. */
+/* The message why there are no kernel events; NULL: there are. */
 const char *tacho_tree_without(const struct tacho_tree *tree);
 
 struct tacho_tree_stat {
-	uint64_t ino;		/* the same for the same path as long as it is there */
+	uint64_t ino;		/* constant for a path while it exists */
 	uint32_t mode;		/* S_IFDIR or S_IFREG, and permissions */
 	uint32_t uid, gid;
 	/*
-	 * It can go without a call to this tree: what programs have, what the kernel was told by
-	 * text, a session.  All else is there as long as the directory that it is in.
+	 * The file can disappear without a call to this tree: events of programs, dynamic events
+	 * of the kernel, sessions.  Other files exist as long as their directory.
 	 */
 	bool may_go;
 };
@@ -111,7 +110,7 @@ int tacho_tree_mkdir(struct tacho_tree *tree, const char *path);
 /* -EBUSY while any file of it is open; -EPERM, -ENOENT */
 int tacho_tree_rmdir(struct tacho_tree *tree, const char *path);
 
-/* Kept by this tree for as long as it lives.  UINT32_MAX: as it is. */
+/* Valid during the tree's lifetime.  UINT32_MAX: unchanged. */
 int tacho_tree_chmod(struct tacho_tree *tree, const char *path, uint32_t mode);
 int tacho_tree_chown(struct tacho_tree *tree, const char *path, uint32_t uid,
 		     uint32_t gid);
@@ -142,7 +141,7 @@ int tacho_tree_open_file(struct tacho_tree *tree, const char *path, int flags,
 
 /*
  * A descriptor of the file was closed; if it is the last one, tacho_tree_close_file() follows.
- * Whoever removes the instance waits for that, unless somebody uses the file again.
+ * The remover of the instance waits for that, unless the file is used again.
  */
 void tacho_tree_flush(struct tacho_tree_file *file);
 
@@ -151,7 +150,7 @@ void tacho_tree_close_file(struct tacho_tree_file *file);
 /*
  * tacho_tree_read - size bytes at most, from offset.
  *
- * A file whose text is made when it is read makes it anew at offset 0.  Streams ignore
+ * A file whose text is made when it is read makes it again at offset 0.  Streams ignore
  * the offset.  Returns the bytes, 0 at the end; -EAGAIN, -EINTR, -EINVAL.
  */
 ssize_t tacho_tree_read(struct tacho_tree_file *file, void *to, size_t size,

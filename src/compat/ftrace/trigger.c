@@ -30,7 +30,7 @@ static void put_lines(const struct tacho_buf *from, struct tacho_buf *out)
 }
 
 /*
- * The kernel puts a histogram behind the triggers that are there, others before them.  What
+ * The kernel puts a histogram after the triggers that are there, others before them.  What
  * was set on both sides is one trigger.
  */
 static void put_trigger(const struct tacho_command_info *c, struct tacho_buf *out)
@@ -343,7 +343,7 @@ static int put_hist(const struct tacho_command_hist *h, void *arg)
 	return tacho_hist_print(h->hist, o->names, o->out);
 }
 
-/* The kernel's own tables, behind the engine's. */
+/* The kernel's own tables, after the engine's. */
 static int put_kernel_hist(const struct tacho_tree_file *f, struct tacho_buf *out)
 {
 	struct tacho_buf b;

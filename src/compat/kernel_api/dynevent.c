@@ -11,7 +11,7 @@ static bool is_full(const struct seq_buf *s)
 }
 
 /*
- * Appends n strings, or none of them; the NUL stays behind.  What did not fit once makes
+ * Appends n strings, or none of them; the NUL stays after.  What did not fit once makes
  * the whole command too long: a command with a hole in it could mean something else.
  */
 static int append(struct seq_buf *s, const char *const *piece, size_t n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.h - what the files behind <tacho/events.h> share.
+ * events.h - what the files after <tacho/events.h> share.
  *
  *	dynevent.c	commands: text, piece by piece
  *	synth.c		synthetic events of this process
@@ -49,7 +49,7 @@ void tacho_events_unlock(void);
 /* The synthetic event called name, if it is ready; under the lock. */
 struct tacho_user_event *tacho_user_event_find(const char *name);
 
-/* The synthetic event behind a file; NULL: there is none. */
+/* The synthetic event after a file; NULL: there is none. */
 struct tacho_user_event *tacho_file_event(const struct trace_event_file *file);
 
 /* ---- kprobe.c: events of the kernel, at the top of tracefs ---- */

@@ -3,7 +3,7 @@
  * Trace arrays, which are sessions, and event files.
  *
  * A trace array here is a name and a count: the session is opened for each call.  So nothing of
- * it is shared with a child, and a session that a tool ends and makes anew is found again.
+ * it is shared with a child, and a session that a tool ends and makes again is found again.
  * A trace array stays in the list when it was put: trace_array_destroy() is called
  * after that.
  */
@@ -69,7 +69,7 @@ TACHO_EXPORT void trace_array_put(struct trace_array *tr)
 	tacho_events_unlock();
 }
 
-/* ---- the session behind it ---- */
+/* ---- the session after it ---- */
 
 struct open_session {
 	struct tacho_dir dir;

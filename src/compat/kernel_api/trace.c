@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Tracing synthetic events.  At once: no heap, no lock, any signal handler.  Piece by piece:
- * the raw event lies in the caller's struct, or on the heap when it is large.
+ * the raw event is in the caller's struct, or on the heap when it is large.
  */
 #include <stdlib.h>
 #include <string.h>

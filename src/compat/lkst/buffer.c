@@ -199,7 +199,7 @@ static int create_all(struct tacho_lkst *l, int cpu, int32_t id, uint64_t size, 
 	for (c = 0; !err && c < lkst_nr_cpus(l); c++)
 		if ((cpu < 0 || (uint32_t)cpu == c) && lkst_cpu_is(l, (int)c))
 			err = create_one(l, c, id, size, next);
-	/* all or none: c is behind the one that failed */
+	/* all or none: c is after the one that failed */
 	for (c = err && c ? c - 1 : 0; c-- > 0;)
 		if ((cpu < 0 || (uint32_t)cpu == c) && lkst_cpu_is(l, (int)c))
 			remove_one(l, c, id);
@@ -277,7 +277,7 @@ static void give_back(struct tacho_lkst *l, uint32_t lane, uint32_t ring)
 	close(fd);
 }
 
-/* Readers that begin with what was not consumed begin behind it. */
+/* Readers that begin with what was not consumed begin after it. */
 static void forget(struct tacho_lkst *l, uint32_t lane, uint32_t ring)
 {
 	struct tacho_ring *r = &l->session.view.ring;
@@ -368,7 +368,7 @@ int tacho_lkst_buffer_delete(struct tacho_lkst *l, const struct lkst_buffer_delp
 
 /* ---- link, shift, jump ---- */
 
-/* Another link: whoever knows the old one begins anew, as with D2. */
+/* Another link: whoever knows the old one begins again, as with D2. */
 static void set_next(struct tacho_lkst *l, uint32_t cpu, struct lkst_buffer *b, int32_t next)
 {
 	int32_t old = tacho_load_relaxed(&b->next);

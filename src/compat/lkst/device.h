@@ -4,21 +4,21 @@
  * `lkst_etypes`, and class/lkst/NAME/ of event handlers (specification 4.3, 4.7.1,
  * 4.7.2.3.6).
  *
- *	lkst			open, close, ioctl and read, nothing else
- *	lkst_etypes		the event types, a line each (fmt/lkst/types.h)
+ *	lkst			open, close, ioctl and read only
+ *	lkst_etypes		the event types, one line each (fmt/lkst/types.h)
  *	class/lkst/NAME/id	number of the handler
  *	class/lkst/NAME/name
  *	class/lkst/NAME/ctrl	what its functions show and store
  *
- * The requests' structs hold pointers into the caller's memory, which is reached with
- * process_vm_readv(2) and process_vm_writev(2); what cannot be reached is EINVAL, as the
- * specification has it.
+ * The requests' structs hold pointers into the caller's memory, which is accessed with
+ * process_vm_readv(2) and process_vm_writev(2); inaccessible memory is EINVAL, as in the
+ * specification.
  *
- * LKST is set up by the first request to the device, or of a handler's files, not before: whoever
- * reads all files of a tree makes no session.  From then on kernel events are pumped.
+ * The first request to the device, or to a handler's files, sets LKST up.  Merely reading all
+ * files of a tree creates no session.  After the set-up kernel events are pumped.
  *
- * Any calls from any threads at once.  A read that waits holds no lock.  Each returns 0 or
- * more, or a negative errno.  Paths begin with '/'.
+ * Any calls may run concurrently in any threads.  A waiting read holds no lock.  Each returns 0
+ * or more, or a negative errno.  Paths begin with '/'.
  */
 #ifndef TACHO_COMPAT_LKST_DEVICE_H
 #define TACHO_COMPAT_LKST_DEVICE_H
@@ -31,7 +31,7 @@
 struct tacho_lkst_files;
 struct tacho_lkst_file;
 
-/* Who asks, and how a call that waits is ended. */
+/* The caller, and how to end a waiting call. */
 struct tacho_lkst_caller {
 	int32_t pid;		/* thread */
 	uint32_t uid, gid;
@@ -40,7 +40,7 @@ struct tacho_lkst_caller {
 	void *arg;
 };
 
-/* owner: who may use it besides the superuser.  NULL: no memory. */
+/* owner: the user who may use it in addition to the superuser.  NULL: no memory. */
 struct tacho_lkst_files *tacho_lkst_files_new(uint32_t owner);
 /* All files must be closed. */
 void tacho_lkst_files_free(struct tacho_lkst_files *files);
@@ -69,7 +69,7 @@ ssize_t tacho_lkst_file_write(struct tacho_lkst_file *file, const void *from, si
 
 /*
  * ioctl(2).  arg: the number of requests that take one; data: the struct of the others, as the
- * caller has it, written back by whoever calls this when 0 is returned.
+ * caller has it, which the caller writes back if 0 is returned.
  * -ENOTTY: the file has none such; else as the specification says.
  */
 int tacho_lkst_file_ioctl(struct tacho_lkst_file *file, uint32_t request, uint64_t arg,

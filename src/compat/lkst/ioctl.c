@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The device's requests: what lies in the caller's memory, there and back. */
+/* The device's requests: what is in the caller's memory, there and back. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/lkst.h>

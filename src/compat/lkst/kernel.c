@@ -13,7 +13,7 @@
 #define LIST_MAX	(1u << 20)
 #define REMOVE_TRIES	20			/* each is 100 ms at most */
 
-/* "system:event" to "events/system/event<behind>". */
+/* "system:event" to "events/system/event<after>". */
 static void event_path(char *to, size_t size, const char *point, const char *behind)
 {
 	const char *colon = strchr(point, ':');

@@ -169,7 +169,7 @@ int lkst_late_write(struct lkst_state *s, struct tacho_view *v, uint32_t cpu, co
 	tacho_store_release(&b->late_end, b->late_end + 1);	/* [late-end] */
 	if (t.left)
 		return 0;
-	/* what is written next is to count anew */
+	/* what is written next is to count again */
 	tacho_store_relaxed(&c->limit, t.end);
 	*full = moved || is_full(c, b, t.records);
 	return 0;

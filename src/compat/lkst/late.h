@@ -2,7 +2,7 @@
 /*
  * late.h - the kernel's events in LKST's buffers: L1..L5 of state.h.
  *
- * Only who pumps writes; the rest is for all.
+ * Only the pumping thread writes; other functions are for all.
  */
 #ifndef TACHO_COMPAT_LKST_LATE_H
 #define TACHO_COMPAT_LKST_LATE_H
@@ -26,7 +26,7 @@ struct lkst_turn_now {
 	uint64_t begins;	/* number of its first sub-buffer */
 	uint64_t left;		/* ticks: when it was shifted out; 0: it is being written */
 	uint64_t last_sub;	/* number of the sub-buffer that end is in */
-	uint64_t records;	/* number behind its last record */
+	uint64_t records;	/* number after its last record */
 };
 /* False: nothing was written to it since it was made. */
 bool lkst_turn_now(struct tacho_view *v, uint32_t cpu, const struct lkst_buffer *b,
@@ -41,7 +41,7 @@ static inline uint64_t lkst_late_first(const struct lkst_buffer *b, uint64_t beg
 	       tacho_load_relaxed(&b->late_from) : tacho_load_relaxed(&b->late_end);
 }
 
-/* ---- for who pumps ---- */
+/* ---- for the pump ---- */
 
 /*
  * L1..L4: records what happened at `ticks` on the CPU of an entry of cpu[], whose late lane is

@@ -70,7 +70,7 @@ static void find_late(struct tacho_lkst *l)
 }
 
 /*
- * The state was made anew while the session lived on: each of its buffers is taken over
+ * The state was made again while the session lived on: each of its buffers is taken over
  * under the ring's number.
  */
 static void adopt(struct tacho_lkst *l)

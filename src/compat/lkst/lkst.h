@@ -2,12 +2,12 @@
 /*
  * lkst.h - LKST's operations, for the library, the device and the commands alike.
  *
- * Each takes the structs of include/lkst, with pointers into our own memory, and returns 0 (or
- * what is said) or the negative errno that the specification has for it.  -EPERM is the
- * caller's to decide: tacho_lkst_open() is refused to who may not.
+ * Each takes the structs of include/lkst, with pointers into this process's memory, and returns 0
+ * (or as documented) or the specification's negative errno. tacho_lkst_open() checks permissions
+ * (-EPERM); the other operations do not.
  *
- * state.h is the essay.  A handle is used by one thread at a time.  Not for signal handlers;
- * what runs in hooks is in hook.h.
+ * state.h has the design comment.  One thread at a time may use a handle.  Not for signal
+ * handlers; the code of hooks is in hook.h.
  */
 #ifndef TACHO_COMPAT_LKST_LKST_H
 #define TACHO_COMPAT_LKST_LKST_H
@@ -37,17 +37,17 @@ struct tacho_lkst_config {
 };
 
 /*
- * tacho_lkst_open - LKST of this machine; its session is made, and records by the maskset
- * RDEFAULT, if there is none.
+ * tacho_lkst_open - open LKST of this machine; if its session does not exist, create it with the
+ * maskset RDEFAULT.
  *
- * Returns 0, or a negative errno with a sentence: -EPERM (neither superuser nor owner of the
+ * Returns 0, or a negative errno with d filled in: -EPERM (neither superuser nor owner of the
  * run-time directory), -ENOSPC, ...
  */
 int tacho_lkst_open(struct tacho_lkst *l, const struct tacho_lkst_config *config,
 		    struct tacho_diag *d);
-/* Lets go of it; LKST goes on. */
+/* Closes the handle; LKST continues. */
 void tacho_lkst_close(struct tacho_lkst *l);
-/* Ends it: session, kernel instance and file are removed.  l is closed. */
+/* Ends LKST: removes session, kernel instance and file.  Closes l. */
 int tacho_lkst_destroy(struct tacho_lkst *l, struct tacho_diag *d);
 
 /* LKST's lock, among tools. */
@@ -93,7 +93,7 @@ int tacho_lkst_buffer_list(struct tacho_lkst *l, struct lkst_buffer_listparam *p
 int tacho_lkst_buffer_read(struct tacho_lkst *l, struct lkst_log_buffer *p);
 /* Records of a buffer, by their numbers (fmt/lkst/layout.h). */
 struct lkst_span {
-	uint64_t next;		/* the first that is wanted; behind the last that was looked at */
+	uint64_t next;		/* the first that is wanted; after the last that was looked at */
 	uint64_t end;		/* 0: not known yet */
 	uint64_t at[2], upto[2];	/* the same of both lanes */
 };

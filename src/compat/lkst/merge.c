@@ -59,7 +59,7 @@ static bool fill(struct lkst_merge *m, struct lkst_lane_reader *r)
 	r->last = chunk.head.timestamp_begin;
 	if (chunk.head.event_first > r->number) {
 		r->number = chunk.head.event_first;
-		/* the time of the first one behind the gap, or before it */
+		/* the time of the first one after the gap, or before it */
 		m->cut = r->last > m->cut ? r->last : m->cut;
 	}
 	return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * priv.h - what the files of this folder share.
+ * priv.h - shared by the files of this folder.
  *
  *	state.c		DIR/lkst: masksets, handlers, event types, buffers
  *	lkst.c		the session
@@ -11,7 +11,7 @@
  *	merge.c		a buffer's events, of programs and of the kernel, in the order of time
  *	read.c		contents of buffers
  *	queue.c		read queues
- *	entry.c		an event that somebody tells of
+ *	entry.c		recording an event on request
  *	etype.c		the list of event types
  *	overrun.c	full buffers, in hooks
  *	device.c	the files of the mounted tree: their names, opening, reading
@@ -29,10 +29,7 @@ bool lkst_cpu_is(const struct tacho_lkst *l, int cpu);
 
 /* ---- maskset.c ---- */
 
-/*
- * What rules and tracepoints there are follows the maskset words: on is what either wants.
- * Under the lock.
- */
+/* Updates rules and tracepoints: enables what either maskset word needs. Under the lock. */
 int lkst_follow(struct tacho_lkst *l, uint64_t current, uint64_t or_current);
 
 /* Switches to a maskset that is there: S1..S4 of state.h.  Under the lock. */
@@ -72,8 +69,8 @@ void lkst_extent(struct tacho_lkst *l, uint32_t cpu, const struct lkst_buffer *b
 /* ---- pump.c ---- */
 
 /*
- * Has what the kernel has moved into the buffers: 0: it is there; -EBUSY: somebody else was asked
- * to, and is not waited for; else no kernel events.
+ * Requests that the kernel's events are moved into the buffers. 0: done; -EBUSY: another process
+ * was asked and is not waited for; else: no kernel events.
  */
 int lkst_pump_ask(struct tacho_lkst *l);
 
@@ -86,7 +83,7 @@ struct lkst_lane_reader {
 	uint32_t cpu;			/* UINT32_MAX: the records say it */
 	const unsigned char *pos, *stop;	/* of a copy of what was written */
 	uint64_t last;			/* time of the record before */
-	uint64_t number, upto;		/* of the next record; behind the last that is wanted */
+	uint64_t number, upto;		/* of the next record; after the last that is wanted */
 	bool has;			/* `next` is the next record */
 	struct lkst_record next;
 };

@@ -2,18 +2,18 @@
 /*
  * pump.h - the kernel's events, from the kept instance of the session into LKST's buffers.
  *
- * The kernel records into its own ring whether anybody pumps or not.  Whoever reads LKST's
- * buffers pumps first (tacho_lkst_pump_once); daemons pump all the time.  One thread of all
- * processes at a time does: DIR/lkst.pump says which, and what it has in its hands, so that the
- * next one goes on where it was killed.  pump_priv.h is the essay.
+ * The kernel records into its own ring independent of pumps.  A reader of LKST's buffers pumps
+ * first (tacho_lkst_pump_once); daemons pump all the time.  Only one thread of all processes
+ * pumps at a time: DIR/lkst.pump has its identity and the events in progress, so that after a
+ * kill the next one continues. pump_priv.h has the design comment.
  *
- * A kernel event is written to the late lane of its own CPU, by a thread on that CPU, with its own
- * time, thread, process and ids in the record, after the maskset that was selected at its
- * time has been asked; into the buffer that was written at that time (state.h, 4).  Handlers of
- * LKST act as in programs; those of users act if they are of this process (modules that a
- * daemon has loaded), else the event is recorded.
+ * A kernel event is written to the late lane of its own CPU, by a thread on that CPU, with its
+ * original time, thread, process and ids, filtered by the maskset that was selected at that time,
+ * into the buffer that was current at that time (state.h, 4).  Handlers of LKST work as in
+ * programs; handlers of users run if they are in this process (modules that a daemon has loaded),
+ * otherwise the event is recorded.
  *
- * Which tracepoints are on follows the masksets: tacho_lkst_kernel_set().
+ * The masksets decide which tracepoints are enabled: tacho_lkst_kernel_set().
  */
 #ifndef TACHO_COMPAT_LKST_PUMP_H
 #define TACHO_COMPAT_LKST_PUMP_H
@@ -21,28 +21,28 @@
 #include "compat/lkst/lkst.h"
 
 /*
- * Switches the tracepoints on that either maskset word wants, and the others off.
- * 0; -EACCES, -ENOENT ...: no kernel events here, with a sentence.
+ * Enables the tracepoints that either maskset word needs, and disables the others.  Returns 0;
+ * -EACCES, -ENOENT ...: no kernel events, with d filled in.
  */
 int tacho_lkst_kernel_set(struct tacho_lkst *l, uint64_t current, uint64_t or_current,
 			  struct tacho_diag *d);
 
-/* The instance is removed, if there is one.  0, or a negative errno: it stays. */
+/* Removes the instance, if it exists.  Returns 0, or a negative errno: it stays. */
 int tacho_lkst_kernel_remove(struct tacho_lkst *l);
 
 /*
- * Moves what the kernel has into the buffers.  0; -EBUSY: somebody else pumps, and has
- * moved all that was there at the call when this returns (or has not moved for 10 s); else no
- * kernel events.
+ * Moves the kernel's events into the buffers.  Returns 0; -EBUSY: another process pumps, and has
+ * moved all events that existed at the call (or has made no progress for 10 s); else: no kernel
+ * events.
  */
 int tacho_lkst_pump_once(struct tacho_lkst *l);
 
 struct tacho_lkst_pump;
 
 /*
- * Threads that pump until they are stopped, or the session ends.  l is not to be closed
- * before.  A process that forks meanwhile: what it forks has the instance's files open until an
- * exec, and as long it cannot be removed.
+ * Starts threads that pump until they are stopped, or the session ends. l must not be closed
+ * before.  If the process forks, its child has the instance's files open until an exec, and the
+ * instance cannot be removed until then.
  * 0, -EBUSY, or why there are no kernel events.
  */
 int tacho_lkst_pump_start(struct tacho_lkst_pump **pump, struct tacho_lkst *l,

@@ -4,52 +4,52 @@
  *
  * 1. Threads
  *
- *	One thread reads the kernel's buffers, judges and completes events; one thread on each
- *	CPU that had any writes them into the late lane of that CPU (and goes to the next buffer,
- *	which only who is on the CPU can).  They work in rounds:
+ *	One thread reads the kernel's buffers, filters and completes events; one thread on each
+ *	CPU that had events writes them into the late lane of that CPU (and switches to the next
+ *	buffer, which is possible only on that CPU).  They work in rounds:
  *
- *	T1  of each CPU that has nothing staged at most one sub-buffer is read into its slot
+ *	T1  for each CPU that has no staged records, at most one sub-buffer is read into its slot
  *	    (64 KiB, shared)
- *	T2  its events become staged records (private): arguments, and the handler that the
- *	    maskset of their time has.  `upto` is when the last of them was, or, if there were
- *	    none, when that was found out: no older ones will come from this CPU
- *	T3  the staged records of all CPUs that are not younger than the smallest `upto` are gone
- *	    through in the order of time, and get process, user, group: so who made a
- *	    thread is known before the thread's own events, on whichever CPU (ids.h)
- *	T4  each CPU's thread hands these to their handlers
- *	T5  the slots that were dealt with are empty
+ *	T2  its events become staged records (private): arguments, and the handler of the maskset
+ *	    of their time.  `upto` is the time of the last of them or, if there were none, the
+ *	    time of the check: no older events will follow from this CPU
+ *	T3  the staged records of all CPUs that are not later than the smallest `upto` are
+ *	    completed in order of time with process, user, group: so the creator of a thread is
+ *	    known before the thread's own events, on any CPU (ids.h)
+ *	T4  each CPU's thread passes these to their handlers
+ *	T5  processed slots are empty
  *
- *	A step is rounds until the smallest `upto` is younger than the step's beginning.
+ *	A step repeats rounds until the smallest `upto` is later than the beginning of the step.
  *
  * 2. A kill at any instruction loses nothing
  *
- *	What the kernel has handed out, it has let go of; so it hands it out into memory that
- *	outlives the process: the slots lie in DIR/lkst.pump.
+ *	Reading consumes the kernel's events; so they are read into memory that outlives the
+ *	process: the slots are in DIR/lkst.pump.
  *
- *	P1  the page's head says that it is empty, slot.len = its size	"reading"
- *	P2  read(): the kernel lets go of the events and the page is there, or neither
- *	P3  after each event that was dealt with, slot.done = its number + 1
- *	P4  the page's head says that it is empty, slot.len = 0
+ *	P1  the page's head is set to empty, slot.len = its size "reading" P2  read(): either the
+ *	kernel has released the events and the page is complete, or neither P3  after each
+ *	processed event, slot.done = its number + 1 P4  the page's head is set to empty, slot.len
+ *	= 0
  *
- *	Who pumps next deals with what it finds in slots, from `done` on.  Killed
- *	between the writing of an event and P3, it is in the late lane already: the last records of
- *	that lane's buffers are looked at for the first one.
+ *	The next pump processes what it finds in slots, from `done` on.  After a kill between the
+ *	writing of an event and P3, the event is already in the late lane: for the first event,
+ *	the last records of that lane's buffers are searched.
  *
  * 3. Who pumps
  *
- *	The thread that is `owner`, if it lives; flock() makes changing that one's business at a
- *	time.  (The lock itself would be inherited by what the process forks, and outlive
- *	it there.  A thread that is no process's first is gone as soon as it is killed.)
+ *	The thread in `owner` pumps, if it lives; changes of `owner` are serialized by flock().
+ *	(The lock itself would not do: forked children inherit it and keep it.  A thread that is
+ *	not the first of its process is gone as soon as it is killed.)
  *
- *	`begun` counts the steps that were begun, `done` is the last that was ended: who wants
- *	all that is there now waits for a step that began later than he looked, after
- *	writing a byte to the FIFO DIR/lkst.wake.
+ *	`begun` counts the steps begun, `done` is the last one ended: a caller that needs all
+ *	current events writes a byte to the FIFO DIR/lkst.wake and waits for a step that began
+ *	after its call.
  *
- *	Slots of another session than the one that is pumped are empty, whatever they say.
+ *	Slots of another session than the pumped one count as empty.
  *
- *	The pump leaves itself out: events of its threads are passed over, but for interrupts that
- *	came while they ran, and for what tells of other threads (that one runs now, say).  The
- *	kernel's set_event_notrace_pid would leave out the interrupts, too.
+ *	The pump excludes itself: events of its threads are skipped, except interrupts during
+ *	their execution and events about other threads (for example, that one runs now).  The
+ *	kernel's set_event_notrace_pid would exclude the interrupts, too.
  */
 #ifndef TACHO_COMPAT_LKST_PUMP_PRIV_H
 #define TACHO_COMPAT_LKST_PUMP_PRIV_H
@@ -116,12 +116,12 @@ unsigned char *lkst_pump_page(const struct lkst_pump_file *f, uint32_t cpu);
 int lkst_pump_file_own(const struct lkst_pump_file *f);
 void lkst_pump_file_disown(const struct lkst_pump_file *f);
 
-/* Asks whoever pumps for a step at once. */
+/* Requests an immediate step from the pump. */
 void lkst_pump_file_wake(const struct lkst_pump_file *f);
 /* The FIFO's end of who pumps, or a negative errno. */
 int lkst_pump_file_listen(const struct lkst_pump_file *f);
 
-/* Tells whoever pumps to let go of the instance. */
+/* Requests the pump to release the instance. */
 void lkst_pump_end(struct tacho_lkst *l);
 
 /* ---- pump.c, pump_take.c ---- */
@@ -158,7 +158,7 @@ struct lkst_pump_judge {
 	struct lkst_switch was[LKST_SWITCHES];	/* the last first */
 };
 
-#define LKST_NO_PLAN	UINT16_MAX	/* the kernel's event is none of ours */
+#define LKST_NO_PLAN	UINT16_MAX	/* the kernel's event is not one of ours */
 
 struct tacho_lkst_pump {
 	struct tacho_lkst *l;

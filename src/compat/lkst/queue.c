@@ -148,7 +148,7 @@ static bool is_whole(const struct tacho_lkst *l, uint32_t cpu, uint64_t left)
 
 /*
  * Takes the head off the queue: 0, -EAGAIN: it is empty, -ESTALE: the pump has not come to
- * its end yet.  That is waited for if `whole`, but not by who is behind.
+ * its end yet.  That is waited for if `whole`, but not by who is after.
  */
 static int begin_next(struct tacho_lkst *l, uint32_t cpu, bool whole)
 {

@@ -113,7 +113,7 @@ void tacho_lkst_base(struct tacho_lkst *l, struct timeval *xtime, lkst_tsc_t *ts
 		memcpy(arch, u.machine, strnlen(u.machine, LKST_ARCH_NAME_LEN - 1));
 }
 
-/* Nanoseconds since 1970, of a moment before or behind the session's start. */
+/* Nanoseconds since 1970, of a moment before or after the session's start. */
 static struct timespec real_time(const struct tacho_control *c, uint64_t ticks)
 {
 	__extension__ typedef __int128 wide;

@@ -72,7 +72,7 @@ static bool claim(uint32_t id, const char *name, uint32_t flags)
 
 static void give_back(uint32_t id)
 {
-	/* ready goes first: who claims it sets it anew */
+	/* ready goes first: who claims it sets it again */
 	if (lkst_owner_word(&entry(id)->owner) != lkst_owner_word_self())
 		return;
 	tacho_store_relaxed(&entry(id)->ready, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.h - what the files of liblkst share.
+ * run.h - shared by the files of liblkst.
  *
  *	hook.c		a hit of LKST_HOOK()
  *	link.c		LKST's session, as this process maps it
@@ -8,16 +8,16 @@
  *	register.c	event handlers of this process
  *	service.c	the thread that runs control functions for other processes
  *	dump.c		the last events as text, wherever the program is
- *	api.c		the calls that tools have as well, with one handle for the process
+ *	api.c		the calls that tools also have, with one handle for the process
  *
  * What is shared between threads
  *
  *	state		set once, before the first type is known; stays mapped
- *	link		by compare-and-swap; what it points to is never freed (a few pages
- *			for each session ever met), and retired when another comes
- *	type[]		set under the mutex; what they point to is never freed
+ *	link		by compare-and-swap; the target is never freed (a few pages for each
+ *			session ever attached), and retired when it is replaced
+ *	type[]		set under the mutex; their targets are never freed
  *
- * The mutex is held over a fork, so the child has it whole; hooks never take it.
+ * The mutex is held over a fork, so the child's data is consistent; hooks never take it.
  */
 #ifndef TACHO_COMPAT_LKST_RUN_H
 #define TACHO_COMPAT_LKST_RUN_H
@@ -64,7 +64,7 @@ struct lkst_type {
 	char copy[LKST_TYPE_TEXT];	/* the same, cut up for the fields */
 };
 
-/* What each hit loads, at an address of its own. */
+/* Data that each hit loads, at a fixed address. */
 struct lkst_fast {
 	const uint64_t *current;	/* of the state */
 	void (*write)(struct tacho_event *ev, void *raw, size_t len);	/* libtacho's */
@@ -75,7 +75,7 @@ struct lkst_fast {
 struct lkst_run {
 	struct lkst_fast fast;
 	pthread_mutex_t lock;
-	struct lkst_state *state;	/* NULL: LKST is not possible here, or nobody asked */
+	struct lkst_state *state;	/* NULL: LKST is not possible, or not set up yet */
 	uint32_t nr_cpus;		/* of the state */
 	uint32_t serials;		/* links made so far */
 	struct tacho_registry *reg;
@@ -84,12 +84,12 @@ struct lkst_run {
 	struct lkst_type *type[LKST_NR_ETYPES];
 	uint32_t owner;			/* user id of the run-time directory's */
 	const struct tacho_event_ops *ops;	/* libtacho's */
-	int seccomp;			/* PR_GET_SECCOMP when we began */
+	int seccomp;			/* PR_GET_SECCOMP at the start */
 	char dir[TACHO_PATH_MAX];
 };
 extern struct lkst_run lkst_run;
 
-/* What a thread knows of itself. */
+/* Per-thread data. */
 struct lkst_self {
 	uint64_t seen;		/* `current` when the ids were asked; UINT64_MAX: never */
 	uint32_t left;		/* slow hits until they are asked again */
@@ -102,14 +102,14 @@ extern __thread struct lkst_self lkst_self __attribute__((tls_model("initial-exe
 /* ---- link.c ---- */
 
 /*
- * Maps the state, once.  0, or -EPERM (somebody else's), -ENODEV.  Under the mutex.
+ * Maps the state, once.  Returns 0, or -EPERM (another user's), -ENODEV.  Under the mutex.
  */
 int lkst_run_begin(void);
 
 /* 0, or -EPERM: neither superuser nor owner of the run-time directory (any more). */
 int lkst_run_may(void);
 
-/* The session of LKST now, mapped now if need be; NULL: there is none.  Any context. */
+/* The current session of LKST, mapped now if necessary; NULL: none.  Any context. */
 struct lkst_link *lkst_link_slow(void);
 
 static TACHO_ALWAYS_INLINE struct lkst_link *lkst_link_get(const struct lkst_state *s)
@@ -123,9 +123,12 @@ static TACHO_ALWAYS_INLINE struct lkst_link *lkst_link_get(const struct lkst_sta
 	return lkst_link_slow();
 }
 
-/* A record was written to a lane by the link's own mapping: a core is to have it.  Any context. */
+/*
+ * Includes a lane in core dumps, after a record was written to it through the link's mapping.
+ * Any context.
+ */
 void lkst_link_dump(struct lkst_link *k, uint32_t lane);
-/* Of the buffer that a CPU writes now a core is to have the kernel's events, too.  Any context. */
+/* Includes the kernel's events of a CPU's current buffer in core dumps.  Any context. */
 void lkst_link_late(struct lkst_link *k, const struct lkst_state *s, uint32_t cpu);
 
 /* The CPU this runs on; huge where there are no restartable sequences. */
@@ -140,7 +143,7 @@ static TACHO_ALWAYS_INLINE uint32_t lkst_cpu_here(void)
 #endif
 }
 
-/* The lane that this thread writes to now; UINT32_MAX: a plain one. */
+/* The lane that this thread writes to now; UINT32_MAX: a fallback lane. */
 static inline uint32_t lkst_lane_here(const struct lkst_link *k)
 {
 	uint32_t cpu = lkst_cpu_here();
@@ -149,8 +152,8 @@ static inline uint32_t lkst_lane_here(const struct lkst_link *k)
 }
 
 /*
- * Who the thread is, asked of the kernel at a maskset switch and at each 16th of these calls.
- * Any context.
+ * Updates the thread's ids from the kernel, at a maskset switch and at each 16th call. Any
+ * context.
  */
 void lkst_self_refresh(uint64_t current);
 
@@ -161,14 +164,14 @@ struct lkst_type *lkst_type_of(uint32_t index);
 
 /* ---- register.c ---- */
 
-/* What other processes ask for by way of service.c; ret of the function, or -EINVAL. */
+/* Calls a control function for service.c; returns the function's result, or -EINVAL. */
 int lkst_serve_ctrl(uint32_t id, void *buf, size_t size, int *ret);
 ssize_t lkst_serve_show(uint32_t id, char *page);
 ssize_t lkst_serve_store(uint32_t id, const char *text, size_t len);
 
 /* ---- dump.c ---- */
 
-/* What LKST_DUMP in the environment asks for. */
+/* Sets up the dumps that LKST_DUMP in the environment requests. */
 void lkst_dump_begin(void);
 
 /* ---- api.c ---- */
@@ -181,15 +184,15 @@ void lkst_api_unlock(void);
 
 /* Starts the thread, once in each process.  0 or a negative errno.  Under the mutex. */
 int lkst_service_start(void);
-/* In the child of a fork: there is none. */
+/* Called in the child of a fork, which has no service thread. */
 void lkst_service_fork(void);
 
 /* ---- owners ---- */
 
 /*
  * Entries of the state that belong to a process are claimed by one compare-and-swap of pid
- * and the low half of its start time (the owner's pad), so that whoever looks at one that
- * has just been claimed does not take its owner for dead.
+ * and the low half of its start time (the owner's pad), so that the owner of a just claimed entry
+ * is never mistaken for dead.
  */
 static inline uint64_t lkst_owner_word(const struct lkst_owner *o)
 {
@@ -198,9 +201,9 @@ static inline uint64_t lkst_owner_word(const struct lkst_owner *o)
 
 bool lkst_owner_word_lives(uint64_t word);
 uint64_t lkst_owner_word_self(void);
-/* From what was seen to this process. */
+/* Claims an entry for this process, if its word is still `seen`. */
 bool lkst_owner_claim(struct lkst_owner *o, uint64_t seen);
-/* From this process to nobody; false: it was not ours. */
+/* Releases an entry of this process; false: it was another's. */
 bool lkst_owner_release(struct lkst_owner *o);
 
 #endif

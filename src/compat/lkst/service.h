@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * service.h - control functions and ctrl files of handlers, asked for by other processes.
+ * service.h - control functions and ctrl files of handlers, for other processes.
  *
  * The process that registered a handler listens on DIR/lkst.<pid>, a socket of kind SEQPACKET.
- * A client connects, sends one request, gets one answer, and closes.
+ * A client connects, sends one request, receives one answer, and closes.
  *
  *	request		struct lkst_request, then `size` bytes: the communication area, or
  *			the text to store
  *	answer		struct lkst_answer, then `size` bytes: the area as the function left
  *			it, or the text shown
  *
- * Who may connect: the directory is its owner's, and the service asks the kernel who it is.
+ * Permission to connect: the directory belongs to its owner, and the service gets the client's
+ * credentials from the kernel.
  */
 #ifndef TACHO_COMPAT_LKST_SERVICE_H
 #define TACHO_COMPAT_LKST_SERVICE_H

@@ -167,7 +167,7 @@ static void follow(void)
 /* ---- the event ---- */
 
 /*
- * Cuts "\tfield:DECL;\toffset:O;\tsize:S;\tsigned:N;" up.  Returns what is behind the line, or
+ * Cuts "\tfield:DECL;\toffset:O;\tsize:S;\tsigned:N;" up.  Returns what is after the line, or
  * NULL: it is no such line.
  */
 static char *take_field(char *line, struct tacho_event_field *f)

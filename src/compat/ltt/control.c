@@ -352,7 +352,7 @@ int trace_user_event(int id, int size, const void *data)
 	return tacho_load_relaxed(&attached) ? trace_raw_event(id, size, data) : -1;
 }
 
-/* A command for traces and flight recorders: -ENODEV if there is none of both. */
+/* A command for traces and flight recorders: -ENODEV if there is not one of both. */
 static int run_both(struct command *cmd)
 {
 	int trace, flight;

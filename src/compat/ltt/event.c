@@ -59,7 +59,7 @@ static __attribute__((constructor)) void begin(void)
 		.struct_size = sizeof(nothing), .events = all.list, .events_end = all.list,
 	};
 
-	/* libtacho's lock is taken under ours: behind its handlers, ours are called first */
+	/* libtacho's lock is taken under ours: after its handlers, ours are called first */
 	(void)tacho_object_register(&nothing);
 	(void)pthread_atfork(before_fork, after_fork, after_fork);
 }
@@ -260,7 +260,7 @@ static void record_full(struct ltt_event *e, const void *event, struct ltt_data 
 	size_t len = 8 + e->shape.size;
 	char *raw = (char *)stack;
 
-	/* a name has a NUL behind it */
+	/* a name has a NUL after it */
 	if (e->is->data != TACHO_LTT_NO_DATA)
 		len = tacho_ltt_loc_at(&e->shape) + 4 + data.len +
 		      (e->is->data == TACHO_LTT_NAME);

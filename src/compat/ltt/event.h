@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event.h - LTT's events of this program: what the library's files share.
+ * event.h - LTT's events of this program: shared by the library's files.
  *
- * All of them are registered with libtacho at once, when the first call needs one; from then on
- * recording locks nothing and allocates nothing.  tracer.h is the essay.
+ * The first call that needs one registers all of them with libtacho; from then on recording locks
+ * nothing and allocates nothing. tracer.h has the design comment.
  */
 #ifndef TACHO_COMPAT_LTT_EVENT_H
 #define TACHO_COMPAT_LTT_EVENT_H
@@ -40,7 +40,7 @@ void ltt_event_record(struct ltt_event *e, const void *event, struct ltt_data da
 /* Whether some trace takes events of an id from this process; of one that it does not make: any. */
 bool ltt_event_is_on(uint32_t id);
 
-/* Tells the session behind a bit from a later one; 0: there is none. */
+/* Tells the session after a bit from a later one; 0: there is none. */
 uint64_t ltt_event_session(const struct ltt_event *e, uint32_t bit);
 
 /* Whether it is a flight recorder, and which sub-buffer a CPU writes in it now. */

@@ -2,7 +2,7 @@
 /*
  * tracer.h - LTT's tracer, for the library and for tracedaemon alike.
  *
- * 1. What it is made of here
+ * 1. How it is implemented
  *
  *	trace		a tacho session whose rules take ltt:change_mask: `tacho record -e
  *			'ltt:*'` and tracedaemon make such ones.  Those that overwrite are
@@ -14,21 +14,21 @@
  *			only: ltt:X_bare is.  Where both are, as 'ltt:*' says, it has its struct
  *	filters		the file DIR/ltt in the run-time directory, by the session's bit
  *
- * 2. Who judges an event
+ * 2. Where events are filtered
  *
- *	J1  the rules: an event that is masked out costs what a tracepoint costs that is off
- *	J2  who makes the event asks DIR/ltt, if any trace has a filter
+ *	J1  the rules: a masked event costs as much as a disabled tracepoint J2  the program that
+ *	records the event checks DIR/ltt, if any trace has a filter
  *
  * 3. Who writes what
  *	trace_control()		rules, as all tools do; DIR/ltt, under its lock (flock())
  *	anybody			reads DIR/ltt, word by word, without the lock.  A change of several
  *				words is seen half for a moment
  *
- *	An entry is the session's whose generation it has, so a trace that ended
- *	leaves nothing behind for the next one.  Nobody trusts what is read.
+ *	An entry belongs to the session with its generation, so an ended trace does not affect the
+ *	next one.  Contents are untrusted.
  *
- * The details mask says something of events that are masked out, too, and rules cannot: DIR/ltt
- * keeps it for those.
+ * The details mask also applies to events that are masked out, which rules cannot express:
+ * DIR/ltt stores it for those.
  */
 #ifndef TACHO_COMPAT_LTT_TRACER_H
 #define TACHO_COMPAT_LTT_TRACER_H
@@ -46,7 +46,7 @@
 /* Always in both masks. */
 #define LTT_FORCED	(TRACE_EVENT_BIT(TRACE_START) | TRACE_EVENT_BIT(TRACE_BUFFER_START) | \
 			 TRACE_EVENT_BIT(TRACE_CHANGE_MASK))
-/* What a flight recorder keeps unless it is told otherwise: ids 1 to 10. */
+/* Events that a flight recorder records by default: ids 1 to 10. */
 #define LTT_FLIGHT_MASK	((trace_event_mask)0x7fe)
 /* Bits that stand for an event. */
 #define LTT_MASK_VALID	(((trace_event_mask)1 << (TRACE_MAX + 1)) - 1)

@@ -29,7 +29,7 @@ static struct {
 
 static __thread uint32_t inside __attribute__((tls_model("initial-exec")));
 
-/* Sub-buffers that are left behind, of all lanes. */
+/* Sub-buffers that are left after, of all lanes. */
 static uint64_t nr_full(void)
 {
 	const struct tacho_ring *r = &hook.qnx.session.view.ring;

@@ -432,6 +432,6 @@ __attribute__((constructor)) static void start(void)
 		others.known[i].event = begin_other(known_codes[i], words,
 						    i == QNX_KNOWN_HERE ? 2 : 4, false,
 						    &others.known[i].form);
-	/* behind libtacho's, so that it is called first */
+	/* after libtacho's, so that it is called first */
 	(void)pthread_atfork(before_fork, after_fork, after_fork);
 }

@@ -72,7 +72,7 @@ static bool choose(void *arg, const struct tacho_kev_out *ev, const struct tacho
 	if (!qnx_number_of(ev->code, words, 2, &class_, &event) ||
 	    (r && (r->ticks < w->from || is_skipped(w->log->state, r->ticks))))
 		return false;
-	/* an event of the kernel that is none of QNX's was on for another's sake */
+	/* an event of the kernel that is not one of QNX's was on for another's sake */
 	if (class_ == QNX_USER && r && r->source == TACHO_STREAM_KERNEL)
 		return false;
 	/* these are of the thread that they are about */
@@ -220,7 +220,7 @@ static int write_from(struct tacho_qnx_log *log, uint64_t from, struct past *pas
 
 /* ---- the newest events ---- */
 
-/* The first event behind which all have room, of those that a file of any size has. */
+/* The first event after which all have room, of those that a file of any size has. */
 static uint64_t first_that_fits(const struct past *past, uint64_t bytes, uint64_t max)
 {
 	const struct event *e = (const void *)past->events.data;

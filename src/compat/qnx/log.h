@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* log.h - what was recorded of QNX's trace, as a .kev: J3 of state.h. */
+/* log.h - writes the recorded QNX trace as .kev: J3 of state.h. */
 #ifndef TACHO_COMPAT_QNX_LOG_H
 #define TACHO_COMPAT_QNX_LOG_H
 
@@ -16,7 +16,7 @@ struct tacho_qnx_log {
 	uint64_t max_bytes;		/* 0: any size */
 	bool newest;			/* what has no room is the oldest, else the newest */
 
-	/* what became of it */
+	/* results */
 	uint64_t events, bytes, lost;
 	bool full;			/* max_bytes was reached */
 };

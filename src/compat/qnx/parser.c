@@ -40,7 +40,7 @@ struct callback {
 
 struct traceparser_state {
 	struct callback *by_code;	/* TACHO_KEV_CODES of them */
-	struct callback empty;		/* EMPTY/EMPTYEVENT: once, behind the header */
+	struct callback empty;		/* EMPTY/EMPTYEVENT: once, after the header */
 	FILE *debug;
 	unsigned flags;
 
@@ -144,7 +144,7 @@ int traceparser_debug(struct traceparser_state *s, FILE *f, unsigned flags)
 static void set(struct traceparser_state *s, uint32_t class_, uint32_t event,
 		const struct callback *cb)
 {
-	/* a bit that is none of the class's is no event of it */
+	/* a bit that is not one of the class's is no event of it */
 	if (event <= _NTO_TRACE_MAX_CODES)
 		s->by_code[TACHO_KEV_MAKE(class_, event)] = *cb;
 }
@@ -630,7 +630,7 @@ static const char *const keyword[] = {
 	"SYSNAME", "NODENAME", "SYS_RELEASE", "SYS_VERSION", "MACHINE", "SYSPAGE_LEN",
 };
 
-/* A value with a NUL behind it, which len does not count. */
+/* A value with a NUL after it, which len does not count. */
 static const void *attribute(struct traceparser_state *s, const char *key, unsigned *len)
 {
 	uint32_t n;

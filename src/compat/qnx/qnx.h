@@ -2,8 +2,7 @@
 /*
  * qnx.h - the commands of TraceEvent(), for the library and for tracelogger alike.
  *
- * state.h is the essay.  Each returns 0 (or what is said) or the negative errno that QNX has for
- * it:
+ * state.h has the design comment.  Each returns 0 (or as documented) or QNX's negative errno:
  *	-ECANCELED	there are no buffers, or not while the trace runs
  *	-EEXIST		there are buffers already
  *	-EFAULT		flush or query without buffers; no such class or event
@@ -11,9 +10,10 @@
  *	-ENOTSUP	cannot be done here
  *	-EPERM		not allowed
  *
- * A handle is used by one thread at a time, and all but open and close are called under the
- * lock.  It stays that of the buffers that were there, or that it made: when somebody has freed
- * these, there are none for it, whatever others have made since.  Not for signal handlers.
+ * One thread at a time may use a handle; all calls except open and close are under the lock.  A
+ * handle belongs to the buffers that existed when it was opened, or that it allocated: after they
+ * are freed, it has none, even if another program has allocated new ones.  Not for signal
+ * handlers.
  */
 #ifndef TACHO_COMPAT_QNX_QNX_H
 #define TACHO_COMPAT_QNX_QNX_H
@@ -34,14 +34,17 @@ struct tacho_qnx {
 
 /* Opens QNX's trace of this machine, locks it, and finds its session, if there is one. */
 int tacho_qnx_open(struct tacho_qnx *q, struct tacho_diag *d);
-/* Lets go of it, and of the lock; the trace goes on. */
+/* Closes the handle and releases the lock; the trace continues. */
 void tacho_qnx_close(struct tacho_qnx *q);
 
 /* The lock among all who change something. */
 int tacho_qnx_lock(struct tacho_qnx *q);
 void tacho_qnx_unlock(struct tacho_qnx *q);
 
-/* Whether its buffers are there.  Without the lock, too: then nobody knows for how long. */
+/*
+ * Whether its buffers exist.  May be called without the lock; then they can disappear at any
+ * time.
+ */
 bool tacho_qnx_has_buffers(const struct tacho_qnx *q);
 
 /* ---- buffers and modes ---- */
@@ -54,9 +57,9 @@ int tacho_qnx_mode(struct tacho_qnx *q, bool ring, struct tacho_diag *d);
 /* no_state: processes and threads that there are by now are not told of. */
 int tacho_qnx_start(struct tacho_qnx *q, bool no_state, struct tacho_diag *d);
 int tacho_qnx_stop(struct tacho_qnx *q, struct tacho_diag *d);
-/* Tells loggers to read; from here on events are counted anew. */
+/* Wakes loggers to read; the count of events restarts. */
 int tacho_qnx_flush(struct tacho_qnx *q);
-/* What was written since the last flush is not to be read. */
+/* Excludes the events since the last flush from reading. */
 int tacho_qnx_skip(struct tacho_qnx *q);
 /* How many events were written since the last flush. */
 int64_t tacho_qnx_count(struct tacho_qnx *q);
@@ -85,7 +88,7 @@ int tacho_qnx_clear_who(struct tacho_qnx *q, const struct qnx_set *set, bool who
 
 /* ---- kernel.c ---- */
 
-/* Which tracepoints are on, by the classes; the instance is made if one has to be. */
+/* Enables tracepoints by the classes; creates the instance if necessary. */
 int tacho_qnx_kernel_follow(struct tacho_qnx *q, struct tacho_diag *d);
 /*
  * The instance, made if it is not there, with all tracepoints known that can ever be on: for

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.h - QNX's trace in a program: what the files of the library share.
+ * run.h - QNX's trace in a program: shared by the files of the library.
  *
  * An event is registered with libtacho when it is inserted for the first time; from then on
  * nothing is locked and nothing allocated.
@@ -30,7 +30,7 @@
 struct qnx_event {
 	uint32_t ready;			/* the rest is valid; stored last */
 	uint16_t code;
-	uint8_t fixed;			/* words in front of the text or the bytes */
+	uint8_t fixed;			/* words before the text or the bytes */
 	uint8_t kind;			/* enum tacho_kev_kind */
 	struct tacho_event event;
 	struct tacho_event *list;
@@ -62,7 +62,7 @@ int qnx_insert_slot(uint32_t header, uint32_t stamp, uint32_t d0, uint32_t d1);
 enum qnx_known { QNX_KNOWN_HERE, QNX_KNOWN_ENTER, QNX_KNOWN_EXIT, QNX_NR_KNOWN };
 int qnx_insert_known(enum qnx_known which, const uint64_t *value, uint32_t nr);
 
-/* What is to be recorded. */
+/* The event to record. */
 struct qnx_hit {
 	uint32_t code;
 	const uint32_t *words;		/* the first nr of them, for handlers */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * state.h - what all who trace in QNX's way share: one file, DIR/qnx, in the run-time
- * directory.
+ * state.h - the shared state of QNX's trace: one file, DIR/qnx, in the run-time directory.
  *
- * 1. What QNX's trace is made of here
+ * 1. How QNX's trace is implemented
  *
  *	trace buffers	the rings of one tacho session, "qnx" ($QNX_SESSION): n buffers of
  *			16 KiB for each CPU
@@ -13,34 +12,33 @@
  *			which becomes QNX's event when it is written as .kev (fmt/kev/map.h)
  *	class, event	bits in this file: on or off, wide or fast, whose
  *
- *	The file is made by whoever comes first.  The session is there from ALLOCBUFFER to
- *	DEALLOCBUFFER.
+ *	The first user creates the file.  The session exists from ALLOCBUFFER to DEALLOCBUFFER.
  *
- * 2. Who judges an event
+ * 2. Where events are filtered
  *
- *	J1  the session's rules, which follow the bits, have whole classes: an event of a
- *	    class that is off costs what a tracepoint costs that is off
- *	J2  who inserts an event asks this file: its class and number, its process, its
- *	    thread; then the handlers of its own process.  Sessions of others get it
- *	    all the same
- *	J3  the kernel's tracepoints are on if some event needs them; what they are, and
- *	    whose, is asked when the trace is written (qnx_state_wants())
+ *	J1  the session's rules, which follow the bits, cover whole classes: an event of a
+ *	    disabled class costs as much as a disabled tracepoint
+ *	J2  a program that inserts an event checks this file: class and number, process, thread;
+ *	    then the handlers of its own process.  Other sessions get the event independent of
+ *	    that
+ *	J3  the kernel's tracepoints are enabled if some event needs them; class, number, process
+ *	    and thread are checked when the trace is written (qnx_state_wants())
  *
  * 3. Numbers
  *
  *	Classes are external ones.  Events are counted from 0 in each class: the number
  *	itself, or the bit's where it is a bit (PROCESS; THREAD and VTHREAD up to 7.1); a
- *	kernel call's and a SYSTEM event's without the flag for 64 bits.  So the
- *	releases agree.
+ *	kernel call's and a SYSTEM event's without the flag for 64 bits.  So the numbers are the
+ *	same in all releases.
  *
- * 4. Who writes what, and at once
+ * 4. Writers and concurrency
  *	tools, TraceEvent()	all of it, under the lock: flock() on this file
- *	anybody			reads, word by word, without it.  A change of several words is
- *				seen half for a moment, as on QNX
+ *	anybody			reads, word by word, without it.  A change of several words may be
+ *				seen half done, as on QNX
  *	loggers			wait for `changes`, a futex, which START, STOP, FLUSHBUFFER
  *				and DEALLOCBUFFER count up
  *
- *	Nobody trusts what is read: indexes are checked.
+ *	Contents are untrusted: indexes are checked.
  */
 #ifndef TACHO_COMPAT_QNX_STATE_H
 #define TACHO_COMPAT_QNX_STATE_H
@@ -80,7 +78,7 @@ enum qnx_class_id {
 	QNX_PMU = 20,
 };
 
-/* Whose events; 0: everybody's. */
+/* Selected process and thread; 0: all. */
 struct qnx_who {
 	int32_t pid, tid;
 };
@@ -159,7 +157,7 @@ bool qnx_state_wants(const struct qnx_state *s, uint32_t class_, uint32_t event,
 /* Whether a class may be told apart by process and thread. */
 bool qnx_class_has_who(uint32_t class_);
 
-/* Everything off, no buffers.  Under the lock. */
+/* Resets the state: everything disabled, no buffers.  Under the lock. */
 void qnx_state_reset(struct qnx_state *s);
 
 /*
