@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sink.h - what can be written: the output formats, as fmt.h is of what can be read.
+ * sink.h - the output formats; the counterpart of fmt.h.
  *
  *	format	a struct tacho_sink_format: names and four functions
- *	sink	one output that is being written: a struct tacho_sink
+ *	sink	one output during writing: a struct tacho_sink
  *
- * A format is one file, fmt/<format>/sink.c, and one line in the table of sink.c.  It may
- * also be outside of this tree: every function here takes a pointer to the format, not its
- * name.  tests/app/toy_sink.c is one, with comments for who writes the next.
+ * A format is one file, fmt/<format>/sink.c, and one line in the table of sink.c.  It may also be
+ * outside of this tree: every function here takes a pointer to the format, not its name.
+ * tests/app/toy_sink.c is an example with comments for authors of formats.
  *
  * Who calls what
- *	The one who has records (app/convert.h; fmt/sink_public.c for programs of others):
+ *	The code that has records (app/convert.h; fmt/sink_public.c for other programs):
  *
  *		tacho_sink_ready(format, path, &d);	early, before anything costs time
  *		tacho_sink_begin(&sink, format, &config, &d);
@@ -25,37 +25,37 @@
  *
  *	Each of these calls the format's function of that name.  A sink's functions are called
  *	by one thread at a time, never from a signal handler; different sinks are
- *	independent.  Nothing is printed, and no state outlives the sink.
+ *	independent.  A sink prints nothing, and no state outlives it.
  *
  * Ownership
  *	tacho_sink_begin() allocates format->size zero bytes, the first of them a struct
- *	tacho_sink, and tacho_sink_end() frees them.  Everything else that begin() made,
- *	end() frees.  The stream, its types, config.path, config.lines and the observer are
- *	the caller's and outlive the sink.  A record is valid during the call; its type
- *	as long as the stream.
+ *	tacho_sink, and tacho_sink_end() frees them.  end() frees everything else that begin()
+ *	allocated.  The stream, its types, config.path, config.lines and the observer belong to
+ *	the caller and outlive the sink.  A record is valid during the call, its type during the
+ *	stream's lifetime.
  *
  * Times
  *	A record has two: r->time, ns since 1970, and r->ticks of its source's clock.  A format
  *	that keeps the input's clock (TACHO_SINK_INPUT_CLOCK) uses neither directly but
  *	tacho_sink_ticks(): r->ticks if all of the stream has one clock (sink->own_clock; its
  *	frequency and zero are those of tacho_stream_source(stream, 0)->clock), else
- *	r->time, with a clock of 10^9 ticks since 1970.  Times within fields are on that
- *	clock too when record() sees them.  Records come in the order of r->time, which a
- *	program that makes its own (<tacho/sink.h>) may break: then formats that need order
- *	say so, or give such a record the time of the one before.
+ *	r->time, with a clock of 10^9 ticks since 1970.  Times in fields are converted to that
+ *	clock before record().  Records come in the order of r->time, which a program that writes
+ *	its own records (<tacho/sink.h>) may violate: formats that need order then report it, or
+ *	give such a record the time of the previous one.
  *
  * Losses
- *	r->lost records are missing before r, on r->cpu and of r->source.  lost() says so
- *	once, before record(r), and record() ignores r->lost.  r itself may then not
- *	come: it may be a record that is not wanted.  At the very end, after the last
- *	record of a part, r has no type (r->type NULL), and time and ticks of that last record.
- *	A format without a place for losses ignores them: the sum is a remark of the caller's.
+ *	r->lost records are missing before r, on r->cpu and of r->source.  lost() reports them
+ *	once, before record(r), and record() ignores r->lost. record(r) may not follow, if r is
+ *	not selected.  For losses after the last record of a part, r has no type (r->type NULL),
+ *	and the time and ticks of that last record.  A format that cannot represent losses ignores
+ *	them: the caller reports their sum.
  *
  * Errors
- *	Negative errno, with sink->diag filled in: a sentence as in base/diag.h that names the
- *	output.  One without a sentence becomes "cannot write 'PATH': reason".  After an error
- *	nothing is called but end(), with good false.  The first error counts.  What is
- *	no error but should be known (events left out, names changed) is a remark:
+ *	Negative errno, with sink->diag filled in: a message as in base/diag.h that names the
+ *	output.  Without a message it becomes "cannot write 'PATH': reason".  After an error only
+ *	end() is called, with good false.  The first error is kept.  Other facts that the user
+ *	should know (events skipped, names changed) are reported as notes:
  *	tacho_observer_note(sink->config.observer, ...), at the end, with numbers.
  */
 #ifndef TACHO_FMT_SINK_H
@@ -73,7 +73,7 @@
 struct tacho_line_config;
 struct tacho_sink;
 
-/* What an output's times are. */
+/* The clock of an output. */
 enum tacho_sink_clock {
 	TACHO_SINK_INPUT_CLOCK,	/* of the input's clock; of more than one, ns since 1970 */
 	TACHO_SINK_NS,		/* always ns since 1970 */
@@ -83,13 +83,13 @@ enum tacho_sink_clock {
 /*
  * A format.
  *
- *	begin	Makes the output at config.path, which is absent or empty then.  After an
- *		error nothing of it is left: end() is not called.
+ *	begin	Creates the output at config.path, which is absent or empty.  After an error
+ *		nothing may remain: end() is not called.
  *	lost	See "Losses".
  *	record	Appends a record.
- *	end	Completes the output and counts sink->bytes.  !good: some call failed, or the
- *		caller gave up: an output that does not show that it is not whole is removed.
- *		Frees what the sink has, in any case.
+ *	end	Completes the output and counts sink->bytes.  !good: a call failed, or the caller
+ *		cancelled: an output whose format does not show that it is incomplete is removed.
+ *		Frees the sink's memory in all cases.
  */
 struct tacho_sink_format {
 	const char *name;		/* "dat": what people call it */
@@ -105,7 +105,7 @@ struct tacho_sink_format {
 	int (*end)(struct tacho_sink *sink, bool good);
 };
 
-/* What a sink needs to know; all but stream and path may be 0. */
+/* The configuration of a sink; all members except stream and path may be 0. */
 struct tacho_sink_config {
 	struct tacho_stream *stream;	/* which records come from: types, clock, tables */
 	const char *path;
@@ -123,7 +123,7 @@ struct tacho_sink {
 	struct tacho_diag diag;	/* the first error */
 	uint64_t events;	/* records so far; end() takes off those that were left out */
 	uint64_t bytes;		/* end() says: size of the output */
-	/* whoever reads the output has seen enough: no error, but the end */
+	/* the reader of the output has closed it: not an error, but the end */
 	bool closed;
 
 	struct tacho_sink_owner *owner;	/* sink_public.c's: what a program's sink has besides */
@@ -151,37 +151,39 @@ extern const struct tacho_sink_format tacho_sink_ctf, tacho_sink_dat, tacho_sink
 /* The formats by index, from 0; NULL beyond the last. */
 const struct tacho_sink_format *tacho_sink_format_at(size_t index);
 
-/* The format with this name; NULL: d, which may be NULL, says which there are. */
+/* The format with this name; NULL: unknown; d (may be NULL) lists the formats. */
 const struct tacho_sink_format *tacho_sink_format_named(const char *name, struct tacho_diag *d);
 
-/* The format that something of this name is to have: by its extension, else CTF. */
+/* The format for an output of this name: by its extension, otherwise CTF. */
 const struct tacho_sink_format *tacho_sink_format_of(const char *path);
 
 /* ---- one output ------------------------------------------------------------------- */
 
 /*
- * Whether path can be made in this format: it is absent, an empty file, or, for a
- * directory, an empty one.  0; -EEXIST, -ENOTDIR, -EISDIR, or what looking at it said, with d
- * filled in.
+ * Checks that path can be created in this format: it is absent, an empty file, or, for directory
+ * formats, an empty directory.  Returns 0; -EEXIST, -ENOTDIR, -EISDIR, or the error of the check,
+ * with d filled in.
  */
 int tacho_sink_ready(const struct tacho_sink_format *format, const char *path,
 		     struct tacho_diag *d);
 
 /*
- * Makes config->path.  *config is copied, what it points to is not.  0 and *sink, which must
- * be ended; or a negative errno with d filled in and nothing left behind: as
- * tacho_sink_ready(), -ENOMEM, or what the format said.
+ * Creates config->path.  Copies *config, but not what it points to.  Returns 0 and *sink, which
+ * the caller must end; or a negative errno with d filled in and nothing left behind: as
+ * tacho_sink_ready(), -ENOMEM, or the format's error.
  */
 int tacho_sink_begin(struct tacho_sink **sink, const struct tacho_sink_format *format,
 		     const struct tacho_sink_config *config, struct tacho_diag *d);
 
-/* r->lost records are missing before r.  0, or a negative errno: sink->diag. */
+/*
+ * Reports that r->lost records are missing before r.  Returns 0, or a negative errno: sink->diag.
+ */
 int tacho_sink_lost(struct tacho_sink *sink, const struct tacho_record *r);
 
 /* tacho_sink_record() of a record whose fields may have times that the output's clock replaces. */
 int tacho_sink_record_times(struct tacho_sink *sink, const struct tacho_record *r);
 
-/* What a call returns that failed with err: the sink's first error, with a sentence. */
+/* Returns the result of a call that failed with err: the sink's first error, with a message. */
 int tacho_sink_failed(struct tacho_sink *sink, int err);
 
 /* Appends r, of which the stream's tacho_stream_current() is the source.  As tacho_sink_lost(). */
@@ -198,13 +200,16 @@ static inline int tacho_sink_record(struct tacho_sink *sink, const struct tacho_
 	return 0;
 }
 
-/* The stream was read to its end: what is lost after the last records.  As tacho_sink_lost(). */
+/*
+ * Reports losses after the last records, when the stream was read to its end.  As
+ * tacho_sink_lost().
+ */
 int tacho_sink_last_losses(struct tacho_sink *sink);
 
 /*
  * Ends and frees the sink.  good: no call failed and the caller wants the output.  written and
- * d may be NULL.  0, or the sink's first error with d filled in; then, and if !good, an output
- * that would look whole is gone.
+ * d may be NULL.  Returns 0, or the sink's first error with d filled in; then, and if !good, an
+ * output that would look complete is removed.
  */
 int tacho_sink_end(struct tacho_sink *sink, bool good, struct tacho_sink_written *written,
 		   struct tacho_diag *d);
@@ -218,7 +223,7 @@ static inline uint64_t tacho_sink_ticks(const struct tacho_sink *sink,
 	return sink->own_clock ? r->ticks : r->time;
 }
 
-/* -ENOMEM, and the sink's diag says so. */
+/* Records the lack of memory in the sink's diag; returns -ENOMEM. */
 int tacho_sink_no_memory(struct tacho_sink *sink);
 
 #endif

@@ -2,21 +2,19 @@
 /*
  * bt2.h - CTF traces that tacho did not write, through libbabeltrace2.
  *
- * libbabeltrace2 is loaded only when such a trace is opened: the reader is
- * a module, libtacho-bt2.so, looked for in $TACHO_MODULE_DIR, then in src/fmt below
- * the program (where a tool that lies in its build directory has it), then in the
- * directory it was installed to.
+ * libbabeltrace2 is loaded only when such a trace is opened: the reader is a module,
+ * libtacho-bt2.so, searched in $TACHO_MODULE_DIR, then in src/fmt below the program (for a tool
+ * in its build directory), then in the installation directory.
  *
- * The module turns every event class into a type (format text made from the
- * field class, so that filters, histograms and printing work as for any
- * other event) and every event into a record of that type.
+ * The module converts every event class to a type (with a format text, so that filters,
+ * histograms and printing work as for other events) and every event to a record of that type.
  */
 #ifndef TACHO_FMT_BT2_BT2_H
 #define TACHO_FMT_BT2_BT2_H
 
 #include "fmt/fmt.h"
 
-/* Whether it is a directory with a `metadata` file in it or below it. */
+/* Whether it is a directory that contains a `metadata` file, directly or below. */
 bool tacho_bt2_sniff(const struct tacho_sniff *p);
 
 /* Calls fn for each directory at or below dir that has one, in order of names. */

@@ -348,7 +348,7 @@ static int plan_trees(struct planner *p, const bt_event_class *class)
 	return err;
 }
 
-/* The slots of the plan: each knows how many dynamic ones come behind it. */
+/* The slots of the plan: each knows how many dynamic ones come after it. */
 static void copy_slots(struct tacho_bt2_plan *plan, const struct planner *p)
 {
 	uint16_t later = 0;
@@ -532,7 +532,7 @@ static void put_int(char *to, uint64_t v, uint8_t size)
 		tacho_put_u64(to, v);
 }
 
-/* Bytes that this slot's data may take, a NUL set aside for it and for each behind it. */
+/* Bytes that this slot's data may take, a NUL set aside for it and for each after it. */
 static size_t room_left(const struct encoder *e, const struct tacho_bt2_slot *s)
 {
 	size_t used = e->out->len - e->start + 1 + s->later;

@@ -2,10 +2,9 @@
 /*
  * convert.h - babeltrace2's event classes and events as types and records.
  *
- * An event's payload and contexts are one tree of fields.  A *plan* is that tree
- * walked once: for each leaf a slot says where its value goes in the raw event.
- * Converting an event walks the same tree in the same order and fills slot
- * after slot.
+ * An event's payload and contexts are one tree of fields.  A *plan* is the flattened tree: for
+ * each leaf, a slot has the place of its value in the raw event. Converting an event walks the
+ * same tree in the same order and fills slot after slot.
  *
  *	integer, enumeration, bool	u8 ... s64 of the size that fits
  *	string				__data_loc char[]
@@ -15,9 +14,9 @@
  *	option, variant, array of anything else
  *					__data_loc char[]: its text
  *
- * A record has 64 KiB and a type SLOTS_MAX fields.  An event that is larger is cut, and its record
- * is of another type of the same name, which has one field more, the *mark*: u32 tacho_cut, how
- * many fields are not whole, or missing.
+ * A record has 64 KiB and a type SLOTS_MAX fields.  A larger event is cut, and its record has
+ * another type of the same name with one more field, the *mark*: u32 tacho_cut, the number of
+ * incomplete or missing fields.
  */
 #ifndef TACHO_FMT_BT2_CONVERT_H
 #define TACHO_FMT_BT2_CONVERT_H
@@ -33,7 +32,7 @@ struct tacho_bt2_slot {
 	bool is_real;
 	uint8_t size;		/* of a number or an element: 1, 2, 4, 8 */
 	uint8_t role;		/* enum tacho_bt2_role */
-	uint16_t later;		/* dynamic slots behind it */
+	uint16_t later;		/* dynamic slots after it */
 	uint16_t offset;
 };
 
@@ -54,7 +53,7 @@ struct tacho_bt2_plan {
 	struct tacho_bt2_plan *marked;	/* the one that has; NULL: not made yet */
 };
 
-/* What an event said about its thread. */
+/* An event's data about its thread. */
 struct tacho_bt2_thread {
 	int32_t tid, tgid;
 	char comm[16];

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * canon.h - canonical records (layout.h): check them, make them.
+ * canon.h - canonical records (layout.h): checking and producing them.
  *
- * Each type is looked at once and put into a class that says in a few words how
- * long its records are; the check of a record is then one compare for types of
- * fixed size.
+ * Each type is classified once by the length of its records; the check of a record is then one
+ * comparison for types of fixed size.
  */
 #ifndef TACHO_FMT_CTF_CANON_H
 #define TACHO_FMT_CTF_CANON_H
@@ -18,7 +17,7 @@
 
 enum tacho_canon_kind {
 	TACHO_CANON_FIXED,	/* one size */
-	TACHO_CANON_DYNAMIC,	/* packed data behind the fixed part */
+	TACHO_CANON_DYNAMIC,	/* packed data after the fixed part */
 	TACHO_CANON_TEXT,	/* ends in a NUL-terminated string */
 	TACHO_CANON_NEVER,	/* ends in an array of any length */
 };
@@ -52,8 +51,8 @@ uint32_t tacho_canon_end(const struct tacho_canon *c, const unsigned char *raw,
 
 /*
  * Appends the record in canonical form to out, when that can be done without
- * losing a byte of a field.  Returns the raw event's end, or 0 when the record needs
- * a stand-in.
+ * losing a byte of a field.  Returns the raw event's end, or 0 if the record needs a substitute
+ * type id.
  */
 uint32_t tacho_canon_rewrite(const struct tacho_canon *c, uint64_t word,
 			     const unsigned char *raw, struct tacho_buf *out);

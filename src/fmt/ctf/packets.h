@@ -2,20 +2,19 @@
 /*
  * packets.h - the packets of one stream file, damaged or not.
  *
- * A file is read through a window: one buffer, refilled by pread(), that may
- * hold many small packets or a piece of a large one.  The buffer is
- * taken when the first packet is asked for and given back at the end.
+ * A file is read through a window: one buffer, refilled by pread(), that may hold many small
+ * packets or a part of a large one.  The buffer is allocated for the first packet and freed at
+ * the end.
  *
- * What is believed of a packet header
+ * Validation of packet headers
  *	magic and uuid make it a header.  96 <= content <= packet <= what is left of the
  *	file, in whole 64-bit words (content may end inside its last word);
  *	begin <= end unless the packet is open; no more events than fit.  Any
  *	other header is damage: it is counted, and the file is searched, at
  *	8-byte steps, for the next magic and uuid.
- *	content 0 is a packet that was being written when all ended: its
- *	records are taken up to the first that is none.
- *	A packet that reaches beyond the end of the file is torn: its whole
- *	records are taken, up to the next header if there is one after all.
+ *	content 0 is a packet that was open when the recorder died: its records end before the
+ *	first invalid one.  A packet that extends past the end of the file is torn: its complete
+ *	records are read, up to the next header if there is one.
  *
  * Works on a file descriptor or, for the fuzzer, on bytes in memory.
  */

@@ -35,7 +35,7 @@ static uint32_t record_end(struct tacho_source *source, uint32_t stream_id,
 	return end ? end + 8 : size;
 }
 
-/* Sets the header's sizes and counts by the whole records behind it. */
+/* Sets the header's sizes and counts by the whole records after it. */
 static void shorten(struct tacho_source *source, unsigned char *bytes,
 		    size_t len, size_t *whole)
 {

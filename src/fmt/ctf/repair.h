@@ -2,9 +2,9 @@
 /*
  * repair.h - make a trace whose recorder died readable for every CTF reader.
  *
- * tacho reads a torn packet as far as it is whole; babeltrace2 refuses the whole
- * trace.  Repairing shortens such a packet to its whole records, and the file to
- * the packet.  Nothing that tacho could read is lost.
+ * tacho reads the complete records of a torn packet; babeltrace2 rejects the whole trace.
+ * Repairing shortens such a packet to its complete records, and the file to the packet.  Nothing
+ * that tacho could read is lost.
  */
 #ifndef TACHO_FMT_CTF_REPAIR_H
 #define TACHO_FMT_CTF_REPAIR_H

@@ -2,10 +2,9 @@
 /*
  * tsdl.h - the text of DIR/metadata.
  *
- * Field names get a '_' in front, as LTTng does: a reader takes it off again,
- * and no name can be a keyword or start with a digit.  What is not a field
- * of the event (padding, offset and length of dynamic data) is named with
- * two, so that it shows with one.
+ * Field names get a leading '_', as in LTTng: a reader removes it, and no name can be a keyword
+ * or start with a digit.  Other members (padding, offset and length of dynamic data) get two, so
+ * that they are shown with one.
  */
 #ifndef TACHO_FMT_CTF_TSDL_H
 #define TACHO_FMT_CTF_TSDL_H
@@ -29,8 +28,8 @@ void tacho_tsdl_env(struct tacho_buf *out, const char *name,
 		    const char *value);
 
 /*
- * One event block: the type under this id.  raw_len is 0, or, for a stand-in, the
- * exact length of its raw events: arrays are cut or made longer to fill it.
+ * One event block: the type under this id.  raw_len is 0, or, for a substitute type id, the exact
+ * length of its raw events: arrays are cut or extended to fit.
  */
 void tacho_tsdl_event(struct tacho_buf *out, uint32_t stream_id, uint32_t id,
 		      const struct tacho_type *type, uint32_t raw_len);
@@ -45,7 +44,7 @@ static inline bool tacho_tsdl_is_text(const struct tacho_field *f)
 unsigned int tacho_tsdl_elem_shift(const struct tacho_field *f);
 
 /*
- * The type's fields behind the common ones by offset, overlapping ones left
+ * The type's fields after the common ones by offset, overlapping ones left
  * out: writer and metadata go by this order.  order has room for
  * type->nr_fields.  Returns how many.
  */

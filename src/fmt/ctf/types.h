@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * types.h - a trace's types files: indexed at once, parsed one by one when a
- * record asks.
- */
+/* types.h - a trace's types files: indexed when opened; a type is parsed at its first record. */
 #ifndef TACHO_FMT_CTF_TYPES_H
 #define TACHO_FMT_CTF_TYPES_H
 
@@ -27,13 +24,13 @@ struct tacho_ctf_types {
 };
 
 /*
- * Indexes dirfd's types file of the stream id.  A missing file is an empty
- * one; a torn end is left out.  0 or -errno.
+ * Indexes dirfd's types file of the stream id.  A missing file counts as empty; a torn end is
+ * ignored.  0 or -errno.
  */
 int tacho_ctf_types_open(struct tacho_ctf_types *t, int dirfd,
 			 uint32_t stream_id, struct tacho_arena *arena);
 
-/* The same with an open file, which is taken over. */
+/* The same with an open file, which the callee then owns. */
 int tacho_ctf_types_open_take(struct tacho_ctf_types *t, int fd,
 			      uint32_t stream_id, struct tacho_arena *arena);
 void tacho_ctf_types_release(struct tacho_ctf_types *t);

@@ -7,15 +7,13 @@
  *	tacho_ctf_writer_packet(w, &packet, records, len, &d);
  *	tacho_ctf_writer_close(w, &d);
  *
- * Crash: whatever moment the process dies at, the directory is a readable trace.
- * metadata and info are replaced by rename, always before the first packet
- * that needs them; types files and packets are appended, and our reader takes
- * them as far as they are whole.  Other CTF readers want the one packet that
- * may be torn shortened first (repair.h).
+ * Crash: whenever the process dies, the directory is a readable trace. metadata and info are
+ * replaced by rename, always before the first packet that needs them; types files and packets are
+ * appended, and tacho's reader reads them as far as they are complete.  For other CTF readers,
+ * the one packet that may be torn must be shortened first (repair.h).
  *
- * Full disk: a packet that does not fit is taken back (the file is cut to its
- * last whole packet), its records are counted and appear as discarded in the
- * next packet of the stream that does fit.
+ * Full disk: a packet that does not fit is removed (the file is cut to its last complete packet);
+ * its records are counted and appear as discarded in the next packet of the stream that fits.
  *
  * One writer is used by one thread at a time.
  */
@@ -40,9 +38,9 @@ struct tacho_ctf_info {
 };
 
 /*
- * Creates the directory (its parent must exist) and an empty trace in it.  An
- * existing directory is taken when it holds nothing.  The environment has
- * hostname, sysname, release, version, machine and the tracer's version;
+ * Creates the directory (its parent must exist) and an empty trace in it.  An existing directory
+ * must be empty.  The environment has hostname, sysname, release, version, machine and the
+ * tracer's version;
  * more by tacho_ctf_writer_env().
  *
  * Returns 0 and *w, or -errno with d filled in: -EEXIST, -ENOENT, ...
@@ -55,14 +53,14 @@ int tacho_ctf_writer_new(struct tacho_ctf_writer **w, const char *dir,
 int tacho_ctf_writer_env(struct tacho_ctf_writer *w, const char *name,
 			 const char *value, struct tacho_diag *d);
 
-/* One more moment, read together, for readers that want to see drift. */
+/* Adds a clock snapshot, for readers that compute drift. */
 int tacho_ctf_writer_pair(struct tacho_ctf_writer *w, uint64_t ticks,
 			  uint64_t realtime, struct tacho_diag *d);
 
 /*
  * Announces an event type.  format: a `format` file's text, len bytes; its
- * "name:" and "ID:" lines may be missing.  An id that is known already is left as
- * it is.  Returns 0, -EINVAL (no format; d->offset is the place), -errno.
+ * "name:" and "ID:" lines may be missing.  A known id is not changed.  Returns 0, -EINVAL
+ * (malformed format; d->offset is the place), -errno.
  */
 int tacho_ctf_writer_type(struct tacho_ctf_writer *w, uint32_t stream_id,
 			  uint32_t id, const char *system, const char *name,
@@ -71,13 +69,12 @@ int tacho_ctf_writer_type(struct tacho_ctf_writer *w, uint32_t stream_id,
 
 /*
  * Appends a packet.  Of *packet, stream_id, stream_instance_id, timestamp_begin,
- * timestamp_end, packet_seq_num, events_discarded, cpu_id and event_first are
- * the caller's word; magic, uuid, sizes and the number of events are set here.
- * records: len bytes of records.  Each is checked, and rewritten where a CTF
- * reader could not follow it; those of unknown type or impossible size are
- * left out and counted as discarded.
+ * timestamp_end, packet_seq_num, events_discarded, cpu_id and event_first are the caller's;
+ * magic, uuid, sizes and the number of events are set here. records: len bytes of records.  Each
+ * is checked, and rewritten if a CTF reader could not parse it; records of unknown type or
+ * invalid size are omitted and counted as discarded.
  *
- * Returns 0, or -errno with d filled in; the trace is whole in either case.
+ * Returns 0, or -errno with d filled in; the trace is consistent in both cases.
  */
 int tacho_ctf_writer_packet(struct tacho_ctf_writer *w,
 			    const struct tacho_packet *packet,
@@ -93,22 +90,19 @@ int tacho_ctf_writer_text(struct tacho_ctf_writer *w, const char *name,
 			  const char *text, size_t len, struct tacho_diag *d);
 
 /*
- * Ends this trace and goes on in another directory: same types, environment and
- * tables.  When the directory cannot be made, the writer stays where it was.
+ * Ends this trace and continues in another directory with the same types, environment and tables.
+ * If the directory cannot be created, the writer is unchanged.
  */
 int tacho_ctf_writer_rotate(struct tacho_ctf_writer *w, const char *dir,
 			    struct tacho_diag *d);
 
-/* Records that were handed in and are not in the trace, since _new(). */
+/* Records passed in and not in the trace, since _new(). */
 uint64_t tacho_ctf_writer_lost(const struct tacho_ctf_writer *w);
 
 /* Bytes of packets written to the present directory. */
 uint64_t tacho_ctf_writer_bytes(const struct tacho_ctf_writer *w);
 
-/*
- * Makes everything final ("state: closed") and frees the writer, also when it
- * fails.  NULL is fine.
- */
+/* Completes the trace ("state: closed") and frees the writer, also on failure.  Ignores NULL. */
 int tacho_ctf_writer_close(struct tacho_ctf_writer *w, struct tacho_diag *d);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.h - a .kev file: where its bytes are, and what its header says.
+ * file.h - a .kev file: its bytes and its header.
  *
- * Nothing in the file is trusted.  What is wrong with the header, but can be read in
- * spite of it, is kept as a *problem* and told when the file is read.
+ * The file is untrusted.  Recoverable errors of the header are stored as *problems* and reported
+ * when the file is read.
  */
 #ifndef TACHO_FMT_KEV_FILE_H
 #define TACHO_FMT_KEV_FILE_H
@@ -16,7 +16,7 @@
 #include "base/diag.h"
 #include "fmt/kev/rows.h"
 
-/* A header is at most so long. */
+/* Maximum length of a header. */
 #define TACHO_KEV_HEAD_MAX	((size_t)16 << 20)
 #define TACHO_KEV_ATTRS_MAX	4096u
 #define TACHO_KEV_PROBLEMS	8u

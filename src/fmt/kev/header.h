@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* header.h - the attributes of a .kev that is written: made, or as they were. */
+/* header.h - the attributes of a .kev to write: new ones, or those of the original file. */
 #ifndef TACHO_FMT_KEV_HEADER_H
 #define TACHO_FMT_KEV_HEADER_H
 
 #include "base/buf.h"
 #include "fmt/kev/rows.h"
 
-/* What a new header says; NULL, 0: it does not. */
+/* The contents of a new header; NULL, 0: omitted. */
 struct tacho_kev_about {
 	const char *file_name, *sysname, *nodename, *version, *machine;
 	enum tacho_kev_release release;	/* whose numbers events have */

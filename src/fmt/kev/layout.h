@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layout.h - the trace file of QNX, .kev: what its writer and its reader agree on.
+ * layout.h - the trace file of QNX, .kev: the layout that writer and reader share.
  *
  *	TRACE_HEADER_BEGIN::TRACE_FILE_NAME::/tmp/x.kevTRACE_DATE::...TRACE_HEADER_END::
  *	the system page, as many bytes as the attribute SYSPAGE_LEN says
  *	slots of 16 bytes to the end
  *
- * An attribute is "TRACE_" KEY "::" VALUE; there is nothing between two, and a value
- * ends where the next one begins.  A file may also be slots from its first byte on.
+ * An attribute is "TRACE_" KEY "::" VALUE; there is no separator, and a value ends where the next
+ * attribute begins.  A file may also be slots from its first byte on.
  *
  * A slot
  *
@@ -20,9 +20,8 @@
  * LITTLE_ENDIAN and BIG_ENDIAN says (each "TRUE").
  *
  * struct is S (a simple event), or B, C..., E: the parts of a combine event, which
- * agree in time, class, event and CPU.  Its words are those of its parts, so they
- * are of an even number; what is too much is zero.  Other events may lie between
- * two parts.
+ * agree in time, class, event and CPU.  Its words are those of its parts, so their number is
+ * even; surplus words are zero.  Other events may be between two parts.
  *
  * The high half of a CPU's cycles is that of the last CONTROL/TIME event on the CPU,
  * whose arguments are both halves.
@@ -48,10 +47,10 @@
 #define TACHO_KEV_FLAGS(h)	((h) >> 15 & 0x1ff)	/* and the bit that is zero */
 #define TACHO_KEV_CLASS(h)	((h) >> 10 & 0x1f)
 #define TACHO_KEV_EVENT(h)	((h) & 0x3ff)
-/* Class and event: what tells the kind of an event. */
+/* Class and event, which identify the kind of an event. */
 #define TACHO_KEV_CODE(h)	((h) & 0x7fff)
 #define TACHO_KEV_CODES		0x8000u
-/* What the parts of a combine event have in common. */
+/* The common data of the parts of a combine event. */
 #define TACHO_KEV_KEY(h)	((h) & 0x3fffffff)
 
 enum tacho_kev_struct {

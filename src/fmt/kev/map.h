@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * map.h - any record as an event of QNX.
+ * map.h - converts any record to an event of QNX.
  *
  *	own	an event that came from a .kev: what it was
  *	mapped	an event of Linux that has a counterpart (map_linux.c; docs/qnx.md has
@@ -8,7 +8,7 @@
  *	text	all others: a user event of text, "system:event tid=N what it says", its
  *		number 1022 (the kernel's) or 1023 (a program's)
  *
- * Nothing is made up: an argument that Linux does not tell is 0.
+ * Nothing is invented: an argument that Linux does not provide is 0.
  */
 #ifndef TACHO_FMT_KEV_MAP_H
 #define TACHO_FMT_KEV_MAP_H
@@ -18,7 +18,7 @@
 
 #define TACHO_KEV_TEXT_KERNEL	1022u
 #define TACHO_KEV_TEXT_PROGRAM	1023u
-/* A text is cut behind so many bytes. */
+/* Maximum length of a text; longer ones are cut. */
 #define TACHO_KEV_TEXT_MAX	8000u
 
 struct tacho_kev_map;

@@ -61,7 +61,7 @@ static int next_chunk(struct tacho_kev_source *s, struct tacho_kev_chunk *c)
 }
 
 /*
- * Brings the next records into the first chunk.  The chunk behind it is read as well:
+ * Brings the next records into the first chunk.  The chunk after it is read as well:
  * what is earlier there goes before.
  */
 static int advance(struct tacho_kev_source *s)
@@ -125,7 +125,7 @@ static void hand_out(struct tacho_kev_source *s)
 	s->out = to;
 }
 
-/* Counting may begin behind records that were read one by one. */
+/* Counting may begin after records that were read one by one. */
 static bool left_over(struct tacho_kev_source *s)
 {
 	while (s->loaded) {

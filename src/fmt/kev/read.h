@@ -3,16 +3,15 @@
  * read.h - a .kev file of QNX as a source of records.
  *
  * The file is one part: events of all CPUs, in the order of time.  A file's order is
- * nearly that already; some hundred thousand events are looked ahead to mend the
- * rest.  An event that comes later than that comes out late.
+ * nearly that already; the reader sorts within a window of 131,072 slots.  An event
+ * displaced further is returned late.
  *
  * Who runs.  common_pid is the process that the CPU's last THREAD/RUNNING event
  * named, 0 before the first; where the attribute TACHO_THREADS is "tid", the thread
  * (a Linux trace that tacho wrote).
  *
- * Damage is passed over, counted, and told with its offset: a slot that is cut off,
- * parts of combine events that do not fit, times that go back, a header that does not
- * say what it should.
+ * Damage is skipped, counted, and reported with its offset: a truncated slot, parts of combine
+ * events that do not match, times that go back, a malformed header.
  *
  * The environment has "sysname", "hostname", "release", "version", "machine", "cpus",
  * "tracer_name", "kev_header" (the attributes as they are in the file, bytes that are

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record.h - an event as a record, and a record's words back.
+ * record.h - converts events to records, and records to words.
  *
  * Until the record is handed out its CPU is in common_preempt_count (the part's
  * prepare() in read.c).

@@ -4,9 +4,9 @@
  *
  * A *code* is class and event of a header word: 15 bits.
  *
- * What a row's event has for arguments, nothing in it says but its length, and that in
- * whole slots.  Lists of one length are told apart by what they leave empty: a word that
- * has no argument (`empty`, `pad`, the last one of an odd number) is 0.  So it goes
+ * Only the length of an event, in whole slots, tells which arguments of its row it has.  Lists of
+ * equal length are distinguished by their unused words (`empty`, `pad`, the last one of an odd
+ * number), which are 0.  The rules are
  *
  *  V1	through the lists: that of the fast form for a simple event; then that of the wide
  *	one, the others, and that of the fast form for what is no simple event;

@@ -23,7 +23,7 @@
 #define ID_USER_STEP	0x400u
 #define ID_RAW		0x8000u
 
-/* errno values are small; a failed call has one behind its -1. */
+/* errno values are small; a failed call has one after its -1. */
 #define ERRNO_MAX	4095u
 
 int tacho_kev_types_init(struct tacho_kev_types *t,

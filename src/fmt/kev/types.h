@@ -10,10 +10,9 @@
  *	NAME_alt	other rows: another form; NAME_alt2: one more
  *	NAME_error	kercall_exit: -1 and errno
  *
- * What has no row, or is of a length that no form has, is kept as it is: NAME (with a
- * row NAME_raw), its words in `data`.  User events are event_N (two words),
- * event_N_text (printable text) and event_N_data (bytes).  What the file has of a
- * damaged combine event is kev:unfinished and kev:orphan.
+ * An event without a row, or of a length that no form has, is NAME (with a row: NAME_raw) with
+ * its words in `data`.  User events are event_N (two words), event_N_text (printable text) and
+ * event_N_data (bytes).  The parts of a damaged combine event are kev:unfinished and kev:orphan.
  *
  * A record's fields are the event's words in their order; a string or an array is
  * found by the word that stands where it begins.
@@ -36,7 +35,7 @@ enum tacho_kev_kind {
 struct tacho_kev_form {
 	uint16_t id;		/* common_type; 0: there is no such form */
 	uint8_t kind;		/* enum tacho_kev_kind */
-	uint8_t fixed;		/* words in front of the array, or all */
+	uint8_t fixed;		/* words before the array, or all */
 	uint64_t wide;		/* bit n: words n and n + 1 are one number */
 };
 
@@ -72,7 +71,7 @@ void tacho_kev_types_release(struct tacho_kev_types *t);
 const struct tacho_kev_plan *tacho_kev_plan(struct tacho_kev_types *t,
 					    uint32_t code);
 
-/* Text: printable, and nothing behind its end but zeros, up to 8 with those that fill a slot. */
+/* Text: printable, and nothing after its end but zeros, up to 8 with those that fill a slot. */
 bool tacho_kev_is_text(const unsigned char *p, size_t n);
 
 /* The form of an event with so many words (an even number, 2 in a simple event). */

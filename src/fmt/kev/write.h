@@ -7,17 +7,16 @@
  *		tacho_kev_writer_event(w, &event, &d);
  *	tacho_kev_writer_close(w, true, &bytes, &d);
  *
- * Events come in the order of time.  They are written in buffers, as the kernel does:
- * each begins with CONTROL/BUFFER and a CONTROL/TIME for each CPU that is known by
- * then, and another TIME stands wherever the high half of a CPU's cycles changes.
- * An *exact* writer, for events that have their CONTROL events with them, makes none of
- * these but where a time could not be told otherwise.
+ * Events come in the order of time.  They are written in buffers, as by the QNX kernel: each
+ * begins with CONTROL/BUFFER and a CONTROL/TIME for each CPU known so far, and another TIME
+ * follows wherever the high half of a CPU's cycles changes.  An *exact* writer, for events that
+ * include their CONTROL events, writes none of these unless a time would be ambiguous.
  *
  * A combine event's slots follow each other; no event of a CPU has the time of another
  * one (it gets one cycle more), unless the writer is exact.
  *
- * The file is written beside the place where it belongs and renamed at the end: there
- * is all of it, or nothing.  One writer is used by one thread at a time.
+ * The file is written under a temporary name and renamed at the end: it exists completely or not
+ * at all.  One writer is used by one thread at a time.
  */
 #ifndef TACHO_FMT_KEV_WRITE_H
 #define TACHO_FMT_KEV_WRITE_H
@@ -44,7 +43,7 @@ struct tacho_kev_out {
 	uint32_t code;		/* class and event */
 	uint64_t time;		/* cycles */
 	const void *words;	/* this machine's order; strings as they are */
-	uint32_t nr;		/* words: an odd one gets a zero behind it */
+	uint32_t nr;		/* words: an odd one gets a zero after it */
 	/* which words are numbers, and how wide; NULL: all, of 32 bits */
 	const struct tacho_kev_form *form;
 };
@@ -78,7 +77,7 @@ int tacho_kev_writer_lost(struct tacho_kev_writer *w, uint64_t lost,
 			  struct tacho_diag *d);
 
 /*
- * So many bytes the file will have at most if it ends behind one more event of nr words; 0: none.
+ * So many bytes the file will have at most if it ends after one more event of nr words; 0: none.
  * The difference is less than 64 bytes.  Not for an exact writer.
  */
 uint64_t tacho_kev_writer_size(const struct tacho_kev_writer *w, uint32_t nr);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blocks.h - a log file as its reader sees it: runs of blocks, each run ascending in time.
+ * blocks.h - reading a log file: runs of blocks, each run ascending in time.
  *
- * Opening looks at the heads only; a block is read, and its sum looked at, when its turn
- * comes.  A head that is damaged is not missed but counted: the block's place in the
- * file says where the next one is.
+ * Opening reads the heads only; a block is read, and its checksum verified, when it is needed.  A
+ * damaged head is counted: the size of blocks gives the place of the next one.
  *
- * Nothing in a file is believed: places and lengths are those of the file, counts are what
- * fits in a block.
+ * The file is untrusted: offsets and lengths are checked against the file, counts against the
+ * block.
  */
 #ifndef TACHO_FMT_LKST_BLOCKS_H
 #define TACHO_FMT_LKST_BLOCKS_H

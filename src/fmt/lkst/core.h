@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core.h - the file that all who use LKST share (layout.h), in a core dump or memory image:
- * what tells which of the records there are in which of LKST's buffers.
+ * core.h - LKST's shared file (layout.h) in a core dump or memory image: it assigns the records
+ * to LKST's buffers.
  *
- * The ring's buffers have numbers of their own, hold more than LKST's buffer behind them shows,
- * and stay when that is deleted.  With the file, a core shows what the buffers did.
+ * The ring's buffers have different numbers, hold more records than LKST's buffers show, and
+ * remain when those are deleted.  With the file, a core shows the same records as the buffers.
  */
 #ifndef TACHO_FMT_LKST_CORE_H
 #define TACHO_FMT_LKST_CORE_H

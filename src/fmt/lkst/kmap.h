@@ -2,8 +2,8 @@
 /*
  * kmap.h - LKST's kernel event types over Linux's tracepoints.
  *
- * The one table: which tracepoint an event type comes from, and which of its fields are the four
- * arguments.  Whoever turns kernel events into LKST's asks it: the pump, and `convert`.
+ * The only table of the tracepoint of each event type and the fields for its four arguments.  The
+ * pump and `convert` use it to convert kernel events to LKST's.
  *
  * An argument is written as
  *
@@ -21,7 +21,7 @@
  *	text		the first 8 characters, the last of them in the lowest byte; `lo` is 0x6c6f
  *	bytes		up to 8, as a number in network order: an IPv4 address
  *
- * kmap.c knows no field types and needs nothing; plans are made in kplan.c.
+ * kmap.c is independent of field types; kplan.c compiles plans.
  */
 #ifndef TACHO_FMT_LKST_KMAP_H
 #define TACHO_FMT_LKST_KMAP_H

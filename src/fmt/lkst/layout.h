@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layout.h - the file DIR/lkst that all who use LKST share, byte for byte; and what it says to
- * who finds a copy of it in a core dump or memory image.
+ * layout.h - the layout of LKST's shared file DIR/lkst; and reading a copy of it in a core dump
+ * or memory image.
  *
- * What its members mean, and who may write them when, is told in compat/lkst/state.h.  Functions
- * here read only, and believe nothing: a copy may be of any moment.
+ * compat/lkst/state.h describes the members and who may write them when.  Functions here only
+ * read, and trust nothing: a copy may be from any time.
  */
 #ifndef TACHO_FMT_LKST_LAYOUT_H
 #define TACHO_FMT_LKST_LAYOUT_H
@@ -84,7 +84,7 @@ struct lkst_buffer {
 	uint64_t taken;			/* see 5 */
 	uint64_t upto;			/* number of the first record that no reader had */
 	/*
-	 * The kernel's records, by their numbers in the late lane: `late_end` is behind the last
+	 * The kernel's records, by their numbers in the late lane: `late_end` is after the last
 	 * one. The turn late_turn - 1 of the buffer has those from late_from on; those before
 	 * late_early came while it was written.
 	 */
@@ -99,7 +99,7 @@ struct lkst_cpu {
 	int32_t read_buf;		/* that the reader is in, or VOID */
 	uint32_t pad;
 	uint64_t read_next;		/* number of the next record of it */
-	uint64_t read_end[2];		/* behind the last, of the lane and of the late lane */
+	uint64_t read_end[2];		/* after the last, of the lane and of the late lane */
 	uint64_t missed;		/* overwritten before they were read; not told yet */
 	uint64_t read_at[2];		/* likewise, of the lane and of the late lane */
 	uint64_t late_last;		/* ticks: no record of the late lane is younger */
@@ -178,7 +178,7 @@ bool lkst_layout_fits(const struct lkst_state *s, uint64_t size);
 
 /*
  * Copies records of the static buffer from number *from on, as far as they are there and whole;
- * how many.  *from is then the number behind them.
+ * how many.  *from is then the number after them.
  */
 size_t lkst_layout_static(const struct lkst_state *s, uint64_t *from, struct lkst_record *to,
 			  size_t max);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * log.h - LKST's log files: what `lkstbuf read -f` and lkstlogd write (specification
- * 4.7.3.3).
+ * log.h - LKST's log files, written by `lkstbuf read -f` and lkstlogd (specification 4.7.3.3).
  *
  * The historic layout was never published; this is ours (docs/lkst.md has it, too).
  * Everything is in the byte order of the machine that wrote it.
@@ -9,10 +8,10 @@
  *	file	struct lkst_log_file, then blocks of `block_size` bytes
  *	block	struct lkst_log_block, then what it says, then zeros
  *
- * A file is of fixed-size blocks so that it can be written round: a daemon that has reached its
- * limit goes on at the first block behind the `types_blocks` at the start, and a reader puts
- * blocks in the order of `serial`.  A block that was not written to its end (no room on
- * the disk, a kill) has a wrong sum, and is counted as damaged.
+ * A file consists of fixed-size blocks so that it can be written cyclically: a daemon that has
+ * reached its limit continues at the first block after the `types_blocks` at the start, and a
+ * reader sorts blocks by `serial`.  An incompletely written block (full disk, a kill) has a wrong
+ * checksum, and counts as damaged.
  *
  *	TYPES	event types, a line each as the lkst_etypes file has them (types.h).  Those that
  *		were known at the start come first in the file, so that it explains

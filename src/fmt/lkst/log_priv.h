@@ -59,7 +59,7 @@ struct lkst_log {
 	struct tacho_buf types;
 };
 
-/* Makes the cursors of what is none of LKST's log files.  0, or -errno with a sentence. */
+/* Makes the cursors of what is not one of LKST's log files.  0, or -errno with a sentence. */
 int lkst_log_open_source(struct lkst_log *log, const char *path, struct tacho_diag *d);
 void lkst_log_free_source(struct lkst_log *log);
 

@@ -8,7 +8,7 @@
 #include "event/type.h"
 #include "tacho/abi/record.h"
 
-/* What comes behind word 0.  Those that have less end earlier. */
+/* What comes after word 0.  Those that have less end earlier. */
 struct raw {
 	struct tacho_common common;
 	uint64_t arg[4];
@@ -112,7 +112,7 @@ void lkst_record_type_text(struct tacho_buf *out, const char *mnemonic, const ch
 
 /* ---- and back ---- */
 
-/* Behind the string that s begins with, or NULL.  It has no NUL, and s has one. */
+/* After the string that s begins with, or NULL.  It has no NUL, and s has one. */
 static const char *string_end(const char *s)
 {
 	if (*s++ != '"')
@@ -122,7 +122,7 @@ static const char *string_end(const char *s)
 	return *s ? s + 1 : NULL;
 }
 
-/* Which arguments are printed behind the format string, as bits; -1: other things are. */
+/* Which arguments are printed after the format string, as bits; -1: other things are. */
 static int args_of(const char *s)
 {
 	static const char word[] = ", REC->arg";
@@ -144,7 +144,7 @@ static int args_of(const char *s)
 
 /*
  * Appends one text, up to `stop` or, NULL, up to the end of the string; then a NUL.  Returns
- * what is behind it, or NULL.
+ * what is after it, or NULL.
  */
 static const char *take_text(const char *s, const char *end, const char *stop,
 			     struct tacho_buf *out)

@@ -12,7 +12,7 @@
  *			word has the same, but not before that of the record before
  *	word 10		u32 recid, s32 buffer: of events of a log file, which also have word 9
  *
- * Events of programs end behind word 8: so the size tells which words there are.
+ * Events of programs end after word 8: so the size tells which words there are.
  *
  * The `format` text is the same for all programs that have the same texts for the type, so
  * they share a type in the session:
@@ -23,11 +23,11 @@
  *	...
  *	print fmt: "user added event: data1=0x%llx data2=0x%llx", REC->arg1, REC->arg2
  *
- * The texts are found again in the print format (lkst_record_texts): `": "` ends the name, so
- * a name that has these two characters is written with an escape.
+ * The texts are extracted from the print format (lkst_record_texts): `": "` ends the name, so a
+ * name that has these two characters is written with an escape.
  *
- * Word 9 counts ticks of the clock of the trace that it is in, as the first word does.  So whoever
- * writes records to a trace with another clock changes both (lkst_record_to_ns).
+ * Word 9 counts ticks of the clock of the trace that it is in, as the first word does.  So code
+ * that writes records to a trace with another clock converts both (lkst_record_to_ns).
  */
 #ifndef TACHO_FMT_LKST_RECORD_H
 #define TACHO_FMT_LKST_RECORD_H
@@ -65,7 +65,7 @@ void lkst_record_format_text(struct tacho_buf *out, const char *name,
 			     const char *const arg[4], enum lkst_origin origin);
 
 /*
- * The texts that a print format was made of, appended each with a NUL behind it: name, four
+ * The texts that a print format was made of, appended each with a NUL after it: name, four
  * arguments.  False, and nothing appended: it was not made here.
  */
 bool lkst_record_texts(const char *print_fmt, struct tacho_buf *out);
@@ -114,7 +114,7 @@ bool lkst_record_is(const struct tacho_type *type);
 
 /*
  * A record from a raw event of `len` bytes that was written at `ticks`.  recid is 0 but for
- * events of a log.  False: it is none of LKST's.
+ * events of a log.  False: it is not one of LKST's.
  */
 bool lkst_record_unpack(struct lkst_record *r, const unsigned char *raw, uint32_t len,
 			uint64_t ticks);

@@ -2,7 +2,7 @@
 /*
  * source.h - an LKST log file as a trace.
  *
- * Its events are lkst:MNEMONIC, as record.h has them, with `recid` and `buffer` behind; those of
+ * Its events are lkst:MNEMONIC, as record.h has them, with `recid` and `buffer` after; those of
  * a number that the file does not describe are lkst:ETYPE_0x123.  common_type is the number
  * + 1.  Text "lkst_etypes" has the types' lines.
  *

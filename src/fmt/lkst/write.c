@@ -23,7 +23,7 @@ struct open_block {
 	int32_t buffer;
 	uint32_t nr;		/* records in it */
 	uint64_t lost;		/* records before its first */
-	uint64_t after;		/* and behind its last */
+	uint64_t after;		/* and after its last */
 	uint64_t used;		/* when it was used last, in calls */
 	struct lkst_record *record;	/* room for RECORDS */
 };

@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * choose.h - which structs the records of version 2.3 have.
+ * choose.h - finds the layout of the structs in files of version 2.3.
  *
- * Nothing in a file of version 2.3 says how wide its pointers are, nor whether its
- * records are padded.  Three sets of structs are known (layout.h): 64, 32 and "text",
- * the widths that the format's description prints.  The sizes of the records tell them
- * apart, as far as they do:
+ * A file of version 2.3 contains neither the width of its pointers nor whether its records are
+ * padded.  Three sets of structs are known (layout.h): 64, 32 and "text", the widths that the
+ * format's description prints.  The sizes of the records distinguish them, as far as possible:
  *
  *	1. Every record of an event with a struct is tried with each layout, packed
- *	   one behind the other and padded to 8.  It fits when its size is what the
+ *	   one after the other and padded to 8.  It fits when its size is what the
  *	   layout gives and its padding is zeros.
- *	2. The first 64 KiB of each buffer are looked at, and buffers until only one layout
- *	   fits all that was seen, or up to the end.
- *	3. The layout that most records fit is taken.  If others fit as many and give the
- *	   same numbers, it does not matter which.
- *	4. Else the one with fewer odd numbers: 8 bytes whose lower half is zero and whose
- *	   upper is not; bytes in a hole that are not zero.
- *	5. Else the one of the machine that START names, where that has pointers of one
- *	   width.
- *	6. Else nobody knows: the user has to say.
+ *	2. The first 64 KiB of each buffer are examined, until only one layout fits all records so
+ *	   far, or up to the end.
+ *	3. The layout that fits most records is chosen.  If others fit as many and give the same
+ *	   values, any of them is right.
+ *	4. Otherwise the one with fewer implausible values: 8 bytes whose lower half is zero and
+ *	   whose upper is not; bytes in a hole that are not zero.
+ *	5. Otherwise the one of the machine named in START, if its pointers have only one width.
+ *	6. Otherwise the user must give the layout.
  *
- * All files of a trace are asked together.  Where most records fit no layout the file
- * is not read at all; a single record that does not fit is damage, and shown raw.
+ * The decision is made for all files of a trace together.  If most records fit no layout, the
+ * file is rejected; a single record that does not fit is damage, and shown raw.
  */
 #ifndef TACHO_FMT_LTT_CHOOSE_H
 #define TACHO_FMT_LTT_CHOOSE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * custom.h - custom events: what NEW_EVENT declared, by id.
+ * custom.h - custom events, which NEW_EVENT declares, by id.
  *
- * Our writer embeds events that LTT has no counterpart of in CUSTOM records, whole:
+ * tacho's writer embeds complete events without a counterpart in LTT in CUSTOM records:
  *
  *	NEW_EVENT	type "tacho_type", form "tacho 1"
  *	CUSTOM of it	u32 id, u32 length of the text, u32 offset of this fragment, fragment
@@ -10,18 +10,18 @@
  *	CUSTOM of it	the raw event (event/type.h), in the order of the machine that wrote
  *
  * The text that the fragments make is a line "le|be program|kernel SYSTEM\n" and the
- * event's `format`.  A record of `lttfull` has the raw event behind its own struct:
+ * event's `format`.  A record of `lttfull` has the raw event after its own struct:
  *
  *	u32 TAIL_MAGIC, u32 id, u32 length, raw event
  *
  * at the next multiple of 4.  "tacho_lost" is a CUSTOM of one u64: events that were lost
  * on this CPU before this place.
  *
- * A file of events that were none of LTT's begins, behind START, with a NEW_EVENT
- * "tacho_made", form "tacho 1": its buffers and HEARTBEATs are the writer's, and a
- * reader of ours does not show them.
+ * A file of events from another source than LTT begins, after START, with a NEW_EVENT
+ * "tacho_made", form "tacho 1": its buffers and HEARTBEATs are the writer's, and tacho's reader
+ * does not show them.
  *
- * The numbers named here are in the file's order.  All of it is stated in docs/ltt.md.
+ * Numbers are in the file's byte order. docs/ltt.md documents the format.
  */
 #ifndef TACHO_FMT_LTT_CUSTOM_H
 #define TACHO_FMT_LTT_CUSTOM_H

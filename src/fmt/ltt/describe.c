@@ -93,7 +93,7 @@ void tacho_ltt_see(struct tacho_ltt_seen *seen, const struct tacho_record *r)
 		seen->id = type >> 4 & 0x1f;
 		seen->sub = type & 0xf;
 		seen->bare = type & 0x200;
-		/* behind a name stands a NUL of the reader's */
+		/* after a name stands a NUL of the reader's */
 		if (seen->v.data_len > seen->v.v[1])
 			seen->v.data_len = (size_t)seen->v.v[1];
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.h - one file of an LTT trace: its bytes, and what its START record says.
+ * file.h - one file of an LTT trace: its bytes and its START record.
  */
 #ifndef TACHO_FMT_LTT_FILE_H
 #define TACHO_FMT_LTT_FILE_H

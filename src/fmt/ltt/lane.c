@@ -194,7 +194,7 @@ static int reach(struct tacho_ltt_lane *l, uint64_t *t)
 	return err;
 }
 
-/* Where the bytes behind a record's header go; NULL: *err says why. */
+/* Where the bytes after a record's header go; NULL: *err says why. */
 static unsigned char *begin_record(struct tacho_ltt_lane *l, uint64_t t, uint32_t id,
 				   uint32_t sub, size_t body, int *err)
 {

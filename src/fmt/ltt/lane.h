@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lane.h - one CPU's file of an LTT trace, as it is written.
+ * lane.h - writing one CPU's file of an LTT trace.
  *
- * One buffer is filled in memory and written when the next record does not fit, so
- * what was written of a trace whose writer died is whole buffers.  Where two
- * records are further apart than 32 bits can tell, HEARTBEATs are put between them, or,
- * where that would fill a buffer, another buffer begins.
+ * One buffer is filled in memory and written when the next record does not fit, so if the writer
+ * dies, the file has complete buffers.  If two records are further apart than 32 bits can
+ * express, HEARTBEATs are inserted between them or, if these would fill a buffer, another buffer
+ * begins.
  */
 #ifndef TACHO_FMT_LTT_LANE_H
 #define TACHO_FMT_LTT_LANE_H
@@ -51,9 +51,9 @@ struct tacho_ltt_values {
 	uint64_t v[LTT_ELEMS_MAX];
 	const void *text[LTT_ELEMS_MAX];	/* of text elements; or NULL */
 	size_t text_len[LTT_ELEMS_MAX];
-	const void *data;	/* behind the struct */
+	const void *data;	/* after the struct */
 	size_t data_len;
-	/* behind that, at a multiple of 4 */
+	/* after that, at a multiple of 4 */
 	const void *tail_head, *tail;
 	size_t tail_len;
 };
@@ -83,7 +83,7 @@ int tacho_ltt_lane_end(struct tacho_ltt_lane *l, uint64_t t, bool timeless);
 int tacho_ltt_lane_put(struct tacho_ltt_lane *l, uint64_t t, uint32_t id, uint32_t sub,
 		       const struct tacho_ltt_values *v, bool bare);
 
-/* Appends a record with these bytes behind its header. */
+/* Appends a record with these bytes after its header. */
 int tacho_ltt_lane_put_raw(struct tacho_ltt_lane *l, uint64_t t, uint32_t id,
 			   uint32_t sub, const void *body, size_t len);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layout.h - LTT trace files: what the readers and the writer agree on.
+ * layout.h - LTT trace files: the layout that readers and writer share.
  *
  * A file is one CPU's, `<base>.<cpu>.ltt`, and a row of buffers of BufferSize bytes:
  *
@@ -18,7 +18,7 @@
  *
  * Version 2.2, a record
  *	[u8 cpu, when LogCPUID, but not of START and BUFFER_START] u8 event id, u32
- *	time, struct if details, data, u16 size of the whole record *behind* it.  The sub
+ *	time, struct if details, data, u16 size of the whole record *after* it.  The sub
  *	id is the struct's first byte.  A buffer's records are found from its end.
  *
  * Structs differ by version and by the width of the traced machine's pointers.  Each
@@ -37,9 +37,9 @@
  *	UseTSC 1	low 32 bits of a cycle counter.  BUFFER_START and BUFFER_END have
  *			(time, counter) pairs; between them the rate is constant.
  *
- * A counter that goes by nanoseconds needs no rate: the pairs then agree with it to
- * less than a microsecond, which no other counter does by chance, and times are exact.  That is
- * what our writer writes.
+ * A counter in nanoseconds needs no rate: the pairs then agree with it to less than a
+ * microsecond, which happens for no other counter by chance, and times are exact. tacho's writer
+ * writes such counters.
  *
  * Types: an LTT event is of system `ltt` and named by its sub event, with the fields
  * of its struct at the struct's own offsets, so that a record is a copy.  Its
@@ -155,7 +155,7 @@ void tacho_ltt_put(const struct tacho_ltt_elem *e, void *body, bool swap, uint64
 #define LTT_CUSTOM_SYSTEM	"ltt_custom"
 #define LTT_BARE_SUFFIX		"_bare"
 
-/* Offset in the raw event of the word that finds the data behind a struct. */
+/* Offset in the raw event of the word that finds the data after a struct. */
 static inline uint32_t tacho_ltt_loc_at(const struct tacho_ltt_shape *shape)
 {
 	return 8 + ((shape->size + 3) & ~3u);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * map.h - events of today's kernels as events of LTT.
+ * map.h - converts events of current kernels to events of LTT.
  *
- * The table is in docs/ltt.md, too.  An event that has no counterpart, or whose values do not
- * fit in it, is not changed into something else: the caller embeds it whole.
+ * The table is in docs/ltt.md, too.  An event without a counterpart, or whose values do not fit
+ * in it, is not converted: the caller embeds it.
  */
 #ifndef TACHO_FMT_LTT_MAP_H
 #define TACHO_FMT_LTT_MAP_H

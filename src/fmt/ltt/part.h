@@ -7,10 +7,10 @@
  *		   v
  *		 out: records, the batch that the stream walks
  *
- * Both are bounded, whatever the size of the file; the memory of a part is taken when
- * its time has come and given back at its end.
+ * Both are bounded, whatever the size of the file; the memory of a part is allocated when it is
+ * first read and freed at its end.
  *
- * A record of a known event whose size is the usual one is copied behind two words
+ * A record of a known event whose size is the usual one is copied after two words
  * (walk.c); all others go through emit.c.  A batch ends where `out` is full, where
  * time goes back or leaps further than a record's 48 bits can tell, before lost
  * events, and where the next record is of another CPU or stream id.
@@ -179,7 +179,7 @@ int tacho_ltt_walk_types(struct tacho_ltt_source *s, struct tacho_ltt_part *p);
 
 struct tacho_ltt_record {
 	uint32_t id, sub;
-	const unsigned char *body;	/* behind the header */
+	const unsigned char *body;	/* after the header */
 	size_t len;			/* of body */
 	size_t size;			/* of the record in the file */
 	uint64_t at;			/* its offset there */

@@ -41,7 +41,7 @@ int tacho_ltt_open_memory(struct tacho_source **source, const void *data,
 
 /*
  * The same without a word of ours: what is embedded stays CUSTOM, and the last 8
- * bytes of each raw event, behind its fields, are the size of LTT's record.  For
+ * bytes of each raw event, after its fields, are the size of LTT's record.  For
  * those who show LTT itself.
  */
 int tacho_ltt_open_plain(struct tacho_source **source, const char *path,

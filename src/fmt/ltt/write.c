@@ -164,7 +164,7 @@ static struct tacho_ltt_kind *kind_of(struct tacho_ltt_writer *w,
 
 /* ---- records ------------------------------------------------------------------------------- */
 
-/* The whole record behind LTT's; the head is in the file's order. */
+/* The whole record after LTT's; the head is in the file's order. */
 static int add_tail(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 		    struct tacho_ltt_kind *k, const struct tacho_record *r, uint64_t t,
 		    struct tacho_ltt_values *v, unsigned char *head)

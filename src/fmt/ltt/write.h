@@ -13,7 +13,7 @@
  *	of LTT itself		what it was, its buffers included: a trace of LTT that was
  *				read is written byte for byte as it was, if it had the
  *				layout that is written
- *	in map.h's table	LTT's event; `full` puts the whole record behind it
+ *	in map.h's table	LTT's event; `full` puts the whole record after it
  *	any other		a CUSTOM record that embeds all of it (custom.h)
  *
  * Times are nanoseconds in the place of the TSC, or what an LTT trace had:

@@ -11,7 +11,7 @@
  *		  hard or soft irq ------------------+||
  *		  preempt depth, migrate disable -----++
  *
- *		with the system in front of the name, where several have one of it
+ *		with the system before the name, where several have one of it
  *
  *	BABELTRACE
  *		[hh:mm:ss.ns] (+delta) host system:event: { cpu_id = 0 },

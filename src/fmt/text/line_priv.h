@@ -82,7 +82,7 @@ static inline uint64_t line_delta(const struct tacho_line *l,
 }
 
 /*
- * The text behind the event's name: by print format, or by fields "a=1 b=2".
+ * The text after the event's name: by print format, or by fields "a=1 b=2".
  */
 void tacho_line_text(struct tacho_line *l, const struct tacho_record *r,
 		     const struct line_type *type, struct tacho_buf *out);

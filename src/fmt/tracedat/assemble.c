@@ -19,7 +19,7 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-/* Where one CPU's data lies in the file. */
+/* Where one CPU's data is in the file. */
 struct region {
 	uint64_t offset, size;
 };
@@ -191,7 +191,7 @@ static void ftrace_events(struct out *o, struct tacho_buf *b)
 			add_format(o, b, &c->entry[i]);
 }
 
-/* The first entry behind those of the system that entry i has. */
+/* The first entry after those of the system that entry i has. */
 static size_t system_end(const struct tacho_dat_catalog *c, size_t i)
 {
 	size_t end = i;

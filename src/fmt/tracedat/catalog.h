@@ -2,15 +2,14 @@
 /*
  * catalog.h - the event types of a trace.dat: one id space, formats by system.
  *
- * Programs and the kernel number their types each on their own; a trace.dat
- * has one common_type for all.  The kernel's events keep their ids, and their formats
- * are what was recorded.  A program's event gets the next id above those of
- * the kernel; so does one of the kernel whose id is taken (a trace of several
- * machines' kernels, or of one whose types changed).  Equal types of several
- * parts of a trace are one.
+ * Programs and the kernel number their types independently; a trace.dat has one common_type for
+ * all.  The kernel's events keep their ids and recorded formats.  A program's event gets the next
+ * id above those of the kernel; so does a kernel event whose id is used (a trace of several
+ * machines' kernels, or of one whose types changed).  Equal types of several parts of a trace are
+ * one.
  *
- * Events of the kernel's system "ftrace" that were rewritten by the recorder are made
- * what the kernel writes again, the type and each record: flat.h.
+ * Events of the kernel's system "ftrace" that the recorder rewrote are converted back to the
+ * kernel's form, both types and records: flat.h.
  */
 #ifndef TACHO_FMT_TRACEDAT_CATALOG_H
 #define TACHO_FMT_TRACEDAT_CATALOG_H

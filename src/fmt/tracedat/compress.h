@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compress.h - the compressions that trace.dat knows, each by its own library.
+ * compress.h - the compressions of trace.dat, each with its own library.
  *
- * A library that was not there when tacho was built is a codec that cannot be
- * made; its name is still known, so that the message can say what to do.
+ * If a library was missing when tacho was built, its codec cannot be created; its name is still
+ * known, so that the message can say what to do.
  */
 #ifndef TACHO_FMT_TRACEDAT_COMPRESS_H
 #define TACHO_FMT_TRACEDAT_COMPRESS_H

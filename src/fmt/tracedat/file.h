@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.h - the bytes of a trace.dat: where they are, in what order, how they
- * are compressed.
+ * file.h - the bytes of a trace.dat: places, byte order and compression.
  *
- * Nothing in the file is trusted: every read is bounded by the file's size as
- * it was when it was opened, and by the block that is read.
+ * The file is untrusted: every read is limited by the file's size when it was opened, and by the
+ * current block.
  */
 #ifndef TACHO_FMT_TRACEDAT_FILE_H
 #define TACHO_FMT_TRACEDAT_FILE_H
@@ -27,12 +26,12 @@ struct tacho_dat_file {
 	bool big;		/* big-endian */
 	bool swap;		/* of the other byte order than this machine */
 	uint32_t page_size;
-	uint64_t body;		/* offset behind the beginning */
+	uint64_t body;		/* offset after the beginning */
 	uint64_t options;	/* version 7: offset of the first options section */
 	struct tacho_dat_codec *codec;	/* version 7; NULL: nothing is compressed */
 };
 
-/* Metadata blocks that are decompressed are at most this long. */
+/* Maximum size of a decompressed metadata block. */
 #define TACHO_DAT_BLOCK_MAX	((size_t)32 << 20)
 
 /*

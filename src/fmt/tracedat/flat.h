@@ -4,8 +4,8 @@
  *
  * Those that end in an array without a length (kernel_stack, print, bprint, raw_data,
  * function) were rewritten by the recorder: the array became a __data_loc, see
- * kernel/ktype.h.  Whoever reads the kernel's pages, or a trace.dat, knows them as the
- * kernel has them; so the array comes back to its place.
+ * kernel/ktype.h.  Readers of the kernel's pages, or of a trace.dat, expect the kernel's form; so
+ * the array is restored.
  */
 #ifndef TACHO_FMT_TRACEDAT_FLAT_H
 #define TACHO_FMT_TRACEDAT_FLAT_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * layout.h - trace.dat, the file of trace-cmd and of KernelShark, versions 6
- * and 7: what its writer and its reader agree on.
+ * and 7: the layout that writer and reader share.
  *
  * The public descriptions are trace-cmd.dat.v6.5(5) and trace-cmd.dat.v7.5(5);
- * where they are silent, what is said here is what trace-cmd writes.
+ * where they are silent, this comment describes what trace-cmd writes.
  *
  * The beginning of both
  *
@@ -31,8 +31,8 @@
  *	PRINTK		u32 len, printk_formats		(len 0: none)
  *	CMDLINES	u64 len, saved_cmdlines: lines "pid comm"
  *
- * The size of `commit` in header_page is the kernel's long: 4 or 8.  It, not
- * byte 13, says how large the page header is and how large a pointer.
+ * The size of `commit` in header_page is the kernel's long: 4 or 8.  It, not byte 13, determines
+ * the sizes of the page header and of pointers.
  *
  * Version 6, the rest
  *

@@ -12,7 +12,7 @@
  *
  * The clock is exact, where TSC2NSEC has a factor of 32 bits.  Events stand here that are of
  * programs, or whose name the file cannot have: trace-cmd reads letters, digits and '_' only,
- * so the format has the name with a '_' for every other byte, and a number behind it where two
+ * so the format has the name with a '_' for every other byte, and a number after it where two
  * would be the same.  saved_cmdlines has threads without their processes.
  */
 #ifndef TACHO_FMT_TRACEDAT_OWN_H

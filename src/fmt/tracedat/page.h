@@ -11,7 +11,7 @@
  * Its header is a u64, the time, and a long of the recording kernel, how many bytes follow.
  * A page begins at its first event's time, so that event has the delta 0.  A
  * delta of more than 27 bits takes a time extend, one of more than 59, or time
- * that goes back, a new page.  Events lost before the page are counted behind
+ * that goes back, a new page.  Events lost before the page are counted after
  * its events; a reader tells of them before its first event.
  */
 #ifndef TACHO_FMT_TRACEDAT_PAGE_H

@@ -15,7 +15,7 @@
 /* Records tell 48 bits of time; a step back is a large one, too. */
 #define TIME_STEP_MAX	(UINT64_C(1) << 47)
 
-/* Scribbled over behind the last record: see tacho_kconvert_copy(). */
+/* Scribbled over after the last record: see tacho_kconvert_copy(). */
 #define OUT_MARGIN	64u
 
 static struct tacho_dat_source *source_of(struct tacho_source *source)
@@ -100,7 +100,7 @@ static int load_plain(struct tacho_dat_source *s, struct tacho_dat_part *p)
 	return TACHO_STREAM_RECORD;
 }
 
-/* Damage to a chunk: nothing behind it can be found. */
+/* Damage to a chunk: nothing after it can be found. */
 static int bad_chunk(struct tacho_dat_source *s, struct tacho_dat_part *p,
 		     const char *what)
 {
@@ -212,7 +212,7 @@ struct batch {
 	uint32_t stream_id;	/* of all its records */
 };
 
-/* The most that a record of this event takes, and what is written behind it. */
+/* The most that a record of this event takes, and what is written after it. */
 static size_t room_for(const struct tacho_ktypes *types,
 		       const struct tacho_kplan *plan, uint32_t len)
 {
@@ -327,7 +327,7 @@ static int make_batch(struct tacho_dat_source *s, struct tacho_dat_part *p,
 
 	for (;;) {
 		if (p->in_page) {
-			/* lost events are told with the record behind them: a batch's first */
+			/* lost events are told with the record after them: a batch's first */
 			if (b->len && p->fresh_loss)
 				return TACHO_STREAM_RECORD;
 			p->part.lost += p->fresh_loss;
@@ -407,7 +407,7 @@ bool tacho_dat_page_time(struct tacho_dat_source *s, uint64_t at, uint64_t *time
 	return (commit & 0x3fffffff) != 0;
 }
 
-/* Compressed: behind the number of chunks, which is at the begin. */
+/* Compressed: after the number of chunks, which is at the begin. */
 static void rewind_chunks(struct tacho_dat_source *s, struct tacho_dat_part *p)
 {
 	unsigned char count[4];

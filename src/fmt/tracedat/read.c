@@ -128,7 +128,7 @@ static int cmdlines(struct tacho_source *source, struct tacho_buf *out)
 
 /*
  * kallsyms has the per-CPU variables, too, by their offsets; a user's address would
- * seem to lie behind the last of them.  Lines below 16 MiB are left out.
+ * seem to lie after the last of them.  Lines below 16 MiB are left out.
  */
 static int kallsyms(struct tacho_dat_source *s, struct tacho_buf *out)
 {

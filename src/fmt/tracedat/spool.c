@@ -200,7 +200,7 @@ int tacho_dat_spool_finish(struct tacho_dat_spool *s)
 	for (size_t i = 0; i < s->nr_lanes && !err; i++) {
 		struct tacho_dat_lane *l = &s->lane[i];
 
-		/* what was lost behind the last event: a page without any */
+		/* what was lost after the last event: a page without any */
 		if (l->lost_next)
 			err = begin_page(s, l, l->last, 0);
 		if (err)

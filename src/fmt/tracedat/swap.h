@@ -52,7 +52,7 @@ struct tacho_dat_swap_env {
 };
 
 /*
- * Turns len bytes of a page.  Damage ends it: what is behind stays as it was,
+ * Turns len bytes of a page.  Damage ends it: what is after stays as it was,
  * and reading the page will stop at the same place.
  */
 void tacho_dat_swap_page(const struct tacho_kpage_layout *l,

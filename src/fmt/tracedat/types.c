@@ -7,7 +7,7 @@
 
 /*
  * A kernel with longs of 4 bytes says "unsigned long" all the same.  Where the
- * field's size tells, that is no matter; behind __data_loc, in a last array of
+ * field's size tells, that is no matter; after __data_loc, in a last array of
  * size 0, and in one that becomes variable data, the type is all there is.
  */
 static void shorten_longs(const char *text, size_t len, struct tacho_buf *out)

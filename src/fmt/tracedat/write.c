@@ -111,7 +111,7 @@ int tacho_dat_writer_new(struct tacho_dat_writer **writer, const char *path,
 
 /*
  * A file that has no name until it is whole, so that a kill leaves nothing
- * behind; where the file system has no such files, one named w->temp.
+ * after; where the file system has no such files, one named w->temp.
  */
 static int open_temp(struct tacho_dat_writer *w, bool *named)
 {

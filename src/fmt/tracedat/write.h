@@ -70,7 +70,7 @@ int tacho_dat_writer_record(struct tacho_dat_writer *w,
 			    const struct tacho_record *r, uint64_t ticks,
 			    struct tacho_diag *d);
 
-/* Records lost on a CPU before its next one, or behind its last one. */
+/* Records lost on a CPU before its next one, or after its last one. */
 int tacho_dat_writer_lost(struct tacho_dat_writer *w, uint32_t cpu,
 			  uint64_t lost, struct tacho_diag *d);
 
