@@ -49,7 +49,7 @@ enum {
 
 /*
  * Takes one of the options.  CLI_OK when it was, CLI_USAGE with a message when
- * its argument is wrong, -1 when it is none of the filter's.
+ * its argument is wrong, -1 when it is not one of the filter's.
  */
 int cli_filter_option(struct app_select *s, int opt, const char *arg);
 
