@@ -491,7 +491,7 @@ const struct tree_event *tree_event(struct tree_inst *inst, const char *system,
 	return e;
 }
 
-/* One of the system: a fixed one if there is any.  NULL: there is none. */
+/* An event of the system, preferably a fixed one.  NULL: none. */
 static const struct tree_event *any_of(struct tree_catalog *c, const char *system)
 {
 	const struct tree_event *any = NULL;

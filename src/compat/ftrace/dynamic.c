@@ -138,7 +138,7 @@ static int remove_synth(struct tree_inst *inst, const char *text, struct tacho_c
 	return err;
 }
 
-/* In both or in none: who can refuse goes first, and a definition is taken back. */
+/* In both or in neither: the side that can fail is first, and a definition is undone. */
 static int synth_both(struct tree_inst *inst, const char *text, struct tacho_cmd_error *e)
 {
 	char undo[TACHO_COMMAND_TEXT];

@@ -57,7 +57,7 @@ static struct tacho_query *engine(struct tree_store *s)
 		(void)tacho_commands_each(&s->inst->session, take_filter, s->inst);
 		return s->query;
 	}
-	/* nobody would take what comes into the front */
+	/* records in the front would not be read */
 	tacho_stream_close(s->stream);
 	s->stream = NULL;
 	free(s->front);
@@ -176,7 +176,7 @@ void tree_engine_run(struct tree_store *s)
 
 	if (!s->query)
 		return;
-	/* what a marker's traceoff stopped goes on when somebody switches it on */
+	/* after a marker's traceoff, tracing continues when it is switched on again */
 	engine = tacho_query_engine(s->query);
 	tacho_engine_run(engine, true);
 	while (tacho_stream_next(s->stream, &r) == TACHO_STREAM_RECORD)
@@ -458,7 +458,7 @@ void tree_engine_enable_wanted(struct tree_inst *inst)
 
 /* ---- event probes ---- */
 
-/* "group:name" in two; false: it is none. */
+/* Splits "group:name"; false: malformed. */
 static bool split(const char *full, char group[TACHO_RULE_MAX], const char **name)
 {
 	const char *colon = strchr(full, ':');

@@ -448,7 +448,7 @@ void tree_insts_close(struct tacho_tree *tree, bool destroying)
 			continue;
 		}
 		if (!destroying) {
-			/* it is nobody's to end */
+			/* no server may end it */
 			inst->unsaved |= inst->made;
 			inst->made = false;
 		}
@@ -660,7 +660,7 @@ static int put_served(const char *name, const char *path, void *names)
 	return 0;
 }
 
-/* Those that another server had: what was set in them goes on. */
+/* Opens the instances of another server; their settings stay in effect. */
 static void open_served(struct tacho_tree *tree)
 {
 	struct tree_inst *inst;

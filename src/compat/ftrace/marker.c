@@ -48,15 +48,16 @@ static int32_t process_of(int32_t tid)
 	return (int32_t)n;
 }
 
-/* Who writes: its name, and the CPU on which it waits for the answer; -1: not known. */
+/* The writer of a marker: its name, and the CPU on which it waits for the answer; -1: not known. */
 struct writer {
 	char comm[16];
 	int cpu;
 };
 
 /*
- * A thread's `stat` to text: its length, or -1.  Who writes one marker writes more, so the file
- * stays open; when its thread has ended there is nothing in it, whoever has that number then.
+ * A thread's `stat` to text: its length, or -1.  A thread that writes one marker usually writes
+ * more, so the file stays open.  After the thread has ended the file is empty, even if its id is
+ * reused.
  */
 static ssize_t read_stat(struct tree_inst *inst, int32_t tid, char *text, size_t size)
 {
@@ -76,7 +77,7 @@ static ssize_t read_stat(struct tree_inst *inst, int32_t tid, char *text, size_t
 	return file->tid ? pread(file->fd, text, size, 0) : -1;
 }
 
-/* "TID (COMM) STATE ...": the CPU is the 39th word. */
+/* Parses "TID (COMM) STATE ...": the CPU is the 39th word. */
 static void find_writer(struct tree_inst *inst, struct writer *w, int32_t tid)
 {
 	char text[1024];

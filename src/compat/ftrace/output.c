@@ -356,7 +356,7 @@ static TACHO_COLD void put_lost(const struct tacho_record *r,
 				 (int)r->cpu, (unsigned long long)r->lost);
 }
 
-/* A CPU whose oldest events are gone says where it begins, but for the first. */
+/* Marks the beginning of a CPU's events if its oldest ones are lost, except for the first CPU. */
 static TACHO_COLD void annotate(struct tacho_output *o, uint32_t cpu,
 				struct tacho_buf *out)
 {

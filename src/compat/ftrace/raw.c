@@ -236,7 +236,7 @@ static enum put put_held(struct tacho_tree_file *f, struct filling *p)
 	size_t len = k->flat.rest ? tacho_dat_flat_len(&k->flat, r->raw, r->len) : r->len;
 	unsigned char *to;
 
-	/* what was lost is told at the head of a page only */
+	/* losses are reported only in the head of a page */
 	if (p->begun && (r->lost || w->lost))
 		return PUT_FULL;
 	if (!p->begun)
@@ -281,7 +281,7 @@ static int hold(struct raw_file *w, struct filling *p)
 	return status;
 }
 
-/* Nobody can have it. */
+/* Its open fails. */
 static void lose_held(struct raw_file *w)
 {
 	if (tree_reader_take(&w->reader, &w->held))
@@ -378,7 +378,7 @@ static ssize_t raw_read(struct tacho_tree_file *f, void *to, size_t size, uint64
 	return (ssize_t)n;
 }
 
-/* The rest of a page, if nobody is reading it just now: a read that waits keeps the lock. */
+/* The rest of a page, unless another read is in progress: a waiting read holds the lock. */
 static bool has_rest(struct tacho_tree_file *f)
 {
 	const struct raw_file *w = f->own;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which servers use a session: the last one that lets go of it puts it away, and who removes it
- * has the others let go first, for the kernel removes no instance of which somebody has a file
- * open.
+ * The servers that use a session: the last one that releases it destroys it, and a server that
+ * removes it has the others let go first, for the kernel removes no instance of which somebody
+ * has a file open.
  *
  * A server uses a session that it has made or taken over, that is its top, in which it has set
  * something, or whose part of the kernel it has open.  Who has only looked at it does not.
@@ -56,7 +56,7 @@ void tree_servers_use(struct tree_inst *inst)
 		return;
 	(void)snprintf(path, sizeof(path), "%s/" TACHO_SESSION_SERVERS, inst->session.path);
 	inst->use_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	/* else somebody puts the session away just now */
+	/* otherwise another server is destroying the session now */
 	if (inst->use_fd >= 0 && set(inst, F_RDLCK, BYTE_USED)) {
 		close(inst->use_fd);
 		inst->use_fd = -1;
@@ -72,7 +72,7 @@ bool tree_servers_leave(struct tree_inst *inst)
 bool tree_servers_ask(struct tree_inst *inst)
 {
 	tree_servers_use(inst);
-	/* without the file nobody can be asked */
+	/* without the file no server can be asked */
 	if (inst->use_fd < 0)
 		return true;
 	return !set(inst, F_WRLCK, BYTE_ASKED) && tree_servers_leave(inst);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What was set in an instance and is nobody else's: a file in the session's directory, so that
+ * The settings of an instance that no other file has: a file in the session's directory, so that
  * the mount that follows a killed server has it.
  *
  * Rules, filters, event probes and programs' triggers are the session's, and what the kernel

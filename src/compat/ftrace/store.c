@@ -489,7 +489,7 @@ static bool advance(struct store_source *ss, struct store_part *p)
 	return true;
 }
 
-/* Threads that the pump met go on to the facts. */
+/* Adds the pump's threads to the facts. */
 static void tell_tasks(struct store_source *ss)
 {
 	struct tacho_ktasks *t = &ss->inst->store->tasks;
@@ -497,7 +497,7 @@ static void tell_tasks(struct store_source *ss)
 	for (; ss->tasks_done < t->nr; ss->tasks_done++) {
 		const struct tacho_ktask *k = &t->list[ss->tasks_done];
 
-		/* nobody knows it any more, or it is to be looked up yet */
+		/* the name is lost, or it must still be looked up */
 		if (!k->comm[0] && ss->tasks_done < t->looked)
 			continue;
 		if (!k->comm[0])
@@ -516,7 +516,7 @@ static void collect_names(struct tree_store *s)
 	s->named = s->met = s->tasks.nr;
 }
 
-/* Names of threads that were not known before: a live source tells each but once. */
+/* Adds new thread names: a live source reports each only once. */
 static void collect_new_names(struct tree_store *s)
 {
 	if (s->tasks.nr == s->met)

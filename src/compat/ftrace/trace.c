@@ -32,7 +32,7 @@ struct text_file {
 	bool ended;
 	uint64_t dry;			/* ns: when all was read that there was; 0: never */
 	uint64_t wait;			/* ns from then to the next look */
-	/* the record that is to be printed: the one after it tells its delay */
+	/* the record to print: the next one gives its delay */
 	struct tacho_record held;
 	bool holding;
 	uint64_t raw[512];		/* its bytes */
@@ -166,7 +166,7 @@ static int fill_text(struct tacho_tree_file *f, size_t size, bool pipe)
 			put_held(f, NULL);
 			break;
 		}
-		/* what was overwritten, trace_pipe tells in between, trace at its head */
+		/* trace_pipe reports overwritten records in between, trace at its head */
 		if (!pipe)
 			r.lost = 0;
 		put_record(f, &r);
@@ -417,7 +417,7 @@ static bool is_readable(struct tacho_tree_file *f)
 	return !tree_count(f->inst, f->cpu, &c) && c.entries;
 }
 
-/* Text that is left, if nobody is reading it just now: a read that waits keeps the lock. */
+/* The remaining text, unless another read is in progress: a waiting read holds the lock. */
 static bool has_text(struct tacho_tree_file *f)
 {
 	bool has;

@@ -697,7 +697,7 @@ void tacho_tree_flush(struct tacho_tree_file *f)
 		tree_inst_use(f->inst, 0, 1);
 }
 
-/* Somebody still has it. */
+/* The file is still in use. */
 static void is_used(struct tacho_tree_file *f)
 {
 	if (tacho_load_relaxed(&f->closed) &&

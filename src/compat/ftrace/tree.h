@@ -118,7 +118,7 @@ int tacho_tree_chown(struct tacho_tree *tree, const char *path, uint32_t uid,
 /* truncate(2) of a path: does nothing, successfully; -EACCES, -EISDIR, -ENOENT */
 int tacho_tree_truncate(struct tacho_tree *tree, const char *path);
 
-/* Who asks, and how a call that waits is ended. */
+/* The caller, and how to end a waiting call. */
 struct tacho_tree_caller {
 	int32_t pid;		/* thread: what it writes is recorded as its */
 	bool nonblock;		/* -EAGAIN rather than wait */

@@ -169,7 +169,7 @@ static int trigger_marker(struct tacho_tree_file *f, const char *text,
 	    (spec.cmd == TACHO_TRIGGER_ENABLE_EVENT ||
 	     spec.cmd == TACHO_TRIGGER_DISABLE_EVENT)) {
 		target = tree_event(f->inst, spec.system, spec.event);
-		/* what it was set for may be gone */
+		/* its event may no longer exist */
 		program = removes || (target && target->text);
 		kernel = (target && target->kernel) ||
 			 tree_engine_event(f->inst, spec.system, spec.event);

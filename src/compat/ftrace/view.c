@@ -114,7 +114,7 @@ static const struct tree_mark *mark_now(struct tree_reader *r, uint32_t i)
 
 /* ---- a reader ---- */
 
-/* Of a reader of one CPU, nobody asks for the others. */
+/* A reader of one CPU does not read the others. */
 static void keep_cpu(struct tacho_source *source, int32_t cpu, uint32_t nr_cpus)
 {
 	uint32_t n = 0;
@@ -275,7 +275,7 @@ int tree_reader_next(struct tree_reader *r, struct tacho_record *rec)
 			return TACHO_STREAM_END;
 		r->lost += rec->lost;
 		if (!is_wanted(r, rec)) {
-			/* a gap in what was emptied or read is nobody's */
+			/* a gap before the read position is not reported */
 			r->lost = 0;
 			continue;
 		}
@@ -427,7 +427,7 @@ static const char *name_probed(void *arg, const struct tacho_type *type)
 	return is ? r->probed : NULL;
 }
 
-/* A marker's type has the session's number, which nobody else knows. */
+/* A marker's type has the session's id; the kernel's id is read from its format. */
 static uint32_t name_number(void *arg, const struct tacho_type *type)
 {
 	const struct tree_reader *r = arg;
@@ -580,7 +580,7 @@ int tree_count(struct tree_inst *inst, int32_t cpu, struct tree_counts *c)
 			read += m->read;
 	}
 	tree_reader_close(&r);
-	/* what newer records replaced after it had been read is no loss */
+	/* records overwritten after they were read are not lost */
 	gone = read > present.consumed ? read - present.consumed : 0;
 	if (written > cleared + present.all + gone)
 		c->overrun = written - cleared - present.all - gone;

@@ -23,7 +23,7 @@
 #include "tacho/abi/site.h"
 #include "tacho/events.h"
 
-/* A synthetic event of this process: what libtacho is told, and what keeps it. */
+/* A synthetic event of this process: its registration with libtacho, and its memory. */
 struct tacho_user_event {
 	struct tacho_user_event *next;
 	const struct tacho_synth *synth;	/* the arena's */
@@ -49,7 +49,7 @@ void tacho_events_unlock(void);
 /* The synthetic event called name, if it is ready; under the lock. */
 struct tacho_user_event *tacho_user_event_find(const char *name);
 
-/* The synthetic event after a file; NULL: there is none. */
+/* The synthetic event of a file; NULL: none. */
 struct tacho_user_event *tacho_file_event(const struct trace_event_file *file);
 
 /* ---- kprobe.c: events of the kernel, at the top of tracefs ---- */

@@ -24,7 +24,7 @@ struct trace_array {
 
 static struct trace_array *arrays;
 
-/* The name of a trace array; NULL: it is none. */
+/* The name of a trace array; NULL: not a trace array. */
 static const char *name_of(const char *instance)
 {
 	const char *name = instance;
@@ -100,7 +100,7 @@ static int make_session(struct open_session *o, const char *name, bool global)
 	return err;
 }
 
-/* Opens a session by name.  make: where there is none, makes it. */
+/* Opens a session by name. make: creates it if it does not exist. */
 static int open_session(struct open_session *o, const char *name, bool global,
 			bool make)
 {
@@ -169,7 +169,7 @@ struct tacho_user_event *tacho_file_event(const struct trace_event_file *file)
 	       ((const struct tacho_event_file *)file)->event;
 }
 
-/* One user more of a synthetic event of this process; false: there is none. */
+/* Adds a user of a synthetic event of this process; false: no such event. */
 static bool take_event(struct tacho_event_file *f, const char *system,
 		       const char *event)
 {
@@ -194,7 +194,7 @@ static int check_instance(const char *instance)
 	err = open_session(&o, instance, false, false);
 	if (!err)
 		close_session(&o);
-	/* what cannot be a name is nobody's */
+	/* an invalid name belongs to no event */
 	return err == -EINVAL ? -ENOENT : err;
 }
 
@@ -316,7 +316,7 @@ static int add_rule(struct open_session *o, const struct trace_array *tr,
 	if (len >= sizeof(glob))
 		return -EINVAL;
 	(void)stpcpy(stpcpy(stpcpy(glob, system), ":"), event);
-	/* the global one records us, whoever made it */
+	/* the global session records this process, whatever created it */
 	if (tr->global && enable && tacho_pids_nr(&c->pids) &&
 	    !tacho_pids_add(&c->pids, getpid()))
 		return -ENOSPC;

@@ -78,7 +78,7 @@ static void free_event(struct tacho_user_event *u)
 
 /* ---- making one ---- */
 
-/* What libtacho is told: the fields and the print format of the engine's type. */
+/* Registers the fields and the print format of the engine's type with libtacho. */
 static int describe(struct tacho_user_event *u)
 {
 	const struct tacho_type *type = u->synth->type;

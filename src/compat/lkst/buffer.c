@@ -296,7 +296,7 @@ static void remove_one(struct tacho_lkst *l, uint32_t cpu, int32_t id)
 	struct lkst_buffer *b = &c->buffer[id];
 	uint32_t lane[2] = { cpu, lkst_late_lane(l->state, &l->session.view.ring, cpu) };
 
-	/* of a reader that was killed: whoever follows him does not go on there */
+	/* of a killed reader: its successor does not continue there */
 	if (c->read_buf == id)
 		c->read_buf = LKST_BUFFER_ID_VOID;
 	tacho_store_relaxed(&c->of_ring[b->ring % TACHO_BUFFERS_MAX], 0);
@@ -368,7 +368,7 @@ int tacho_lkst_buffer_delete(struct tacho_lkst *l, const struct lkst_buffer_delp
 
 /* ---- link, shift, jump ---- */
 
-/* Another link: whoever knows the old one begins again, as with D2. */
+/* Sets another link: hooks that know the old one start again, as with D2. */
 static void set_next(struct tacho_lkst *l, uint32_t cpu, struct lkst_buffer *b, int32_t next)
 {
 	int32_t old = tacho_load_relaxed(&b->next);

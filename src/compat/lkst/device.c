@@ -23,7 +23,7 @@
 
 /* ---- LKST, when it is needed ---- */
 
-/* Under the lock.  A session that was destroyed meanwhile is made again. */
+/* Under the lock.  Creates a session again if it was destroyed since. */
 static int get_lkst(struct tacho_lkst_files *f, bool look)
 {
 	const struct tacho_lkst_config cfg = { .look = look };

@@ -290,7 +290,7 @@ TACHO_EXPORT void lkst_dump(int fd, unsigned int n)
 static struct sigaction before[NSIG];
 static unsigned int nr_on[NSIG];	/* 0: not ours */
 
-/* Whether the program cannot go on after it. */
+/* Whether the program cannot continue after it. */
 static bool is_fatal(int sig)
 {
 	return sig == SIGSEGV || sig == SIGBUS || sig == SIGFPE || sig == SIGILL ||
@@ -350,7 +350,7 @@ TACHO_EXPORT int lkst_dump_on_signal(int sig, unsigned int n)
 	return 0;
 }
 
-/* "QUIT", "SIGQUIT", "3"; 0: it is none. */
+/* Parses "QUIT", "SIGQUIT", "3"; 0: not a signal. */
 static int signal_of(const char *name, size_t len)
 {
 	const char *digits;

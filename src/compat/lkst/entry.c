@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Events that somebody tells of: the device, commands, the pump. */
+/* Events recorded on request of the device, commands and the pump. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 #define TYPE_MAX	4096
 
-/* The id of an event type in the session; a negative errno: it cannot be had. */
+/* The id of an event type in the session, or a negative errno. */
 static int type_id(struct tacho_lkst *l, uint32_t etype, bool kernel)
 {
 	int at = lkst_etype_index(etype);
@@ -43,7 +43,7 @@ static int type_id(struct tacho_lkst *l, uint32_t etype, bool kernel)
 	got = text.err ? text.err : tacho_types_add(&l->session.view, text.data,
 						     (uint32_t)text.len);
 	tacho_buf_release(&text);
-	/* a type that somebody defines later gets its own texts then */
+	/* a type that is defined later gets its texts then */
 	if (got > 0 && tacho_load_relaxed(&e->ready))
 		tacho_store_relaxed(&l->type[kernel][at], (uint16_t)got);
 	return got ? got : -ENOSPC;
@@ -65,7 +65,7 @@ static void write_late(struct tacho_lkst *l, const struct lkst_record *r, const 
 	uint32_t cpu = lkst_late_cpu(l->state, &v->ring, r->cpu);
 	bool full;
 
-	/* without restartable sequences: nobody has recorded there so far */
+	/* without restartable sequences: nothing was recorded there so far */
 	if (!lkst_cpu_is(l, (int)cpu))
 		(void)tacho_ring_prepare(&v->ring, cpu);
 	if (!lkst_late_write(l->state, v, cpu, raw, words, r->ticks, &full) && full)

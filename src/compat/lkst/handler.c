@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Event handlers as tools see them: the list, and who asks their processes. */
+/* Event handlers for tools: the list, and requests to their processes. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -102,7 +102,7 @@ static int ask_socket(int fd, struct lkst_message *m)
 	return 0;
 }
 
-/* -ENODEV: nobody answers. */
+/* -ENODEV: no process answers. */
 static int ask(const struct tacho_lkst *l, uint32_t id, struct lkst_message *m)
 {
 	struct lkst_handler h;

@@ -86,7 +86,7 @@ static void write_own(struct lkst_type *t, struct lkst_state *s, struct lkst_lin
 
 /* ---- records of handlers, of any type ---- */
 
-/* Tells the session who this thread is. */
+/* Writes this thread's name to the session. */
 static void introduce(struct lkst_link *k)
 {
 	char comm[16] = "";

@@ -70,7 +70,7 @@ static bool wanted(const struct lkst_state *s, uint64_t a, uint64_t b, bool want
 		want[i] = lkst_kmap_at(i) && (wants(s, a, i) || wants(s, b, i));
 		any |= want[i];
 	}
-	/* ids of threads that are gone before anybody looks are known from these (ids.h) */
+	/* these events give the ids of threads that end before they are looked up (ids.h) */
 	want[LKST_ETYPE_PROCESS_CLONE] |= any;
 	want[LKST_ETYPE_PROCESS_EXEC] |= any;
 	want[LKST_ETYPE_PROCESS_EXIT] |= any;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* LKST in this process: its state, its session, who we are. */
+/* LKST in this process: its state, its session, the thread's ids. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ __thread struct lkst_self lkst_self __attribute__((tls_model("initial-exec"))) =
 	.seen = UINT64_MAX,
 };
 
-/* ---- who we are ---- */
+/* ---- ids of the thread ---- */
 
 static uint64_t two(uint32_t low, uint32_t high)
 {

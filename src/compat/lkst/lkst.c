@@ -31,7 +31,7 @@ void tacho_lkst_unlock(struct tacho_lkst *l)
 	(void)flock(l->state_fd, LOCK_UN);
 }
 
-/* Whoever owns the run-time directory may, and the superuser. */
+/* Permitted for the owner of the run-time directory and the superuser. */
 static int may(const struct tacho_dir *dir, struct tacho_diag *d)
 {
 	struct stat st;
@@ -60,7 +60,7 @@ static uint64_t generation_of(const struct tacho_session *s)
 
 /* ---- the session ---- */
 
-/* Where nobody writes to the lanes of CPUs, the kernel's events go with the plain ones. */
+/* If the lanes of CPUs have no writers, the kernel's events go to fallback lanes. */
 static void find_late(struct tacho_lkst *l)
 {
 	const struct tacho_ring *r = &l->session.view.ring;

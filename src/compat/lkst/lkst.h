@@ -109,7 +109,7 @@ int tacho_lkst_records(struct tacho_lkst *l, int cpu, lkst_buffer_id id, struct 
  * now on, each time that this is called.
  */
 int tacho_lkst_setrmod(struct tacho_lkst *l, struct lkst_buffer_srmodparam *p, int32_t owner);
-/* Takes back what setrmod gave: the owner closes, or is gone. */
+/* Ends the owner's setrmod, when it closes the device or has died. */
 void tacho_lkst_unset_rmod(struct tacho_lkst *l, int32_t owner);
 /*
  * read(2): whole struct lkst_log_record from the read queue of the owner's CPU.  Does not

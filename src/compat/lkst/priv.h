@@ -42,7 +42,7 @@ uint64_t lkst_lane_size(uint32_t sub, uint64_t size);
 /* The other way round: what a buffer of nr_subs sub-buffers can be. */
 uint64_t lkst_size_of_subs(const struct tacho_ring *r, uint32_t nr_subs);
 
-/* Makes the late lane's buffer beside a ring's buffer.  0, -ENOSPC ... */
+/* Creates the late lane's buffer for a ring's buffer.  Returns 0, -ENOSPC ... */
 int lkst_late_make(struct tacho_lkst *l, uint32_t cpu, uint32_t ring, uint32_t nr_subs);
 
 /* Makes an entry for a ring's buffer that is there. */
@@ -95,7 +95,10 @@ struct lkst_merge {
 	uint64_t cut;			/* ticks: of older ones some are missing */
 };
 
-/* at: where both lanes are gone on with.  0, -ENOENT (no such buffer), -ENOMEM; to be closed. */
+/*
+ * at: where both lanes continue.  Returns 0, -ENOENT (no such buffer), -ENOMEM; the caller closes
+ * it.
+ */
 int lkst_merge_open(struct lkst_merge *m, struct tacho_lkst *l, uint32_t cpu, uint32_t ring,
 		    uint64_t next, const uint64_t at[2], const uint64_t upto[2]);
 void lkst_merge_close(struct lkst_merge *m);

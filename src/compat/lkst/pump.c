@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The pump's life: who pumps, its threads, rounds and steps (pump_priv.h). */
+/* The pump: its owner, threads, rounds and steps (pump_priv.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -155,7 +155,7 @@ static bool is_ended(const struct tacho_lkst_pump *p)
 	       tacho_load_relaxed(&p->l->session.view.ctl->state) == TACHO_STATE_DEAD;
 }
 
-/* Until a buffer of the kernel fills, somebody asks, or a while has passed. */
+/* Waits until a buffer of the kernel fills, a step is requested, or a timeout. */
 static void pause_between(struct tacho_lkst_pump *p, struct pollfd *polls)
 {
 	char bytes[64];
@@ -281,7 +281,7 @@ static void *pump_thread(void *arg)
 		for (uint32_t i = 0; i < p->nr_cpus; i++)
 			lkst_pump_find(p, i);
 	}
-	/* from here on, who waits for this may end the pump */
+	/* from here on, a waiting thread may end the pump */
 	p->err = err;
 	tacho_store_release(&p->ready, 1);	/* [pump-ready] */
 	tacho_futex_wake(&p->ready);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* DIR/lkst.pump: what a pump that is killed leaves to the next one, and who pumps. */
+/* DIR/lkst.pump: the events in progress of a killed pump, and the pump's owner. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>

@@ -118,7 +118,7 @@ void lkst_pump_file_disown(const struct lkst_pump_file *f);
 
 /* Requests an immediate step from the pump. */
 void lkst_pump_file_wake(const struct lkst_pump_file *f);
-/* The FIFO's end of who pumps, or a negative errno. */
+/* The pump's end of the FIFO, or a negative errno. */
 int lkst_pump_file_listen(const struct lkst_pump_file *f);
 
 /* Requests the pump to release the instance. */
@@ -188,7 +188,7 @@ struct tacho_lkst_pump {
 /* T1, T2 of a CPU that has nothing staged.  0 or a negative errno. */
 int lkst_pump_take(struct tacho_lkst_pump *p, uint32_t cpu);
 
-/* Stages what a pump that is gone had begun. */
+/* Stages the events in progress of a dead pump. */
 void lkst_pump_find(struct tacho_lkst_pump *p, uint32_t cpu);
 
 /* T3, of records up to that time */

@@ -55,7 +55,7 @@ static int owned_cpu(const struct tacho_lkst *l, int32_t owner)
 	return -1;
 }
 
-/* What was overwritten until now is nobody's loss. */
+/* Records overwritten until now do not count as lost. */
 static void count_anew(struct tacho_lkst *l, uint32_t cpu)
 {
 	struct lkst_cpu *c = &l->state->cpu[cpu];

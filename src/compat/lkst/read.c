@@ -14,7 +14,7 @@
 
 /* ---- extents ---- */
 
-/* Number of the first record of sub-buffer `seq`; false: it is gone. */
+/* The number of the first record of sub-buffer `seq`; false: overwritten. */
 static bool first_of(struct tacho_lkst *l, uint32_t cpu, const struct lkst_buffer *b,
 		     uint64_t seq, uint64_t *first)
 {
@@ -85,7 +85,7 @@ int tacho_lkst_records(struct tacho_lkst *l, int cpu, lkst_buffer_id id, struct 
 	err = open_span(l, cpu, id, span, &m);
 	if (err)
 		return err;
-	/* what was overwritten meanwhile is passed over */
+	/* records overwritten during the read are skipped */
 	*nr = lkst_merge_take(&m, to, max, &missed);
 	span->next = m.next;
 	lkst_merge_at(&m, span->at);

@@ -44,7 +44,7 @@ static bool has_name(uint32_t id, const char *name)
 	return !strncmp(entry(id)->name, name, sizeof(entry(id)->name));
 }
 
-/* The first id that a living process has under a name; 0: there is none. */
+/* The first id that a living process has under a name; 0: none. */
 static uint32_t find(const char *name)
 {
 	for (uint32_t id = 1; id < LKST_NR_HANDLERS; id++)
@@ -53,7 +53,7 @@ static uint32_t find(const char *name)
 	return 0;
 }
 
-/* Claims an entry; false: somebody else has it. */
+/* Claims an entry; false: another process has it. */
 static bool claim(uint32_t id, const char *name, uint32_t flags)
 {
 	struct lkst_handler *h = entry(id);
@@ -72,14 +72,14 @@ static bool claim(uint32_t id, const char *name, uint32_t flags)
 
 static void give_back(uint32_t id)
 {
-	/* ready goes first: who claims it sets it again */
+	/* ready is cleared first: the next owner sets it again */
 	if (lkst_owner_word(&entry(id)->owner) != lkst_owner_word_self())
 		return;
 	tacho_store_relaxed(&entry(id)->ready, 0);
 	(void)lkst_owner_release(&entry(id)->owner);
 }
 
-/* A free id, those that nobody ever had first: masksets may still name the others. */
+/* Finds a free id, preferably one never used: masksets may still name the others. */
 static uint32_t claim_any(const char *name, uint32_t flags)
 {
 	for (int old = 0; old < 2; old++)

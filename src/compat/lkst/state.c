@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The file that all who use LKST share: its life. */
+/* The shared file of LKST: creating and mapping it. */
 #include "compat/lkst/state.h"
 
 #include <linux/lkst_hook.h>

@@ -13,7 +13,7 @@
 #include "compat/lkst/run.h"
 #include "session/proc.h"
 
-#define WAIT_TRIES	1000	/* for an entry that somebody is filling in */
+#define WAIT_TRIES	1000	/* for an entry that is being filled in */
 
 /* What a hook looks at before its type is known, and after. */
 static const uint64_t state_off[2];
@@ -102,7 +102,7 @@ static void copy(char *to, const char *from, size_t size)
 	memcpy(to, from, strnlen(from, size - 1));
 }
 
-/* The entry is claimed: whoever reads it now sees none, or something half, and ready last. */
+/* The entry is claimed: readers ignore it until ready is set, which is last. */
 static void fill(struct lkst_etype_entry *e, const struct lkst_etype_info *info)
 {
 	tacho_store_relaxed(&e->ready, 0);

@@ -66,7 +66,7 @@ static __attribute__((constructor)) void begin(void)
 
 /* ---- registering ---- */
 
-/* Who writes files makes the others. */
+/* The writers of files generate the others. */
 static bool is_programs(uint32_t id)
 {
 	return id != TRACE_START && id != TRACE_BUFFER_START && id != TRACE_BUFFER_END;
@@ -100,7 +100,7 @@ static bool add(const struct tacho_ltt_event *is)
 	return true;
 }
 
-/* Under the lock.  A process that cannot be traced goes on without. */
+/* Under the lock.  A process that cannot be traced continues untraced. */
 static void make_all(void)
 {
 	bool good = true;

@@ -27,7 +27,7 @@ struct ltt_data {
 	uint32_t len;
 };
 
-/* NULL: there is none that programs make, or it cannot be registered. */
+/* NULL: not an event of programs, or it cannot be registered. */
 struct ltt_event *ltt_event_of(uint32_t id, uint32_t sub);
 
 /* Sessions that take it and whose filters let it through, as bits.  event: its struct. */
@@ -40,7 +40,7 @@ void ltt_event_record(struct ltt_event *e, const void *event, struct ltt_data da
 /* Whether some trace takes events of an id from this process; of one that it does not make: any. */
 bool ltt_event_is_on(uint32_t id);
 
-/* Tells the session after a bit from a later one; 0: there is none. */
+/* A number that distinguishes the session of a bit from a later one; 0: no session. */
 uint64_t ltt_event_session(const struct ltt_event *e, uint32_t bit);
 
 /* Whether it is a flight recorder, and which sub-buffer a CPU writes in it now. */
@@ -49,7 +49,7 @@ uint64_t ltt_event_sub_buffer(const struct ltt_event *e, uint32_t bit, uint32_t 
 
 /* ---- callback.c ---- */
 
-/* Calls those who asked for events of this id. */
+/* Calls the callbacks registered for this id. */
 void ltt_call_back(uint8_t id, const void *event);
 
 /* ---- over fork(): the library's locks, held by turns ---- */

@@ -135,7 +135,7 @@ int ltt_tracer_each(struct ltt_tracer *t, bool flight,
 	for (uint32_t i = 0; !err && i < all.nr; i++) {
 		struct tacho_session s;
 
-		/* it may have gone by now */
+		/* it may no longer exist */
 		if (tacho_session_open(&s, &t->dir, all.name[i], NULL))
 			continue;
 		if (is_trace(&s, flight)) {
@@ -157,7 +157,7 @@ static struct ltt_entry *entry_of(const struct ltt_tracer *t, const struct tacho
 	return e->generation == s->generation + 1 ? e : NULL;
 }
 
-/* The session's entry, which was another one's or nobody's. */
+/* Takes an entry for the session, free or of an ended session. */
 static struct ltt_entry *make_entry(struct ltt_tracer *t, const struct tacho_session *s)
 {
 	struct ltt_entry *e = &t->state->entry[s->bit % TACHO_SESSIONS_MAX];

@@ -104,7 +104,7 @@ struct ltt_state {
 	struct ltt_entry entry[TACHO_SESSIONS_MAX];
 };
 
-/* Maps DIR/ltt, making it if there is none; as tacho_shared_map(). */
+/* Maps DIR/ltt; creates it if it does not exist; as tacho_shared_map(). */
 int ltt_state_map(struct ltt_state **state, int *fd);
 void ltt_state_unmap(struct ltt_state *state);
 

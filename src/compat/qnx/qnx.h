@@ -37,7 +37,7 @@ int tacho_qnx_open(struct tacho_qnx *q, struct tacho_diag *d);
 /* Closes the handle and releases the lock; the trace continues. */
 void tacho_qnx_close(struct tacho_qnx *q);
 
-/* The lock among all who change something. */
+/* The lock for all changes. */
 int tacho_qnx_lock(struct tacho_qnx *q);
 void tacho_qnx_unlock(struct tacho_qnx *q);
 
@@ -54,7 +54,7 @@ int tacho_qnx_alloc(struct tacho_qnx *q, uint32_t n, struct tacho_diag *d);
 int tacho_qnx_dealloc(struct tacho_qnx *q, struct tacho_diag *d);
 /* Not while the trace runs; buffers that are there change with it, and lose what they hold. */
 int tacho_qnx_mode(struct tacho_qnx *q, bool ring, struct tacho_diag *d);
-/* no_state: processes and threads that there are by now are not told of. */
+/* no_state: existing processes and threads are not recorded. */
 int tacho_qnx_start(struct tacho_qnx *q, bool no_state, struct tacho_diag *d);
 int tacho_qnx_stop(struct tacho_qnx *q, struct tacho_diag *d);
 /* Wakes loggers to read; the count of events restarts. */

@@ -154,16 +154,16 @@ static inline bool qnx_who_is(const struct qnx_who *who, int32_t pid, int32_t ti
 bool qnx_state_wants(const struct qnx_state *s, uint32_t class_, uint32_t event, int32_t pid,
 		     int32_t tid);
 
-/* Whether a class may be told apart by process and thread. */
+/* Whether a class can be filtered by process and thread. */
 bool qnx_class_has_who(uint32_t class_);
 
 /* Resets the state: everything disabled, no buffers.  Under the lock. */
 void qnx_state_reset(struct qnx_state *s);
 
 /*
- * Maps DIR/qnx, making it if there is none.  All of it is allocated.  fd: its descriptor, to
- * lock it; NULL: closed.  Any thread; any signal handler.  0, -ENOENT (no run-time
- * directory), -EPROTO (made by another version), or what the system said.
+ * Maps DIR/qnx; creates it if it does not exist.  All blocks are allocated. fd: receives its
+ * descriptor, for locking; NULL: closes it.  Any thread; any signal handler.  Returns 0, -ENOENT
+ * (no run-time directory), -EPROTO (of another version), or an error of the system.
  */
 int qnx_state_map(struct qnx_state **state, int *fd);
 void qnx_state_unmap(struct qnx_state *state);
