@@ -108,7 +108,10 @@ int tacho_sink_ready(const struct tacho_sink_format *format, const char *path,
 	return 0;
 }
 
-/* Whether path can be made.  What can go to a pipe, begin() opens and judges. */
+/*
+ * Checks whether path can be created.  Outputs that can be a pipe are opened and checked by
+ * begin().
+ */
 static int check_path(const struct tacho_sink_format *f, const char *path,
 		      struct tacho_diag *d)
 {

@@ -12,7 +12,7 @@
 #include "stream/define.h"
 #include "tacho/abi/record.h"
 
-/* What a sink that a program opened has besides. */
+/* Additional data of a sink that a program opened. */
 struct tacho_sink_owner {
 	struct tacho_observer observer;
 	struct tacho_error error;	/* what tacho_sink_error() lends */
@@ -111,7 +111,7 @@ int tacho_sink_open(struct tacho_sink **sink, struct tacho_stream *stream, const
 	return err ? tacho_error_from(error, &d) : 0;
 }
 
-/* A call is refused, and the sink goes on. */
+/* A call is rejected, and the sink continues. */
 static int refuse(struct tacho_sink *sink, const char *why)
 {
 	struct tacho_diag d = { 0 };
@@ -257,7 +257,7 @@ static int end_sink(struct tacho_sink *sink, bool good, struct tacho_sink_writte
 {
 	struct tacho_stream *stream = sink->config.stream;
 	struct tacho_sink_owner *o = sink->owner;
-	/* what of the stream could not be had is missing in the output */
+	/* parts of the stream that could not be loaded are missing in the output */
 	int stream_err = good ? tacho_stream_check(stream) : 0, err;
 
 	err = tacho_sink_end(sink, good && !stream_err, written, d);

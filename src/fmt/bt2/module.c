@@ -404,7 +404,7 @@ static int bt2_fill(struct tacho_source *source, struct tacho_part *part,
 	struct bt2_source *s = (struct bt2_source *)source;
 	struct bt2_part *p = (struct bt2_part *)part;
 
-	/* records are made here: none can be bad */
+	/* records are generated here, so none is malformed */
 	(void)bad;
 	part->pos = part->end = NULL;
 	part->limit = UINT64_MAX;

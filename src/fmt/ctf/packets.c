@@ -343,7 +343,7 @@ int tacho_ctf_fill(struct tacho_source *source, struct tacho_part *part,
 		return TACHO_STREAM_ERROR;
 	if (bad || at >= p->content_end)
 		return next_packet(source, p);
-	/* the record at pos goes on beyond the window, or beyond all */
+	/* the record at pos continues after the window, or after the end */
 	if (p->win_at + p->win_len >= p->content_end) {
 		if (!p->open && p->content_end < p->next &&
 		    tacho_source_damage(source, p->name, at,
@@ -462,7 +462,7 @@ int tacho_ctf_scan(struct tacho_ctf_part *part)
 			break;
 		add_totals(&s.totals, &k, discarded);
 		discarded = k.head.events_discarded;
-		/* of an open packet nobody knows how late it goes */
+		/* the end time of an open packet is not known */
 		if (!k.head.content_size)
 			end_before = UINT64_MAX;
 		else if (k.head.timestamp_end > end_before)

@@ -84,7 +84,7 @@ static int repair_file(struct tacho_source *source,
 		return -errno;
 	for (; at < p->file_size; at += h.packet_size / 8) {
 		left = p->file_size - at;
-		/* only a tear is repaired: other damage stays as it is */
+		/* only a torn end is repaired; other damage is unchanged */
 		if (left < HEAD)
 			break;
 		if (pread(fd, &h, HEAD, (off_t)at) != HEAD) {

@@ -54,7 +54,7 @@ struct ctf_sink {
 
 /* ---- types ----------------------------------------------------------------- */
 
-/* Ids are values of the maps: 0 is none. */
+/* Ids are values of the maps: 0 means no id. */
 static uint32_t id_of(const struct tacho_hashmap *m, uint64_t key)
 {
 	return (uint32_t)(uintptr_t)tacho_hashmap_get(m, key);
@@ -66,7 +66,7 @@ static int set_id(struct ctf_sink *o, struct tacho_hashmap *m, uint64_t key, uin
 	       tacho_no_memory(&o->sink.diag) : 0;
 }
 
-/* The type's own id if nobody has it, else the lowest free one; IDS: there is none. */
+/* The type's own id if it is free, otherwise the lowest free one; IDS: none is free. */
 static uint32_t free_id(struct ids *ids, const struct tacho_type *type)
 {
 	if (type->id && type->id < IDS && !ids->taken[type->id])
@@ -76,7 +76,7 @@ static uint32_t free_id(struct ids *ids, const struct tacho_type *type)
 	return ids->low;
 }
 
-/* What the type is told from others by: its names and its format, as a hash. */
+/* The identity of a type: a hash of its names and its format. */
 static int text_hash(struct ctf_sink *o, const struct tacho_type *type, uint64_t *hash)
 {
 	tacho_buf_reset(&o->format);

@@ -529,7 +529,7 @@ int tacho_ctf_writer_rotate(struct tacho_ctf_writer *w, const char *dir,
 		free(name);
 		return err;
 	}
-	/* the records go on, even if the old trace cannot be told closed */
+	/* recording continues even if the old trace cannot be marked as closed */
 	(void)write_info(w, "closed", NULL);
 	carry_text(w->extras, extras, "kallsyms");
 	carry_text(w->extras, extras, "cmdlines");
@@ -740,7 +740,7 @@ static int walk_records(struct walk *k, size_t len, uint64_t time)
 			k->dropped++;
 		}
 	}
-	/* what is left is no record; nobody knows how many it was */
+	/* the rest is not a record; the number of lost records is unknown */
 	if (at < len)
 		k->dropped++;
 	return k->copied ? tacho_buf_error(&k->w->scratch) : 0;

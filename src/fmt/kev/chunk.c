@@ -81,7 +81,7 @@ static TACHO_COLD void buffer_event(struct tacho_kev_source *s,
 	/* each CPU of 8.0 has its own */
 	if (s->sequence >= 0 && s->types.profile->release != TACHO_KEV_800) {
 		gap = (sequence - (uint32_t)s->sequence - 1) & 0x7ff;
-		/* how many events a buffer had that is missing, nobody tells: one at least */
+		/* the number of events in a missing buffer is unknown: at least one */
 		if (gap < 0x400) {
 			c->lost += gap;
 			s->lost += gap;

@@ -99,7 +99,7 @@ static const struct kind *kind_of(struct tacho_kev_map *m,
 	k->code = tacho_kev_type_code(&m->types, r->type, &k->id);
 	if (k->code >= 0)
 		k->form = form_by_id(m, k);
-	/* the types to compare with could not be made */
+	/* the types to compare with could not be created */
 	if (m->types.arena.no_memory) {
 		(void)tacho_no_memory(d);
 		return NULL;

@@ -58,8 +58,8 @@ void tacho_kev_map_choose(struct tacho_kev_map *m, tacho_kev_choose fn, void *ar
 void tacho_kev_map_wide(struct tacho_kev_map *m, bool (*fn)(void *arg, uint32_t code));
 
 /*
- * Which processes and threads there are, by name, as the kernel tells it when a trace
- * begins.  tasks: all that are known.  0 or -errno with d filled in.
+ * Writes the names of processes and threads, as the QNX kernel does when a trace begins. tasks:
+ * all known ones.  0 or -errno with d filled in.
  */
 int tacho_kev_map_tasks(struct tacho_kev_map *m, const struct tacho_facts *tasks,
 			uint64_t time, struct tacho_diag *d);

@@ -48,7 +48,7 @@ static int put_state(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 		       (uint32_t)tid, d);
 }
 
-/* Wide, if that is wanted and the record tells the thread's priority, in the field `prio`. */
+/* Wide, if that is requested and the record has the thread's priority in the field `prio`. */
 static int put_state_prio(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 			  uint32_t state, int32_t tid, const char *prio,
 			  struct tacho_diag *d)
@@ -236,7 +236,7 @@ static int enter_as_is(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 			a->mapping->field[1] ? (uint32_t)a->value[1] : 0, d);
 }
 
-/* Process and thread: who calls, or whom the argument names. */
+/* Process and thread: those of the caller, or those named by the argument. */
 static int enter_who(struct tacho_kev_map *m, const struct tacho_kev_args *a,
 		     struct tacho_diag *d)
 {

@@ -225,7 +225,7 @@ static bool begin(struct tacho_kev_parser *p, uint32_t header, uint32_t stamp,
 	if (!append(p, o, data))
 		return out;
 	p->nr_open++;
-	/* what is wrong with the time is told with one event or another */
+	/* errors of the time are reported with a later event */
 	if (out && problem)
 		ev->problem = problem;
 	return out;

@@ -106,7 +106,7 @@ static int advance(struct tacho_kev_source *s)
 	return TACHO_STREAM_RECORD;
 }
 
-/* Hands out the first chunk from entry s->out on, as far as times can be told. */
+/* Returns the first chunk from entry s->out on, as far as 48-bit times are unambiguous. */
 static void hand_out(struct tacho_kev_source *s)
 {
 	struct tacho_kev_chunk *a = &s->chunk[s->first];
@@ -266,7 +266,7 @@ static void kev_load_types(struct tacho_source *source)
 	struct tacho_kev_source *s = source_of(source);
 	uint8_t codes[TACHO_KEV_CODES / 8] = { 0 };
 
-	/* who has read all has met all */
+	/* after reading all, all types are known */
 	if (s->scanned || s->whole || !scan_codes(s, codes))
 		return;
 	s->scanned = true;

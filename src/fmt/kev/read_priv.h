@@ -99,7 +99,7 @@ int tacho_kev_merge(const struct tacho_kev_chunk *a, const struct tacho_kev_chun
 /* Room for len more bytes and an entry.  0 or -ENOMEM. */
 int tacho_kev_chunk_grow(struct tacho_kev_chunk *c, size_t len);
 
-/* The name of a process or thread that an event tells. */
+/* Stores the name of a process or thread from an event. */
 void tacho_kev_take_name(struct tacho_kev_source *s, const struct tacho_kev_event *ev);
 
 #endif

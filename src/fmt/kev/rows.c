@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/compiler.h"
 
-/* What the table has besides rows. */
+/* The parts of the table other than rows. */
 enum name_kind {
 	TACHO_KEV_CALL,
 	TACHO_KEV_STATE,
@@ -289,7 +289,7 @@ enum tacho_kev_group tacho_kev_group_of(const struct tacho_kev_profile *p,
 	return TACHO_KEV_ROW_UNKNOWN;
 }
 
-/* The name without what tells forms apart; NULL: it has none. */
+/* The name without the suffix of its form; NULL: no suffix. */
 static const char *plain_name(const struct tacho_kev_profile *p, uint32_t code)
 {
 	static const struct {

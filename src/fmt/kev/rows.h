@@ -146,7 +146,7 @@ const char *tacho_kev_group_name(enum tacho_kev_group group);
 void tacho_kev_name(const struct tacho_kev_profile *p, uint32_t code,
 		    char text[TACHO_KEV_NAME_MAX]);
 
-/* The code of a group's event by that name; -1: there is none in the release. */
+/* The code of a group's event by its name; -1: the release has none. */
 int tacho_kev_code(const struct tacho_kev_profile *p, enum tacho_kev_group group,
 		   const char *name);
 

@@ -74,7 +74,7 @@ static bool old_header(struct kev_sink *o)
 		tacho_buf_reset(&o->header);
 		return false;
 	}
-	/* without a header nothing tells but the slots themselves */
+	/* without a header only the slots themselves can be checked */
 	if (bare) {
 		o->config.big = file->big;
 		o->release = TACHO_KEV_710;
@@ -136,7 +136,7 @@ static int lost(struct tacho_sink *sink, const struct tacho_record *r)
 	return tacho_kev_writer_lost(kev(sink)->w, r->lost, &sink->diag);
 }
 
-/* Processes and threads, before the first event: whoever is known has a name. */
+/* Writes the names of known processes and threads before the first event. */
 static int put_tasks(struct kev_sink *o, uint64_t ticks)
 {
 	struct tacho_facts all;

@@ -79,7 +79,7 @@ const struct tacho_kev_form *tacho_kev_form_of(const struct tacho_kev_plan *plan
 					       const unsigned char *data,
 					       uint32_t words, bool swap);
 
-/* A type by its id; NULL: there is none, or no memory. */
+/* A type by its id; NULL: no such type, or no memory. */
 const struct tacho_type *tacho_kev_type(struct tacho_kev_types *t, uint32_t id);
 
 /*

@@ -377,8 +377,9 @@ static int record_order(const void *a, const void *b)
 }
 
 /*
- * Nearly always in order: whoever took the time was interrupted before its record was
- * written.  By insertion; a block that is not nearly in order is not one of a writer's.
+ * Nearly always in order; otherwise a writer was interrupted after it took the time and before
+ * its record was written.  By insertion; a block that is not nearly in order is not one of a
+ * writer's.
  */
 static void put_in_order(struct lkst_record *r, uint32_t n)
 {

@@ -7,7 +7,7 @@
 
 #include "stream/crash.h"
 
-/* What LKST shows of a ring's buffer and of the late lane's beside it. */
+/* The records that LKST shows of a ring's buffer and the late lane's buffer of the same number. */
 struct shown {
 	struct lkst_shown shown;
 	uint64_t at[2];		/* how far both were gone through */

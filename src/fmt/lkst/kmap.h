@@ -84,7 +84,7 @@ struct lkst_kpart {
 	uint8_t kind;		/* enum lkst_kpart_kind */
 };
 
-/* How the arguments are made of a raw event of one tracepoint of one kernel. */
+/* The plan for the arguments of raw events of one tracepoint of one kernel. */
 struct lkst_kplan {
 	const struct lkst_kmap *map;	/* NULL: there is no plan */
 	uint32_t fixed;			/* bytes that a raw event has at least */

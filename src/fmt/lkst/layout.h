@@ -28,7 +28,7 @@
 #define LKST_NR_ETYPES		(LKST_ETYPES_LOW + 0x100)
 #define LKST_NR_HANDLERS	(LKST_EVHANDLER_ID_MAX + 1)
 
-/* A process: its pid, and start time (field 22 of its stat).  pid 0: nobody. */
+/* A process: its pid, and start time (field 22 of its stat).  pid 0: none. */
 struct lkst_owner {
 	int32_t pid;
 	uint32_t pad;

@@ -193,7 +193,10 @@ int lkst_log_next(struct lkst_log *log, struct lkst_record *r, int32_t *buffer)
 
 /* ---- all ---- */
 
-/* Whether a file begins as a log does; what cannot be read is none.  -errno: no descriptor. */
+/*
+ * Whether the beginning of a file is that of a log; false for an unreadable file. -errno: no
+ * descriptor.
+ */
 static int is_log(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

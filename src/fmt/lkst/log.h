@@ -108,7 +108,7 @@ struct lkst_log_config {
 	size_t types_len;
 };
 
-/* The least `limit` with which a file of these types can be made. */
+/* The minimum `limit` of a file with these types. */
 uint64_t lkst_log_limit_min(const struct lkst_log_config *config);
 
 /*

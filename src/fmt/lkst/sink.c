@@ -68,7 +68,7 @@ static int say_later(struct lkst_sink *o, uint32_t etype)
 	return tacho_buf_error(&o->later) ? no_memory(o) : 0;
 }
 
-/* The first record of a type of LKST's tells its number. */
+/* The first record of an LKST type has the type's number. */
 static int add_own_type(struct lkst_sink *o, struct kind *k, const struct tacho_type *type,
 		     uint32_t etype)
 {
@@ -275,7 +275,7 @@ static int first_types(struct lkst_sink *o, struct tacho_buf *text)
 	return err;
 }
 
-/* The pair of a log file that the trace was made of, if it is still true. */
+/* The clock pair of the log file from which the trace was converted, if it is still valid. */
 static void take_pair(const struct lkst_sink *o, struct lkst_log_config *config)
 {
 	const char *pair = tacho_stream_env(o->sink.config.stream, LKST_FACT_PAIR);

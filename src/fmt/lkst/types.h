@@ -79,8 +79,8 @@ const struct lkst_type_text *lkst_types_find(const struct lkst_types *t,
 					      const char *mnemonic);
 
 /*
- * A type that nobody has described: mnemonic ETYPE_0x123, no texts.  room is for the mnemonic.
- * _is_unknown: whether a mnemonic was made so.
+ * An unknown type: mnemonic ETYPE_0x123, no texts.  room is for the mnemonic. _is_unknown:
+ * whether a mnemonic was made so.
  */
 #define LKST_UNKNOWN_LEN	16
 void lkst_types_unknown(struct lkst_type_text *type, uint32_t etype,

@@ -17,7 +17,7 @@
 /* Blocks that are being filled; one more, and the one that was used longest ago is written. */
 #define OPEN_MAX	128u
 
-/* A block that is being filled.  Its head is made when it is written. */
+/* A block during filling.  Its head is generated when it is written. */
 struct open_block {
 	uint32_t kind, cpu;
 	int32_t buffer;
@@ -200,7 +200,10 @@ static int find_open(struct lkst_log_writer *w, uint32_t kind, uint32_t cpu,
 	return 0;
 }
 
-/* Before the next record.  A block tells of what is lost before its first: so it ends. */
+/*
+ * Reports losses before the next record.  Losses are stored in the head of a block, so the
+ * current block ends.
+ */
 static int add_lost(struct lkst_log_writer *w, struct open_block *o, uint64_t lost)
 {
 	int err = lost && o->nr ? put_open(w, o) : 0;
@@ -387,7 +390,7 @@ static int begin(struct lkst_log_writer *w, const struct lkst_log_config *c,
 	err = put_head(w, c);
 	if (!err)
 		err = put_types(w, c->types, c->types_len);
-	/* without its types it is none */
+	/* without its types the file is not a log */
 	if (err && !fstat(w->fd, &st) && S_ISREG(st.st_mode))
 		(void)unlink(w->path);
 	return err ? failed(w, err, d) : 0;

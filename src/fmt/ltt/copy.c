@@ -96,7 +96,7 @@ static int copy_custom(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 		       const struct tacho_record *r, struct tacho_ltt_values *v)
 {
 	v->v[0] = tacho_ltt_same_id(w, (uint32_t)v->v[0]);
-	/* after text stands a NUL of ours */
+	/* text is followed by an added NUL */
 	if (v->data_len > v->v[1])
 		v->data_len = (size_t)v->v[1];
 	return tacho_ltt_lane_put(l, tacho_ltt_lane_time(l, r->time), TRACE_CUSTOM, 0, v,

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Kernels never reused an id, but nobody had more than some hundred. */
+/* Kernels never reused an id, but none had more than a few hundred. */
 #define CUSTOMS_MAX	65536u
 
 void tacho_ltt_customs_release(struct tacho_ltt_customs *c)

@@ -75,7 +75,7 @@ struct tacho_ltt_fragments {
 
 void tacho_ltt_customs_release(struct tacho_ltt_customs *c);
 
-/* NULL: nobody declared it. */
+/* NULL: not declared. */
 struct tacho_ltt_custom *tacho_ltt_custom_find(const struct tacho_ltt_customs *c,
 					       uint32_t id);
 

@@ -20,7 +20,7 @@ struct tacho_ltt_seen {
 	struct tacho_ltt_values v;
 };
 
-/* What words depend on besides the record. */
+/* Data for descriptions other than the record. */
 struct tacho_ltt_words {
 	uint32_t arch;			/* TRACE_ARCH_TYPE_ */
 	struct tacho_hashmap customs;	/* by id + 1: what NEW_EVENT said */
@@ -37,7 +37,7 @@ void tacho_ltt_see(struct tacho_ltt_seen *seen, const struct tacho_record *r);
 /* Adds what a NEW_EVENT says; skips other records.  0 or -ENOMEM. */
 int tacho_ltt_words_add(struct tacho_ltt_words *w, const struct tacho_ltt_seen *seen);
 
-/* "Sched change", or of a custom event what it was called when it was made. */
+/* "Sched change", or for a custom event its declared name. */
 const char *tacho_ltt_title(const struct tacho_ltt_words *w,
 			    const struct tacho_ltt_seen *seen);
 

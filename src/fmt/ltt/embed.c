@@ -13,7 +13,7 @@ static uint32_t u32_to(const struct tacho_ltt_writer *w, uint32_t v)
 	return w->form.swap ? __builtin_bswap32(v) : v;
 }
 
-/* An id that nobody has. */
+/* Finds an unused id. */
 static uint32_t new_id(struct tacho_ltt_writer *w)
 {
 	while (tacho_hashmap_get(&w->taken, w->next_id + UINT64_C(1)))

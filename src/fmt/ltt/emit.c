@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Records of LTT as ours: all that walk.c does not copy at once. */
+/* Converts LTT's records to tacho's: all those that walk.c does not copy directly. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -161,7 +161,7 @@ static bool field_is(const struct tacho_ltt_elem *e, const unsigned char *body,
 	return len <= e->size && !memcmp(body + e->at, text, len);
 }
 
-/* NEW_EVENT: *hide says that nobody is to see it. */
+/* NEW_EVENT; *hide: it is not shown. */
 static int declare(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		   const struct tacho_ltt_record *r, bool *hide)
 {
@@ -334,7 +334,7 @@ static int take_lost(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 
 	if (len < 8)
 		return tacho_ltt_damage(s, p, r->at, "a record of lost events is short");
-	/* they are told with the record after them */
+	/* they are reported with the following record */
 	if (b->len)
 		return TACHO_STREAM_AGAIN;
 	n = tacho_load_u64(data);

@@ -147,7 +147,7 @@ void tacho_ltt_put(const struct tacho_ltt_elem *e, void *body, bool swap, uint64
 #define LTT_TYPE(id, sub)	(LTT_TYPE_FIRST | (uint32_t)(id) << 4 | (uint32_t)(sub))
 #define LTT_TYPE_BARE(id, sub)	(LTT_TYPE(id, sub) | 0x200u)
 #define LTT_TYPE_RAW		0xf3f0u	/* of no known event */
-#define LTT_TYPE_CUSTOM		0xf3f1u	/* CUSTOM of an id that nobody declared */
+#define LTT_TYPE_CUSTOM		0xf3f1u	/* CUSTOM of an undeclared id */
 #define LTT_TYPE_DECLARED	0xf400u	/* and up: custom events */
 #define LTT_TYPE_END		0x10000u
 

@@ -48,7 +48,7 @@ struct tacho_ltt_source {
 	bool plain;		/* see read.h */
 	bool scanned;		/* all types are known */
 	bool begun;		/* somebody reads */
-	/* of a directory: files that are none of LTT's, told when reading begins */
+	/* for a directory: files that are not LTT files, reported when reading begins */
 	struct tacho_diag bad_file;	/* the first one */
 	uint32_t nr_bad_files;
 	struct tacho_ltt_shape shape[TRACE_MAX + 1];
@@ -147,10 +147,7 @@ int tacho_ltt_damage(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 
 /* ---- buffer.c ---- */
 
-/*
- * Opens the next buffer of the file.  RECORD: it is open, or was passed over;
- * END, ERROR.
- */
+/* Opens the next buffer of the file.  RECORD: it is open, or was skipped; END, ERROR. */
 int tacho_ltt_open_buffer(struct tacho_ltt_source *s, struct tacho_ltt_part *p);
 
 /*

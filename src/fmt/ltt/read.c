@@ -96,7 +96,7 @@ static void scan_part(struct tacho_ltt_source *s, struct tacho_ltt_part *p)
 	part_rewind(p);
 }
 
-/* What is damaged is told to those who read it, and not here. */
+/* Damage is reported when it is read, not here. */
 static void scan(struct tacho_ltt_source *s)
 {
 	struct tacho_source before = s->source;
@@ -378,7 +378,7 @@ static int add_file(struct tacho_ltt_source *s, const char *path, const void *da
 	return err ? tacho_diag(d, err, 0, "out of memory") : 0;
 }
 
-/* A file that is none is passed over, if others are good. */
+/* A file that is not an LTT file is skipped if others are valid. */
 static int add_one(struct tacho_ltt_source *s, const char *path, struct tacho_diag *d)
 {
 	struct tacho_diag why = { 0 };
@@ -437,7 +437,7 @@ static enum tacho_ltt_layout given_layout(unsigned int flags)
 	       flags & TACHO_STREAM_LTT_TEXT ? TACHO_LTT_PRINTED : TACHO_LTT_NR_23;
 }
 
-/* Files of another layout than most are passed over, as those that are none. */
+/* Files of another layout than most are skipped, like files that are not LTT files. */
 static void drop_others(struct tacho_ltt_source *s, enum tacho_ltt_layout layout)
 {
 	uint32_t kept = 0, best = 0;

@@ -40,9 +40,8 @@ int tacho_ltt_open_memory(struct tacho_source **source, const void *data,
 			  size_t len, unsigned int flags, struct tacho_diag *d);
 
 /*
- * The same without a word of ours: what is embedded stays CUSTOM, and the last 8
- * bytes of each raw event, after its fields, are the size of LTT's record.  For
- * those who show LTT itself.
+ * The same without conversion: embedded events remain CUSTOM, and the last 8 bytes of each raw
+ * event, after its fields, are the size of LTT's record.  For tools that show LTT's records.
  */
 int tacho_ltt_open_plain(struct tacho_source **source, const char *path,
 			 unsigned int flags, struct tacho_diag *d);

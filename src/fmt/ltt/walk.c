@@ -104,7 +104,7 @@ static bool only_zeros(const unsigned char *p, size_t len)
 	return !len || (!*p && !memcmp(p, p + 1, len - 1));
 }
 
-/* The record at p->pos.  AGAIN: nothing was done; END: there is none. */
+/* Copies the record at p->pos.  AGAIN: nothing was done; END: no record. */
 static int look_23(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		   struct tacho_ltt_record *r, uint32_t *time)
 {
@@ -185,7 +185,7 @@ static int set_time(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 	return TACHO_STREAM_RECORD;
 }
 
-/* One record that is not just copied.  END: there is none. */
+/* Converts one record that is not copied directly.  END: no record. */
 static int walk_one(struct tacho_ltt_source *s, struct tacho_ltt_part *p,
 		    struct tacho_ltt_batch *b)
 {

@@ -387,7 +387,7 @@ int tacho_ltt_writer_new(struct tacho_ltt_writer **out, const char *dir,
 	return 0;
 }
 
-/* What was not to be: all files of ours, and the directory if it is empty then. */
+/* Removes a cancelled output: all files written, and the directory if it is then empty. */
 static void remove_files(struct tacho_ltt_writer *w)
 {
 	char path[4200];

@@ -44,7 +44,7 @@ struct tacho_ltt_config {
 	uint64_t event_mask, details_mask;
 	uint32_t buffer_size;	/* 0: 128 KiB */
 	const char *machine;	/* as of uname -m, of the traced machine; NULL: this one */
-	/* whose first source tells the names of the traced kernel's functions; may be NULL */
+	/* whose first source has the names of the traced kernel's functions; may be NULL */
 	struct tacho_stream *stream;
 };
 

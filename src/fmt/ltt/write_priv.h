@@ -62,7 +62,7 @@ int tacho_ltt_declare(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 int tacho_ltt_embed(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,
 		    struct tacho_ltt_kind *k, const struct tacho_record *r, uint64_t t);
 
-/* Begins a file whose records are none of LTT's, and says so; else nothing. */
+/* Marks the beginning of a file whose records are not LTT's; does nothing for others. */
 int tacho_ltt_made(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l, uint64_t t);
 
 int tacho_ltt_embed_lost(struct tacho_ltt_writer *w, struct tacho_ltt_lane *l,

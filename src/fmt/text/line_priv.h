@@ -29,7 +29,7 @@ struct line_type {
 struct line_task {
 	int32_t pid;
 	uint32_t len;		/* 0: a free slot */
-	bool unknown;		/* a name may yet be learnt */
+	bool unknown;		/* a name may become known later */
 	char text[192];
 };
 

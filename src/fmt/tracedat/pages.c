@@ -143,7 +143,7 @@ static int load_chunk(struct tacho_dat_source *s, struct tacho_dat_part *p)
 	return TACHO_STREAM_RECORD;
 }
 
-/* Loads until there is a page; each turn of the loop goes on in the file. */
+/* Loads until there is a page; each iteration advances in the file. */
 static int load(struct tacho_dat_source *s, struct tacho_dat_part *p)
 {
 	int status = TACHO_STREAM_RECORD;
@@ -173,7 +173,7 @@ static const char *find_string(void *arg, uint64_t addr)
 	return tacho_source_string(&s->source, addr);
 }
 
-/* Opens the page at p->at.  RECORD: it is open, or was passed over. */
+/* Opens the page at p->at.  RECORD: it is open, or was skipped. */
 static int open_page(struct tacho_dat_source *s, struct tacho_dat_part *p)
 {
 	size_t len = p->window_len - p->at;
@@ -193,7 +193,7 @@ static int open_page(struct tacho_dat_source *s, struct tacho_dat_part *p)
 	if (tacho_kpage_open(&p->page, &s->meta.layout, bytes, len))
 		return damage(s, at, "a page is not one");
 	p->in_page = true;
-	/* how many were lost is not told when the page was full: one at least */
+	/* a full page does not have the number of lost events: at least one */
 	if (p->page.lost) {
 		uint64_t n = p->page.lost > 0 ? (uint64_t)p->page.lost : 1;
 
@@ -319,7 +319,7 @@ static int grow_out(struct tacho_dat_source *s, struct tacho_dat_part *p,
 	return TACHO_STREAM_RECORD;
 }
 
-/* Goes on until the batch is full, or there are no more pages. */
+/* Continues until the batch is full, or there are no more pages. */
 static int make_batch(struct tacho_dat_source *s, struct tacho_dat_part *p,
 		      struct batch *b)
 {
@@ -327,7 +327,7 @@ static int make_batch(struct tacho_dat_source *s, struct tacho_dat_part *p,
 
 	for (;;) {
 		if (p->in_page) {
-			/* lost events are told with the record after them: a batch's first */
+			/* lost events are reported with the following record: a batch's first */
 			if (b->len && p->fresh_loss)
 				return TACHO_STREAM_RECORD;
 			p->part.lost += p->fresh_loss;

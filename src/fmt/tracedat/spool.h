@@ -55,7 +55,7 @@ struct tacho_dat_spool {
  */
 int tacho_dat_open_nameless(const char *path, unsigned int mode);
 
-/* Makes the nameless file beside path.  0 or -errno. */
+/* Creates an unnamed file in the directory of path.  Returns 0 or -errno. */
 int tacho_dat_spool_open(struct tacho_dat_spool *s, const char *path);
 void tacho_dat_spool_release(struct tacho_dat_spool *s);
 

@@ -86,7 +86,7 @@ static void make_type(struct tacho_dat_source *s,
 	}
 	if (!tacho_buf_error(&shorter) && !tacho_buf_error(&renamed)) {
 		plan_swap(s, f, text, len);
-		/* a format that is none leaves its events unknown: damage */
+		/* events of a malformed format remain unknown: damage */
 		(void)tacho_ktypes_add(&s->types, f->system, text, len, NULL);
 	}
 	if (tacho_buf_error(&shorter) == -ENOMEM || tacho_buf_error(&renamed) == -ENOMEM)
