@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+/* tacho model: what happened, as intervals. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/model.h"
+#include "base/scan.h"
+#include "cli/cli.h"
+#include "cli/trace.h"
+
+enum {
+	OPT_ITEMS = CLI_OPT_FIRST, OPT_SPAN, OPT_COUNTER, OPT_RULE, OPT_RULES_FILE, OPT_RULES,
+	OPT_SUGGEST, OPT_TOP,
+};
+
+struct model_args {
+	struct model_rules *rules;
+	unsigned int items;
+	bool lines, print_rules, suggest, json;
+	uint32_t top;
+	const char *trace;
+};
+
+static const struct option options[] = {
+	CLI_COMMON_OPTIONS,
+	CLI_TRACE_OPTIONS,
+	{ "items", optional_argument, NULL, OPT_ITEMS },
+	{ "span", required_argument, NULL, OPT_SPAN },
+	{ "counter", required_argument, NULL, OPT_COUNTER },
+	{ "rule", required_argument, NULL, OPT_RULE },
+	{ "rules-file", required_argument, NULL, OPT_RULES_FILE },
+	{ "rules", no_argument, NULL, OPT_RULES },
+	{ "suggest", no_argument, NULL, OPT_SUGGEST },
+	{ "top", required_argument, NULL, OPT_TOP },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char usage[] =
+	"usage: tacho model [OPTIONS] [TRACE]\n"
+	"       tacho model --rules [OPTIONS]\n\n"
+	"Turns the events of a trace into intervals: which thread ran where, what it\n"
+	"waited for, system calls, interrupts, block requests, spans.  Prints a summary,\n"
+	"or the intervals themselves.  TRACE is of any format that tacho reads, or\n"
+	"session:NAME; the default is the newest tacho-trace in this directory.\n"
+	"\n"
+	"      --items[=LIST]   print items, one per line: tracks, slices, states,\n"
+	"                       counters, flows, losses (default: all of them)\n"
+	"      --top N          summary: print so many threads and names (default: 20)\n"
+	"      --span SPAN      'NAME: EVENT -> EVENT [by FIELDS] [name FIELD]'\n"
+	"      --counter COUNTER  'NAME: EVENT.FIELD [by FIELDS]'\n"
+	"      --rule RULE      add a rule, 'EVENT VERB ...'\n"
+	"      --rules-file FILE  add the rules in FILE\n"
+	"      --rules          print the rules\n"
+	"      --suggest        print spans that the names of events suggest\n"
+	CLI_TRACE_HELP
+	"  -q, --quiet          print no notes on stderr\n"
+	"      --json           print JSON: the summary as an object, an item per line\n"
+	"  -h, --help           print this help\n";
+
+static int take_items(struct model_args *a, const char *list)
+{
+	static const char *const names[] = { "tracks", "slices", "states", "counters", "flows",
+					     "losses" };
+
+	a->lines = true;
+	while (list && *list) {
+		size_t len = strcspn(list, ","), i;
+
+		for (i = 0; i < 6; i++)
+			if (strlen(names[i]) == len && !strncmp(list, names[i], len))
+				break;
+		if (i == 6)
+			return cli_usage("--items: there are no '%.*s' (tracks, slices, states, "
+					 "counters, flows, losses)", (int)len, list);
+		a->items |= 1u << i;
+		list += len + (list[len] == ',');
+	}
+	return -1;
+}
+
+/* -1: it was good. */
+static int added(int err, const struct tacho_diag *d, const char *text)
+{
+	return err ? cli_fail_at(d, text) : -1;
+}
+
+static int take(struct model_args *a, int opt)
+{
+	struct tacho_diag d = { 0 };
+	uint64_t v;
+	int ret;
+
+	switch (opt) {
+	case OPT_ITEMS:
+		return take_items(a, optarg);
+	case OPT_SPAN:
+		return added(app_model_add_span(a->rules, optarg, &d), &d, optarg);
+	case OPT_COUNTER:
+		return added(app_model_add_counter(a->rules, optarg, &d), &d, optarg);
+	case OPT_RULE:
+		return added(model_rules_add(a->rules, optarg, strlen(optarg), &d), &d, optarg);
+	case OPT_RULES_FILE:
+		return added(app_model_add_file(a->rules, optarg, &d), &d, NULL);
+	case OPT_RULES:
+		a->print_rules = true;
+		return -1;
+	case OPT_SUGGEST:
+		a->suggest = true;
+		return -1;
+	case OPT_TOP:
+		if (!tacho_scan_whole(optarg, strlen(optarg), 0, &v) || !v || v > 1000000)
+			return cli_usage("--top: not a number from 1 to 1000000: '%s'", optarg);
+		a->top = (uint32_t)v;
+		return -1;
+	default:
+		ret = cli_trace_option(opt, optarg);
+		return ret == CLI_OK ? -1 : ret < 0 ? cli_common(opt, &a->json) : ret;
+	}
+}
+
+static int write_piece(void *arg, struct tacho_buf *text)
+{
+	int ret = cli_write(text);
+
+	(void)arg;
+	tacho_buf_reset(text);
+	return ret == CLI_OK ? 0 : -EPIPE;
+}
+
+static int print_rules(const struct model_args *a)
+{
+	struct tacho_buf b;
+	int ret;
+
+	tacho_buf_init(&b, (size_t)64 << 20);
+	model_rules_text(a->rules, &b);
+	ret = cli_write(&b);
+	tacho_buf_release(&b);
+	return ret;
+}
+
+static int show(const struct model_args *a, struct app_trace *t, struct tacho_buf *b,
+		struct tacho_diag *d)
+{
+	const struct app_model_form form = {
+		.items = a->items ? a->items : APP_MODEL_ALL, .json = a->json,
+		.write = write_piece,
+	};
+	int err;
+
+	if (a->suggest)
+		err = model_suggest(a->rules, t->stream, b) ? tacho_no_memory(d) : 0;
+	else if (a->lines)
+		return app_model_items(t->stream, a->rules, &form, &cli_observer, d);
+	else
+		err = app_model_summary(t->stream, a->rules, a->top, a->json, b, &cli_observer, d);
+	return err ? err : write_piece(NULL, b);
+}
+
+static int run(const struct model_args *a)
+{
+	struct tacho_diag d = { 0 };
+	struct app_trace t;
+	struct tacho_buf b;
+	int err, ret;
+
+	if (a->print_rules)
+		return print_rules(a);
+	ret = cli_trace_open(&t, a->trace, 0);
+	if (ret != CLI_OK)
+		return ret;
+	tacho_buf_init(&b, (size_t)64 << 20);
+	err = show(a, &t, &b, &d);
+	tacho_buf_release(&b);
+	ret = !err ? cli_trace_remarks(&t) : d.err ? cli_fail_diag(&d) : CLI_FAILED;
+	app_trace_close(&t);
+	return ret;
+}
+
+static int model_main(int argc, char **argv)
+{
+	struct model_args a = { .top = 20 };
+	struct tacho_diag d = { 0 };
+	int opt, ret = -1;
+
+	if (model_rules_new(&a.rules, &d))
+		return cli_fail_diag(&d);
+	while (ret < 0 && (opt = getopt_long(argc, argv, "hq", options, NULL)) != -1)
+		ret = take(&a, opt);
+	if (ret < 0 && argc - optind > 1)
+		ret = cli_usage("give one trace");
+	if (ret < 0) {
+		a.trace = argv[optind];
+		ret = run(&a);
+	}
+	model_rules_free(a.rules);
+	return ret;
+}
+
+const struct cli_verb cli_model = {
+	.name = "model",
+	.summary = "show what happened as intervals: states, calls, spans",
+	.usage = usage,
+	.run = model_main,
+};
