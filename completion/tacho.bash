@@ -6,7 +6,7 @@
 # the answers again.
 
 _tacho_verbs='check convert create destroy disable enable filter help hist list mount
-	recipe recover probe record report snapshot start stat status stop synth
+	model recipe recover probe record report snapshot start stat status stop synth
 	trigger umount'
 
 # Options of a verb, one per word; with '=' those that take a value.
@@ -52,6 +52,9 @@ _tacho_options()
 			--snapshot-size=" ;;
 	recipe)
 		echo "$common --kernel --duration= --watch" ;;
+	model)
+		echo "$common --items --items= --top= --span= --counter= --rule= --rules-file=
+			--rules --suggest --layout=" ;;
 	probe)
 		echo "$common --exec= --kernel --args= --group= --name= --dry-run
 			--raw --debug-dir=" ;;
@@ -225,7 +228,7 @@ _tacho_argument()
 		_tacho_words 'list show run' "$cur"
 		COMPREPLY+=($(compgen -W "$(_tacho_recipes)" -- "$cur"))
 		_tacho_more_dirs "$cur" ;;
-	report|stat|check|convert|hist)
+	report|stat|check|convert|hist|model)
 		_tacho_dirs "$cur"
 		COMPREPLY+=($(compgen -W "$(_tacho_sessions | sed s/^/session:/)" \
 			      -- "$cur")) ;;

@@ -68,7 +68,7 @@ struct model_thread {
 	uint32_t number;	/* its id */
 	uint32_t waker_of_state; /* runnable: the waker's track */
 	uint8_t state;		/* enum model_thread_state */
-	bool has_states, forked;
+	bool has_states, forked, has_exited;
 	bool used;
 };
 

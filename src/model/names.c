@@ -144,7 +144,8 @@ static const char *syscall_text(struct model *m, uint64_t nr)
 			(void)model_fail(m, -ENOMEM);
 		tacho_buf_release(&text);
 	}
-	name = tacho_syscalls_find(&m->syscalls, nr);
+	/* a trace without the table is of this machine's kind, most often */
+	name = m->syscalls.nr ? tacho_syscalls_find(&m->syscalls, nr) : tacho_syscall_name(nr);
 	if (name)
 		return model_intern(m, name, strlen(name));
 	(void)snprintf(s, sizeof(s), "syscall_%lld", (long long)nr);

@@ -30,7 +30,7 @@ static bool how_is(enum model_how *how, const char *s, size_t len)
 	} hows[] = {
 		{ "name", MODEL_AS_NAME }, { "syscall", MODEL_AS_SYSCALL },
 		{ "sym", MODEL_AS_SYM }, { "dev", MODEL_AS_DEV }, { "base", MODEL_AS_BASE },
-		{ "s32", MODEL_AS_S32 }, { "chars", MODEL_AS_CHARS }, { "ltt", MODEL_AS_LTT },
+		{ "s32", MODEL_AS_S32 }, { "chars", MODEL_AS_CHARS },
 	};
 
 	for (size_t i = 0; i < sizeof(hows) / sizeof(hows[0]); i++)

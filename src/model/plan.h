@@ -16,7 +16,7 @@
 /* How a field's value is read. */
 enum model_how {
 	MODEL_AS_IS, MODEL_AS_NAME, MODEL_AS_SYSCALL, MODEL_AS_SYM, MODEL_AS_DEV, MODEL_AS_BASE,
-	MODEL_AS_S32, MODEL_AS_CHARS, MODEL_AS_LTT,
+	MODEL_AS_S32, MODEL_AS_CHARS,
 };
 
 struct model_value {

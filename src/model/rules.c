@@ -52,7 +52,8 @@ int model_rules_add(struct model_rules *rules, const char *text, size_t len,
 void model_rules_text(const struct model_rules *rules, struct tacho_buf *out)
 {
 	for (const struct model_row *row = rules->row; row; row = row->next)
-		tacho_buf_printf(out, "%s\n", row->text);
+		if (row->text[0])
+			tacho_buf_printf(out, "%s\n", row->text);
 }
 
 bool model_pattern_match(const char *pattern, size_t pattern_len, const char *name,

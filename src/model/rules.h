@@ -44,7 +44,7 @@ enum model_arg {
 
 struct model_row {
 	struct model_row *next;
-	const char *text;		/* the rule, as model_rules_text() gives it */
+	const char *text;		/* the rule; "": it belongs to the row before */
 	const char *event;		/* "system:name", with globs */
 	const char *where;		/* the span's or counter's name; or NULL */
 	const char *arg[MODEL_NR_ARGS];	/* as text; or NULL */

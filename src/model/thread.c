@@ -267,13 +267,6 @@ static void start(struct model *m, uint32_t i, uint32_t end_flags)
 
 /* ---- switch ---- */
 
-static enum model_thread_state ltt_state(int64_t value)
-{
-	return value == 0 ? MODEL_RUNNABLE : value == 1 ? MODEL_SLEEPING :
-	       value == 2 ? MODEL_UNINTERRUPTIBLE : value == 4 ? MODEL_STOPPED :
-	       value == 8 ? MODEL_DEAD : MODEL_UNKNOWN;
-}
-
 static enum model_thread_state next_state(struct model *m, const struct model_action *a)
 {
 	static const enum model_thread_state state[MODEL_STATE_BITS] = {
@@ -284,8 +277,6 @@ static enum model_thread_state next_state(struct model *m, const struct model_ac
 
 	if (!model_int(m, &a->arg[MODEL_ARG_STATE], &value))
 		return MODEL_UNKNOWN;
-	if (a->arg[MODEL_ARG_STATE].how == MODEL_AS_LTT)
-		return ltt_state(value);
 	for (uint32_t i = 0; i < MODEL_STATE_BITS; i++)
 		if ((uint64_t)value & a->mask & a->bit[i])
 			return state[i];
@@ -339,7 +330,7 @@ static void switch_out(struct model *m, struct model_cpu *c, uint32_t out,
 	else
 		model_state_end(m, out, m->time, MODEL_NO_RECORD, MODEL_END_UNKNOWN);
 	state = next_state(m, a);
-	if (state == MODEL_DEAD) {
+	if (state == MODEL_DEAD || (m->thread[out].has_exited && state != MODEL_RUNNABLE)) {
 		thread_gone(m, out, m->time, m->record, 0);
 		return;
 	}
@@ -593,10 +584,12 @@ void model_exit(struct model *m, const struct model_action *a)
 	}
 	if (!i || m->err)
 		return;
-	if (m->has_switches)
-		model_stack_end(m, &m->thread[i].calls, NULL, m->time, m->record, 0);
-	else
+	if (!m->has_switches) {
 		thread_gone(m, i, m->time, m->record, 0);
+		return;
+	}
+	model_stack_end(m, &m->thread[i].calls, NULL, m->time, m->record, 0);
+	m->thread[i].has_exited = true;
 }
 
 /* A thread of QNX gets a name, or a process, and with it those of its threads that have none. */

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: MIT
+/* The model: small stories with the items that they must give, and rules that are wrong. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "model/rules.h"
+#include "model/table.h"
+#include "stream/stream.h"
+#include "unit/test.h"
+
+/* ---- a stream that only has types ---- */
+
+#define FIELD(type, name, at, size) \
+	"\tfield:" type " " name ";\toffset:" #at ";\tsize:" #size ";\tsigned:1;\n"
+
+enum { SWITCH, WAKING, WAKEUP, FORK, EXIT, ENTER, LEAVE, SIRQ, SIRQ_END, ISSUE, COMPLETE, TAKE,
+       DONE, QUEUE, NR_TYPES };
+
+static const struct {
+	const char *system, *name, *fields;
+} type_texts[NR_TYPES] = {
+	{ "sched", "sched_switch", FIELD("int", "prev_pid", 8, 4) FIELD("int", "next_pid", 12, 4)
+	  FIELD("int", "prev_state", 16, 4) },
+	{ "sched", "sched_waking", FIELD("int", "pid", 8, 4) },
+	{ "sched", "sched_wakeup", FIELD("int", "pid", 8, 4) },
+	{ "sched", "sched_process_fork", FIELD("int", "child_pid", 8, 4) },
+	{ "sched", "sched_process_exit", FIELD("int", "pid", 8, 4) },
+	{ "raw_syscalls", "sys_enter", FIELD("int", "id", 8, 4) },
+	{ "raw_syscalls", "sys_exit", FIELD("int", "id", 8, 4) },
+	{ "irq", "softirq_entry", FIELD("int", "vec", 8, 4) },
+	{ "irq", "softirq_exit", FIELD("int", "vec", 8, 4) },
+	{ "block", "block_rq_issue", FIELD("int", "dev", 8, 4) FIELD("int", "sector", 12, 4) },
+	{ "block", "block_rq_complete", FIELD("int", "dev", 8, 4) FIELD("int", "sector", 12, 4) },
+	{ "shop", "take", FIELD("int", "id", 8, 4) },
+	{ "shop", "done", FIELD("int", "order", 8, 4) },
+	{ "shop", "queue", FIELD("int", "left", 8, 4) FIELD("int", "item", 12, 4) },
+};
+
+struct story {
+	struct tacho_arena arena;
+	struct tacho_stream *stream;
+	const struct tacho_type *type[NR_TYPES];
+	struct model_rules *rules;
+	struct model *model;
+	struct tacho_buf out;		/* items as lines */
+	char track[64][64];
+};
+
+static void no_close(struct tacho_source *source)
+{
+	tacho_source_release(source);
+}
+
+static const struct tacho_source_ops source_ops = { .format = "story", .close = no_close };
+
+/* ---- items as lines ---- */
+
+static const char *flags_of(unsigned int flags)
+{
+	static char s[8];
+	int n = 0;
+
+	for (int i = 0; i < 6; i++)
+		if (flags >> i & 1)
+			s[n++] = "beuipq"[i];
+	s[n] = '\0';
+	return s;
+}
+
+static int put_track(void *arg, const struct model_track *t)
+{
+	struct story *s = arg;
+
+	if (t->id < 64)
+		(void)snprintf(s->track[t->id], 64, "%s%lld%s", model_track_kind_name(t->kind),
+			       (long long)t->number, t->name);
+	return 0;
+}
+
+static int put_slice(void *arg, const struct model_slice *slice)
+{
+	struct story *s = arg;
+
+	tacho_buf_printf(&s->out, "%s.%u %" PRIu64 "-%" PRIu64 " %s %s\n",
+			 s->track[slice->track], slice->depth, slice->begin, slice->end,
+			 slice->name[0] ? slice->name : slice->category, flags_of(slice->flags));
+	return 0;
+}
+
+static int put_state(void *arg, const struct model_state *state)
+{
+	struct story *s = arg;
+
+	tacho_buf_printf(&s->out, "%s %" PRIu64 "-%" PRIu64 " %s %s\n", s->track[state->track],
+			 state->begin, state->end, model_state_name(state->state),
+			 flags_of(state->flags));
+	return 0;
+}
+
+static int put_counter(void *arg, const struct model_counter *c)
+{
+	struct story *s = arg;
+
+	tacho_buf_printf(&s->out, "%s %" PRIu64 " =%g\n", s->track[c->track], c->time, c->value);
+	return 0;
+}
+
+static int put_flow(void *arg, const struct model_flow *f)
+{
+	struct story *s = arg;
+
+	tacho_buf_printf(&s->out, "%s %s@%" PRIu64 " > %s@%" PRIu64 "\n", f->kind,
+			 s->track[f->from], f->from_time, s->track[f->to], f->to_time);
+	return 0;
+}
+
+static int put_loss(void *arg, const struct model_loss *l)
+{
+	struct story *s = arg;
+
+	tacho_buf_printf(&s->out, "loss %u %" PRIu64 "-%" PRIu64 " %" PRIu64 "\n", l->cpu, l->begin,
+			 l->end, l->count);
+	return 0;
+}
+
+static const struct model_ops ops = {
+	put_track, put_slice, put_state, put_counter, put_flow, put_loss,
+};
+
+/* ---- telling a story ---- */
+
+static void begin_with(struct story *s, const char *rules)
+{
+	struct tacho_source *source = calloc(1, sizeof(*source));
+	struct tacho_diag d = { 0 };
+	struct model_config config;
+
+	memset(s, 0, sizeof(*s));
+	tacho_arena_init(&s->arena, 1u << 20);
+	tacho_buf_init(&s->out, 1u << 20);
+	s->stream = tacho_stream_new(0);
+	tacho_source_init(source, &source_ops, 0);
+	for (int i = 0; i < NR_TYPES; i++) {
+		char text[2048];
+		int len = snprintf(text, sizeof(text), TACHO_COMMON_FIELDS
+				   "%s\nprint fmt: \"\"\n", type_texts[i].fields);
+
+		s->type[i] = tacho_type_parse(&s->arena, type_texts[i].system,
+					      type_texts[i].name, (uint32_t)i, text,
+					      (size_t)len, &d);
+		CHECK(s->type[i] && !tacho_source_set_type(source, 1, (uint32_t)i, s->type[i]));
+	}
+	CHECK(!tacho_stream_add_take(s->stream, source));
+	CHECK(!model_rules_new(&s->rules, &d));
+	if (rules)
+		CHECK(!model_rules_add(s->rules, rules, strlen(rules), &d));
+	config = (struct model_config){ s->stream, s->rules, &ops, s };
+	CHECK(!model_new(&s->model, &config, &d));
+}
+
+static void begin(struct story *s)
+{
+	begin_with(s, NULL);
+}
+
+static uint64_t lost;	/* before the next record */
+
+/* A record of up to three integers. */
+static void at(struct story *s, uint64_t time, uint32_t cpu, int pid, int type, int a, int b, int c)
+{
+	struct {
+		struct tacho_common common;
+		int32_t v[4];
+	} raw = { { (uint16_t)type, 0, 0, pid }, { a, b, c, 0 } };
+	struct tacho_record r = {
+		.struct_size = sizeof(r), .len = sizeof(raw), .time = time, .ticks = time,
+		.type = s->type[type], .raw = &raw, .cpu = cpu, .pid = pid,
+		.source = type >= TAKE ? TACHO_STREAM_PROGRAM : TACHO_STREAM_KERNEL, .lost = lost,
+	};
+
+	lost = 0;
+	CHECK(!model_record(s->model, &r));
+}
+
+static void is(struct story *s, const char *expected)
+{
+	CHECK(!model_finish(s->model));
+	if (!CHECK_STR(tacho_buf_str(&s->out), expected))
+		printf("# got:\n%s", tacho_buf_str(&s->out));
+	model_free(s->model);
+	model_rules_free(s->rules);
+	tacho_stream_close(s->stream);
+	tacho_arena_release(&s->arena);
+	tacho_buf_release(&s->out);
+}
+
+/* ---- stories ---- */
+
+static void test_switch(void)
+{
+	struct story s;
+
+	begin(&s);
+	at(&s, 100, 0, 7, SWITCH, 7, 8, 1);	/* 7 sleeps */
+	at(&s, 130, 0, 8, WAKING, 7, 0, 0);	/* 8 wakes 7 */
+	at(&s, 150, 0, 8, SWITCH, 8, 7, 0);	/* 8 is preempted */
+	at(&s, 180, 0, 7, SWITCH, 7, 0, 2);	/* 7 blocks, idle */
+	at(&s, 200, 0, 0, SWITCH, 0, 8, 0);
+	is(&s, "state7 100-130 sleeping \n"
+	       "running0.0 100-150 running \n"
+	       "state8 100-150 running \n"
+	       "state7 130-150 runnable \n"
+	       "wake state8@130 > state7@150\n"
+	       "running0.0 150-180 running \n"
+	       "state7 150-180 running \n"
+	       "running0.0 180-200 idle \n"
+	       "state8 150-200 runnable p\n"
+	       "state7 180-200 uninterruptible e\n");
+}
+
+static void test_seen_before_switch(void)
+{
+	struct story s;
+
+	begin(&s);
+	at(&s, 100, 1, 3, ENTER, 1, 0, 0);
+	at(&s, 110, 0, 7, ENTER, 0, 0, 0);
+	at(&s, 120, 0, 7, LEAVE, 0, 0, 0);
+	at(&s, 140, 0, 7, SWITCH, 7, 0, 1);
+	at(&s, 150, 0, 0, SWITCH, 0, 9, 0);
+	is(&s, "calls7.0 110-120 read \n"
+	       "running0.0 100-110 unknown \n"
+	       "state7 100-110 unknown \n"
+	       "running0.0 110-140 running b\n"
+	       "state7 110-140 running b\n"
+	       "running0.0 140-150 idle \n"
+	       "state9 100-150 unknown \n"
+	       "calls3.0 100-150 write e\n"
+	       "state7 140-150 sleeping e\n");
+}
+
+static void test_missing_switch(void)
+{
+	struct story s;
+
+	begin(&s);
+	at(&s, 100, 0, 1, SWITCH, 1, 2, 1);
+	at(&s, 120, 0, 3, SWITCH, 3, 4, 1);	/* 2 > 3 is missing */
+	at(&s, 130, 1, 5, SWITCH, 5, 4, 1);	/* 4 runs on CPU 0, it was said */
+	is(&s, "state2 100-120 running e\n"
+	       "running0.0 100-120 running e\n"
+	       "state3 100-120 unknown \n"
+	       "state4 100-120 unknown \n"
+	       "state5 100-130 unknown \n"
+	       "state4 120-130 running e\n"
+	       "running0.0 120-130 running e\n"
+	       "running1.0 100-130 unknown \n"
+	       "state2 120-130 unknown \n"
+	       "state3 120-130 sleeping e\n"
+	       "state1 100-130 sleeping e\n");
+}
+
+static void test_lost(void)
+{
+	struct story s;
+
+	begin(&s);
+	at(&s, 100, 0, 1, SWITCH, 1, 2, 1);
+	at(&s, 110, 0, 2, SIRQ, 3, 0, 0);
+	at(&s, 120, 1, 5, SWITCH, 5, 6, 2);
+	lost = 17;
+	at(&s, 150, 0, 3, SWITCH, 3, 2, 0);
+	at(&s, 160, 1, 6, SWITCH, 6, 5, 0);
+	is(&s, "state5 100-120 unknown \n"
+	       "state6 100-120 unknown \n"
+	       "running1.0 100-120 unknown \n"
+	       "loss 0 110-150 17\n"
+	       "state2 100-110 running e\n"
+	       "running0.0 100-110 running e\n"
+	       "softirq0.0 110-110 3 e\n"
+	       "state3 100-150 unknown \n"
+	       "state2 110-150 unknown \n"
+	       "running0.0 110-150 unknown \n"
+	       "running1.0 120-160 running \n"
+	       "state6 120-160 running \n"
+	       "state5 120-160 uninterruptible eu\n"
+	       "running0.0 150-160 running e\n"
+	       "state2 150-160 running e\n"
+	       "state3 150-160 runnable ep\n"
+	       "state1 100-160 sleeping eu\n");
+}
+
+static void test_calls(void)
+{
+	struct story s;
+
+	begin(&s);
+	at(&s, 100, 0, 7, LEAVE, 0, 0, 0);	/* began before the trace */
+	at(&s, 110, 0, 7, ENTER, 1, 0, 0);
+	at(&s, 120, 0, 7, ENTER, 2, 0, 0);	/* the exit of 1 is missing */
+	at(&s, 130, 0, 7, LEAVE, 2, 0, 0);
+	at(&s, 140, 0, 7, LEAVE, 3, 0, 0);	/* the entry is missing */
+	at(&s, 150, 0, 7, ENTER, 60, 0, 0);
+	at(&s, 160, 0, 7, EXIT, 7, 0, 0);
+	is(&s, "calls7.0 100-100 read b\n"
+	       "calls7.0 110-120 write e\n"
+	       "calls7.0 120-130 open \n"
+	       "calls7.0 130-140 close b\n"
+	       "calls7.0 150-160 exit \n");
+}
+
+static void test_requests(void)
+{
+	struct story s;
+	const int dev = 8 << 20 | 1;
+
+	begin(&s);
+	at(&s, 100, 0, 0, SWITCH, 0, 7, 0);
+	at(&s, 110, 0, 7, ISSUE, dev, 64, 0);
+	at(&s, 115, 0, 7, ISSUE, dev, 128, 0);
+	at(&s, 120, 0, 7, SWITCH, 7, 0, 2);
+	at(&s, 140, 0, 0, SIRQ, 4, 0, 0);
+	at(&s, 150, 0, 0, COMPLETE, dev, 64, 0);
+	at(&s, 160, 0, 0, WAKING, 7, 0, 0);
+	at(&s, 170, 0, 0, SIRQ_END, 4, 0, 0);
+	at(&s, 180, 0, 0, SWITCH, 0, 7, 0);
+	at(&s, 190, 0, 7, COMPLETE, dev, 999, 0);	/* was issued before the trace */
+	is(&s, "counter0depth 110 =1\n"
+	       "counter0depth 115 =2\n"
+	       "running0.0 100-120 running \n"
+	       "state7 100-120 running \n"
+	       "device83886098,1.0 110-150 block \n"
+	       "request state7@110 > softirq0@150\n"
+	       "counter0depth 150 =1\n"
+	       "state7 120-160 uninterruptible i\n"
+	       "softirq0.0 140-170 4 \n"
+	       "running0.0 120-180 idle \n"
+	       "state7 160-180 runnable q\n"
+	       "wake softirq0@160 > state7@180\n"
+	       "device83886098,1.0 190-190 block b\n"
+	       "running0.0 180-190 running e\n"
+	       "state7 180-190 running e\n"
+	       "device83886098,1.1 115-190 block e\n");
+}
+
+static void test_spans(void)
+{
+	struct story s;
+
+	begin_with(&s, "span order: shop:take -> shop:done by id=order\n"
+		       "counter left: shop:queue.left by item\n");
+	at(&s, 100, 0, 7, TAKE, 1, 0, 0);
+	at(&s, 110, 0, 7, TAKE, 2, 0, 0);
+	at(&s, 120, 1, 8, DONE, 1, 0, 0);
+	at(&s, 130, 1, 8, QUEUE, 5, 77, 0);
+	at(&s, 140, 0, 7, TAKE, 2, 0, 0);	/* again */
+	at(&s, 150, 0, 7, DONE, 9, 0, 0);	/* never taken */
+	is(&s, "span0order.0 100-120 order \n"
+	       "span state7@100 > state8@120\n"
+	       "counter0left 77 130 =5\n"
+	       "span0order.1 110-140 order e\n"
+	       "span0order.0 150-150 order b\n"
+	       "span0order.0 140-150 order e\n");
+}
+
+static void test_fork(void)
+{
+	struct story s;
+
+	begin(&s);
+	at(&s, 100, 0, 7, FORK, 9, 0, 0);
+	at(&s, 110, 0, 7, WAKEUP, 9, 0, 0);
+	at(&s, 120, 0, 7, SWITCH, 7, 9, 0);
+	at(&s, 130, 0, 9, EXIT, 9, 0, 0);
+	at(&s, 140, 0, 9, SWITCH, 9, 7, 16);
+	at(&s, 150, 0, 7, FORK, 9, 0, 0);	/* the number again */
+	at(&s, 160, 0, 7, WAKEUP, 9, 0, 0);
+	is(&s, "state9 100-110 unknown \n"
+	       "running0.0 100-120 running b\n"
+	       "state7 100-120 running b\n"
+	       "state9 110-120 runnable \n"
+	       "wake state7@110 > state9@120\n"
+	       "running0.0 120-140 running \n"
+	       "state9 120-140 running \n"
+	       "state7 120-140 runnable p\n"
+	       "state9 150-160 unknown \n"
+	       "running0.0 140-160 running e\n"
+	       "state7 140-160 running e\n");
+}
+
+/* ---- rules ---- */
+
+static void test_bad_rules(void)
+{
+	static const struct {
+		const char *text;
+		unsigned int offset;
+		const char *why;
+	} table[] = {
+		{ "x", 0, "not a rule" },
+		{ "shop begin thread cat=x", 0, "not an event" },
+		{ "a:*b* exit", 0, "more than one *" },
+		{ "a:b jump", 4, "not a verb" },
+		{ "a:b begin", 0, "does not say where" },
+		{ "a:b begin moon cat=x", 10, "not a place of slices" },
+		{ "a:b begin thread", 0, "lacks the argument: cat" },
+		{ "a:b begin thread cat=x cat=y", 23, "given twice" },
+		{ "a:b begin thread cat=x colour=y", 23, "not an argument" },
+		{ "a:b begin device cat=x", 0, "need dev=" },
+		{ "a:b begin thread cat=x name=\"y", 23, "quote that does not end" },
+		{ "a:b begin thread cat=x name=y;", 29, "not a field" },
+		{ "# good\na:b jump", 11, "not a verb" },
+		{ "span x a:b -> a:c", 0, "no name before a colon" },
+		{ "span x: a:b to a:c", 0, "not a span" },
+		{ "span x: a:b -> a:c of id", 19, "expected" },
+		{ "span x: a:b -> a:c by id by id", 25, "expected" },
+		{ "counter x: a:b", 0, "not a counter" },
+	};
+	struct model_rules *rules;
+	struct tacho_diag d = { 0 };
+	struct tacho_buf before, after;
+
+	tacho_buf_init(&before, 1u << 20);
+	tacho_buf_init(&after, 1u << 20);
+	CHECK(!model_rules_new(&rules, &d));
+	model_rules_text(rules, &before);
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		memset(&d, 0, sizeof(d));
+		CHECK_EQ(model_rules_add(rules, table[i].text, strlen(table[i].text), &d), -EINVAL);
+		if (!CHECK(strstr(d.text, table[i].why) && d.offset == table[i].offset))
+			printf("# '%s': %s, at %llu\n", table[i].text, d.text,
+			       (unsigned long long)d.offset);
+	}
+	model_rules_text(rules, &after);
+	CHECK_STR(tacho_buf_str(&before), tacho_buf_str(&after));
+	tacho_buf_release(&before);
+	tacho_buf_release(&after);
+	model_rules_free(rules);
+}
+
+static void test_patterns(void)
+{
+	const char *star;
+	size_t len;
+
+	CHECK(model_event_match("a:b", "a", "b", &star, &len) && len == 0);
+	CHECK(!model_event_match("a:b", "a", "bc", NULL, NULL));
+	CHECK(model_event_match("*:sys_*", "x", "sys_read", &star, &len) && len == 4 &&
+	      !strncmp(star, "read", 4));
+	CHECK(model_event_match("a:*_exit", "a", "tick_exit", &star, &len) && len == 4);
+	CHECK(!model_event_match("a:x*x", "a", "x", NULL, NULL));
+	CHECK(model_event_match("a:x*x", "a", "xx", &star, &len) && len == 0);
+}
+
+/* The table against an array, with keys that collide. */
+static void test_table(void)
+{
+	struct model_table t = { 0 };
+	uint32_t value[512] = { 0 };
+	uint64_t x = 1;
+	bool good = true;
+
+	for (int i = 0; i < 200000 && good; i++) {
+		uint32_t k;
+
+		x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
+		k = (uint32_t)(x >> 40) % 512;
+		if (x >> 33 & 1) {
+			value[k] = (uint32_t)i + 1;
+			good = model_table_set(&t, (uint64_t)k << 29, value[k]);
+		} else {
+			model_table_remove(&t, (uint64_t)k << 29);
+			value[k] = 0;
+		}
+		k = (uint32_t)(x >> 50) % 512;
+		good = good && model_table_get(&t, (uint64_t)k << 29) == value[k];
+	}
+	CHECK(good);
+	free(t.slot);
+}
+
+int main(int argc, char **argv)
+{
+	test_args(argc, argv);
+	TEST(test_switch());
+	TEST(test_seen_before_switch());
+	TEST(test_missing_switch());
+	TEST(test_lost());
+	TEST(test_calls());
+	TEST(test_requests());
+	TEST(test_spans());
+	TEST(test_fork());
+	TEST(test_bad_rules());
+	TEST(test_patterns());
+	TEST(test_table());
+	return test_done();
+}
