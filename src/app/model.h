@@ -43,7 +43,7 @@ int app_model_add_file(struct model_rules *rules, const char *path, struct tacho
 enum app_model_item {
 	APP_MODEL_TRACKS = 1, APP_MODEL_SLICES = 2, APP_MODEL_STATES = 4,
 	APP_MODEL_COUNTERS = 8, APP_MODEL_FLOWS = 16, APP_MODEL_LOSSES = 32,
-	APP_MODEL_ALL = 63,
+	APP_MODEL_INSTANTS = 64, APP_MODEL_ALL = 127,
 };
 
 struct app_model_form {

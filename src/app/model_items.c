@@ -292,6 +292,24 @@ static int item_loss(void *arg, const struct model_loss *l)
 	return end_line(w);
 }
 
+static int item_instant(void *arg, const struct model_instant *i)
+{
+	struct item_writer *w = arg;
+
+	if (w->form->json) {
+		json_begin(w, "instant", i->track);
+		tacho_json_pair_u64(&w->j, "time", i->time);
+		json_record(w, "record", i->record);
+		tacho_json_pair_str(&w->j, "name", i->name);
+		tacho_json_pair_str(&w->j, "category", i->category);
+	} else {
+		text_begin(w, "instant", i->time, i->time, i->track);
+		tacho_buf_printf(&w->text, "%s (%s)", i->name, i->category);
+		text_records(w, i->record, i->record);
+	}
+	return end_line(w);
+}
+
 int app_model_items(struct tacho_stream *stream, const struct model_rules *rules,
 		    const struct app_model_form *form, const struct tacho_observer *observer,
 		    struct tacho_diag *d)
@@ -303,6 +321,7 @@ int app_model_items(struct tacho_stream *stream, const struct model_rules *rules
 		.counter = form->items & APP_MODEL_COUNTERS ? item_counter : NULL,
 		.flow = form->items & APP_MODEL_FLOWS ? item_flow : NULL,
 		.loss = form->items & APP_MODEL_LOSSES ? item_loss : NULL,
+		.instant = form->items & APP_MODEL_INSTANTS ? item_instant : NULL,
 	};
 	struct item_writer w = { .form = form };
 	struct tacho_stream_info info;

@@ -47,7 +47,7 @@ static const char usage[] =
 	"session:NAME; the default is the newest tacho-trace in this directory.\n"
 	"\n"
 	"      --items[=LIST]   print items, one per line: tracks, slices, states,\n"
-	"                       counters, flows, losses (default: all of them)\n"
+	"                       counters, flows, losses, instants (default: all)\n"
 	"      --top N          summary: print so many threads and names (default: 20)\n"
 	"      --span SPAN      'NAME: EVENT -> EVENT [by FIELDS] [name FIELD]'\n"
 	"      --counter COUNTER  'NAME: EVENT.FIELD [by FIELDS]'\n"
@@ -63,18 +63,19 @@ static const char usage[] =
 static int take_items(struct model_args *a, const char *list)
 {
 	static const char *const names[] = { "tracks", "slices", "states", "counters", "flows",
-					     "losses" };
+					     "losses", "instants" };
+	const size_t nr = sizeof(names) / sizeof(names[0]);
 
 	a->lines = true;
 	while (list && *list) {
 		size_t len = strcspn(list, ","), i;
 
-		for (i = 0; i < 6; i++)
+		for (i = 0; i < nr; i++)
 			if (strlen(names[i]) == len && !strncmp(list, names[i], len))
 				break;
-		if (i == 6)
+		if (i == nr)
 			return cli_usage("--items: there are no '%.*s' (tracks, slices, states, "
-					 "counters, flows, losses)", (int)len, list);
+					 "counters, flows, losses, instants)", (int)len, list);
 		a->items |= 1u << i;
 		list += len + (list[len] == ',');
 	}

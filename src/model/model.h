@@ -126,6 +126,13 @@ struct model_counter {
 	double value;
 };
 
+/* A point on a track: a page fault, a mark of a program. */
+struct model_instant {
+	uint32_t track;
+	uint64_t time, record;
+	const char *name, *category;
+};
+
 struct model_flow {
 	const char *kind;		/* "wake", "request", "span", "message", ... */
 	uint32_t from, to;		/* tracks */
@@ -149,6 +156,7 @@ struct model_ops {
 	int (*counter)(void *arg, const struct model_counter *counter);
 	int (*flow)(void *arg, const struct model_flow *flow);
 	int (*loss)(void *arg, const struct model_loss *loss);
+	int (*instant)(void *arg, const struct model_instant *instant);
 };
 
 /* Names for output: "running", "sleeping", "mutex"; "cpu", "calls".  Static. */

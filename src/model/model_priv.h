@@ -253,6 +253,7 @@ void model_threads_finish(struct model *m);
 /* ---- nested.c ---- */
 
 void model_nested(struct model *m, const struct model_action *a);
+void model_mark(struct model *m, const struct model_action *a);
 /* Ends all slices of a stack. */
 void model_stack_end(struct model *m, struct model_stack *s, const struct model_cpu *cpu,
 		     uint64_t end, uint64_t end_record, uint32_t flags);

@@ -69,11 +69,17 @@ static struct model_stack *stack_of(struct model *m, const struct model_action *
 	return s;
 }
 
+static const char *name_of(struct model *m, const struct model_action *a)
+{
+	const struct model_value *v = &a->arg[MODEL_ARG_NAME];
+
+	return v->text || v->field ? model_text(m, v) : a->category;
+}
+
 static void begin(struct model *m, struct model_stack *s, const struct model_cpu *cpu,
 		  const struct model_action *a, uint64_t key)
 {
-	const char *name = a->arg[MODEL_ARG_NAME].text || a->arg[MODEL_ARG_NAME].field ?
-			   model_text(m, &a->arg[MODEL_ARG_NAME]) : a->category;
+	const char *name = name_of(m, a);
 	struct model_open *o;
 	uint32_t i;
 
@@ -112,11 +118,9 @@ static void end_unseen(struct model *m, struct model_stack *s, const struct mode
 {
 	struct model_open o = {
 		.begin = s->floor, .record = MODEL_NO_RECORD, .category = a->category,
-		.name = a->category, .of_program = m->from_program,
+		.name = name_of(m, a), .of_program = m->from_program,
 	};
 
-	if (a->arg[MODEL_ARG_NAME].text || a->arg[MODEL_ARG_NAME].field)
-		o.name = model_text(m, &a->arg[MODEL_ARG_NAME]);
 	put(m, s, cpu, &o, m->time, m->record, MODEL_BEGIN_UNKNOWN);
 }
 
@@ -155,4 +159,23 @@ void model_nested(struct model *m, const struct model_action *a)
 		end(m, s, cpu, a, key);
 	else
 		begin(m, s, cpu, a, key);
+}
+
+void model_mark(struct model *m, const struct model_action *a)
+{
+	struct model_instant instant = { .time = m->time, .record = m->record };
+	struct model_cpu *cpu;
+	struct model_stack *s = stack_of(m, a, &cpu);
+	int err;
+
+	if (!s || m->err) {
+		m->stats.unplaced++;
+		return;
+	}
+	instant.track = s->track;
+	instant.name = name_of(m, a);
+	instant.category = a->category;
+	err = m->ops->instant && !m->err ? m->ops->instant(m->arg, &instant) : 0;
+	if (err < 0)
+		(void)model_fail(m, err);
 }

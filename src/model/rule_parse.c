@@ -31,6 +31,7 @@ static const struct verb verbs[] = {
 	{ "begin", MODEL_BEGIN, BIT(CAT), BIT(KEY) | BIT(NAME) | BIT(DEV), true },
 	{ "continue", MODEL_CONTINUE, BIT(CAT), BIT(KEY) | BIT(NAME) | BIT(DEV), true },
 	{ "end", MODEL_FINISH, BIT(CAT), BIT(KEY) | BIT(NAME) | BIT(DEV), true },
+	{ "mark", MODEL_MARK, BIT(CAT), BIT(NAME), true },
 	{ "counter", MODEL_COUNT, BIT(VALUE), BIT(CPU) | BIT(BY), true },
 	{ "send", MODEL_SEND, BIT(KEY), 0, false },
 	{ "receive", MODEL_RECEIVE, BIT(KEY), 0, false },
@@ -149,7 +150,8 @@ static const struct verb *find_verb(const struct word *w)
 
 static bool is_slice_verb(enum model_verb verb)
 {
-	return verb == MODEL_BEGIN || verb == MODEL_CONTINUE || verb == MODEL_FINISH;
+	return verb == MODEL_BEGIN || verb == MODEL_CONTINUE || verb == MODEL_FINISH ||
+	       verb == MODEL_MARK;
 }
 
 static int take_slice_object(struct rule_parser *p, const struct word *w, struct model_row *row)
@@ -281,6 +283,9 @@ static int take_args(struct rule_parser *p, uint32_t from, const struct verb *ve
 		if (missing & 1u << i)
 			return bad(p, p->line, "the rule lacks the argument", arg_names[i],
 				   strlen(arg_names[i]));
+	if (row->verb == MODEL_MARK &&
+	    (row->object == MODEL_ON_DEVICE || row->object == MODEL_ON_SPAN))
+		return bad(p, p->line, "a mark is on thread, cpu.irq or cpu.softirq", "", 0);
 	if ((row->object == MODEL_ON_DEVICE) != !!row->arg[MODEL_ARG_DEV])
 		return bad(p, p->line, "slices of a device, and only they, need dev=", "", 0);
 	return 0;

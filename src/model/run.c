@@ -55,6 +55,9 @@ static void run(struct model *m, const struct model_action *a)
 	case MODEL_COUNT:
 		model_count(m, a);
 		break;
+	case MODEL_MARK:
+		model_mark(m, a);
+		break;
 	case MODEL_SEND:
 	case MODEL_RECEIVE:
 		model_message(m, a);
