@@ -210,20 +210,21 @@ struct model_plan *model_plan_make(struct model *m, const struct tacho_type *typ
 {
 	struct model_plan *plan = tacho_arena_alloc(&m->arena, sizeof(*plan));
 	const struct model_action **tail;
+	const char *name = type->name;
 
 	if (!plan)
 		return NULL;
+	if (m->is_qnx)
+		name = model_intern(m, name, without_form(name, strlen(name)));
 	plan->is_kernel = is_kernel;
 	tail = &plan->first;
 	for (const struct model_row *row = m->rules->row; row; row = row->next) {
 		struct planner p = { .m = m, .type = type, .row = row };
 		struct model_action a = { 0 }, *own;
 
-		if (!model_event_match(row->event, type->system, type->name, &p.star,
-				       &p.star_len) || is_off(m, row))
+		if (!model_event_match(row->event, type->system, name, &p.star, &p.star_len) ||
+		    is_off(m, row))
 			continue;
-		if (m->is_qnx)
-			p.star_len = without_form(p.star, p.star_len);
 		if (!compile(&p, &a))
 			continue;
 		own = tacho_arena_alloc(&m->arena, sizeof(*own));

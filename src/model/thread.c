@@ -540,30 +540,44 @@ void model_set_state(struct model *m, const struct model_action *a)
 
 /* ---- birth, death, names ---- */
 
+/* Forgets a thread whose end no record shows. */
+static void drop(struct model *m, uint32_t i)
+{
+	if (m->thread[i].state == MODEL_RUNS)
+		lose_running(m, i);
+	if (m->thread[i].has_states)
+		model_state_end(m, i, m->time, MODEL_NO_RECORD, MODEL_END_UNKNOWN);
+	thread_gone(m, i, m->time, MODEL_NO_RECORD, MODEL_END_UNKNOWN);
+}
+
+/* The thread that a rule names; 0 also for the idle thread. */
+static uint64_t named_thread(struct model *m, const struct model_action *a)
+{
+	bool ok;
+	uint64_t key = thread_key(m, a, &ok);
+
+	return ok && (int32_t)key > 0 ? key : 0;
+}
+
 void model_fork(struct model *m, const struct model_action *a)
 {
 	uint32_t parent = model_thread_here(m), i;
-	int64_t pid, flags = 0, process;
+	uint64_t key = named_thread(m, a);
+	int64_t flags = 0, process;
 
-	if (!model_int(m, &a->arg[MODEL_ARG_THREAD], &pid) || pid <= 0)
+	if (!key || m->err)
 		return;
-	pid = (uint32_t)pid;
-	i = model_table_get(&m->thread_by_key, (uint64_t)pid);
-	if (i && m->thread[i].born && m->thread[i].forked && !m->thread[i].has_states) {
+	i = model_table_get(&m->thread_by_key, key);
+	if (i && m->thread[i].forked && !m->thread[i].has_states) {
 		model_thread_name(m, i, &a->arg[MODEL_ARG_NAME]);
 		return;
 	}
-	if (i) {
-		if (m->thread[i].state == MODEL_RUNS)
-			lose_running(m, i);
-		if (m->thread[i].has_states)
-			model_state_end(m, i, m->time, MODEL_NO_RECORD, MODEL_END_UNKNOWN);
-		thread_gone(m, i, m->time, MODEL_NO_RECORD, MODEL_END_UNKNOWN);
-	}
-	process = pid;
+	if (i)
+		drop(m, i);
+	process = (int64_t)key;
 	if (model_int(m, &a->arg[MODEL_ARG_FLAGS], &flags) && flags & CLONE_THREAD && parent)
 		process = m->process[m->thread[parent].process].number;
-	i = thread_new(m, (uint64_t)pid, m->time, process);
+	i = thread_new(m, key, m->time, process);
 	if (!i || m->err)
 		return;
 	m->thread[i].forked = true;
@@ -572,13 +586,12 @@ void model_fork(struct model *m, const struct model_action *a)
 
 void model_exit(struct model *m, const struct model_action *a)
 {
+	uint64_t key;
 	uint32_t i;
-	int64_t pid;
 
 	if (a->arg[MODEL_ARG_THREAD].field) {
-		if (!model_int(m, &a->arg[MODEL_ARG_THREAD], &pid) || pid <= 0)
-			return;
-		i = model_table_get(&m->thread_by_key, (uint32_t)pid);
+		key = named_thread(m, a);
+		i = key ? model_table_get(&m->thread_by_key, key) : 0;
 	} else {
 		i = model_thread_here(m);
 	}
@@ -590,6 +603,13 @@ void model_exit(struct model *m, const struct model_action *a)
 	}
 	model_stack_end(m, &m->thread[i].calls, NULL, m->time, m->record, 0);
 	m->thread[i].has_exited = true;
+	if (!m->is_qnx)
+		return;
+	if (m->thread[i].state == MODEL_RUNS)
+		model_cpu_end(m, m->cpu[m->thread[i].cpu], m->time, m->record, 0);
+	if (m->thread[i].has_states)
+		model_state_end(m, i, m->time, m->record, 0);
+	thread_gone(m, i, m->time, m->record, 0);
 }
 
 /* A thread of QNX gets a name, or a process, and with it those of its threads that have none. */

@@ -128,7 +128,8 @@ static int put_loss(void *arg, const struct model_loss *l)
 }
 
 static const struct model_ops ops = {
-	put_track, put_slice, put_state, put_counter, put_flow, put_loss,
+	.track = put_track, .slice = put_slice, .state = put_state, .counter = put_counter,
+	.flow = put_flow, .loss = put_loss,
 };
 
 /* ---- telling a story ---- */
