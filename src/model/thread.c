@@ -514,7 +514,7 @@ void model_set_state(struct model *m, const struct model_action *a)
 		model_cpu_end(m, idle, m->time, m->record, 0);
 		return;
 	}
-	if (idle && !model_table_get(&m->thread_by_key, key))
+	if ((idle || a->state == MODEL_DEAD) && !model_table_get(&m->thread_by_key, key))
 		return;
 	i = model_thread_get(m, key);
 	if (!i || m->err)
@@ -603,13 +603,6 @@ void model_exit(struct model *m, const struct model_action *a)
 	}
 	model_stack_end(m, &m->thread[i].calls, NULL, m->time, m->record, 0);
 	m->thread[i].has_exited = true;
-	if (!m->is_qnx)
-		return;
-	if (m->thread[i].state == MODEL_RUNS)
-		model_cpu_end(m, m->cpu[m->thread[i].cpu], m->time, m->record, 0);
-	if (m->thread[i].has_states)
-		model_state_end(m, i, m->time, m->record, 0);
-	thread_gone(m, i, m->time, m->record, 0);
 }
 
 /* A thread of QNX gets a name, or a process, and with it those of its threads that have none. */
