@@ -9,11 +9,11 @@
 #include "app/model.h"
 #include "base/scan.h"
 #include "cli/cli.h"
+#include "cli/model.h"
 #include "cli/trace.h"
 
 enum {
-	OPT_ITEMS = CLI_OPT_FIRST, OPT_SPAN, OPT_COUNTER, OPT_RULE, OPT_RULES_FILE, OPT_RULES,
-	OPT_SUGGEST, OPT_TOP,
+	OPT_ITEMS = CLI_OPT_FIRST, OPT_RULES, OPT_SUGGEST, OPT_TOP,
 };
 
 struct model_args {
@@ -28,10 +28,7 @@ static const struct option options[] = {
 	CLI_COMMON_OPTIONS,
 	CLI_TRACE_OPTIONS,
 	{ "items", optional_argument, NULL, OPT_ITEMS },
-	{ "span", required_argument, NULL, OPT_SPAN },
-	{ "counter", required_argument, NULL, OPT_COUNTER },
-	{ "rule", required_argument, NULL, OPT_RULE },
-	{ "rules-file", required_argument, NULL, OPT_RULES_FILE },
+	CLI_MODEL_OPTIONS,
 	{ "rules", no_argument, NULL, OPT_RULES },
 	{ "suggest", no_argument, NULL, OPT_SUGGEST },
 	{ "top", required_argument, NULL, OPT_TOP },
@@ -49,10 +46,7 @@ static const char usage[] =
 	"      --items[=LIST]   print items, one per line: tracks, slices, states,\n"
 	"                       counters, flows, losses, instants (default: all)\n"
 	"      --top N          summary: print so many threads and names (default: 20)\n"
-	"      --span SPAN      'NAME: EVENT -> EVENT [by FIELDS] [name FIELD]'\n"
-	"      --counter COUNTER  'NAME: EVENT.FIELD [by FIELDS]'\n"
-	"      --rule RULE      add a rule, 'EVENT VERB ...'\n"
-	"      --rules-file FILE  add the rules in FILE\n"
+	CLI_MODEL_HELP
 	"      --rules          print the rules\n"
 	"      --suggest        print spans that the names of events suggest\n"
 	CLI_TRACE_HELP
@@ -82,29 +76,35 @@ static int take_items(struct model_args *a, const char *list)
 	return -1;
 }
 
-/* -1: it was good. */
-static int added(int err, const struct tacho_diag *d, const char *text)
+int cli_model_option(struct model_rules *rules, int opt, const char *arg)
 {
-	return err ? cli_fail_at(d, text) : -1;
+	struct tacho_diag d = { 0 };
+	const char *text = arg;
+	int err;
+
+	if (opt == CLI_OPT_SPAN) {
+		err = app_model_add_span(rules, arg, &d);
+	} else if (opt == CLI_OPT_COUNTER) {
+		err = app_model_add_counter(rules, arg, &d);
+	} else if (opt == CLI_OPT_RULE) {
+		err = model_rules_add(rules, arg, strlen(arg), &d);
+	} else if (opt == CLI_OPT_RULES_FILE) {
+		err = app_model_add_file(rules, arg, &d);
+		text = NULL;
+	} else {
+		return -1;
+	}
+	return err ? cli_fail_at(&d, text) : CLI_OK;
 }
 
 static int take(struct model_args *a, int opt)
 {
-	struct tacho_diag d = { 0 };
 	uint64_t v;
 	int ret;
 
 	switch (opt) {
 	case OPT_ITEMS:
 		return take_items(a, optarg);
-	case OPT_SPAN:
-		return added(app_model_add_span(a->rules, optarg, &d), &d, optarg);
-	case OPT_COUNTER:
-		return added(app_model_add_counter(a->rules, optarg, &d), &d, optarg);
-	case OPT_RULE:
-		return added(model_rules_add(a->rules, optarg, strlen(optarg), &d), &d, optarg);
-	case OPT_RULES_FILE:
-		return added(app_model_add_file(a->rules, optarg, &d), &d, NULL);
 	case OPT_RULES:
 		a->print_rules = true;
 		return -1;
@@ -117,7 +117,9 @@ static int take(struct model_args *a, int opt)
 		a->top = (uint32_t)v;
 		return -1;
 	default:
-		ret = cli_trace_option(opt, optarg);
+		ret = cli_model_option(a->rules, opt, optarg);
+		if (ret < 0)
+			ret = cli_trace_option(opt, optarg);
 		return ret == CLI_OK ? -1 : ret < 0 ? cli_common(opt, &a->json) : ret;
 	}
 }

@@ -92,6 +92,8 @@ struct model_slice {
 	const char *name, *category;
 	uint32_t flags;			/* enum model_flag */
 	uint32_t thread;		/* running: the thread's track; else 0 */
+	/* devices and spans: where it began and ended, tracks as a flow has; 0: not known */
+	uint32_t from, to;
 };
 
 /* States of threads.  From MODEL_QNX on: QNX's, by their numbers there (model_state_name()). */

@@ -110,13 +110,13 @@ static void count_depth(struct model *m, const struct model_lanes *l)
 		model_put_counter(m, l->depth_counter, l->nr_open);
 }
 
-static void put(struct model *m, uint32_t track, const struct model_open *o, uint64_t end_record,
-		uint32_t flags)
+static void put(struct model *m, uint32_t track, const struct model_open *o, uint32_t to,
+		uint64_t end_record, uint32_t flags)
 {
 	struct model_slice s = {
 		.track = track, .depth = o->depth, .begin = o->begin, .begin_record = o->record,
 		.end = m->time, .end_record = end_record, .name = o->name,
-		.category = o->category, .flags = flags,
+		.category = o->category, .flags = flags, .from = o->from.track, .to = to,
 	};
 
 	if ((o->of_program ? m->program_loss_end : m->kernel_loss_end) > o->begin)
@@ -125,7 +125,8 @@ static void put(struct model *m, uint32_t track, const struct model_open *o, uin
 }
 
 /* Ends an open slice, and takes it out. */
-static void close_open(struct model *m, uint32_t i, uint64_t end_record, uint32_t flags)
+static void close_open(struct model *m, uint32_t i, uint32_t to, uint64_t end_record,
+		       uint32_t flags)
 {
 	struct model_open o = m->open[i];
 	struct model_lanes *l = &m->lanes[o.lanes];
@@ -137,7 +138,7 @@ static void close_open(struct model *m, uint32_t i, uint64_t end_record, uint32_
 	model_open_free(m, i);
 	m->nr_overlapping--;
 	lane_free(l, o.depth);
-	put(m, l->track, &o, end_record, flags);
+	put(m, l->track, &o, to, end_record, flags);
 }
 
 static const char *name_of(struct model *m, const struct model_action *a)
@@ -190,11 +191,11 @@ static void end(struct model *m, const struct model_action *a, uint32_t lanes, u
 			.category = a->category, .of_program = m->from_program,
 		};
 
-		put(m, m->lanes[lanes].track, &o, m->record, MODEL_BEGIN_UNKNOWN);
+		put(m, m->lanes[lanes].track, &o, to.track, m->record, MODEL_BEGIN_UNKNOWN);
 		return;
 	}
 	from = m->open[i].from;
-	close_open(m, i, m->record, 0);
+	close_open(m, i, to.track, m->record, 0);
 	if (from.track != to.track)
 		model_put_flow(m, a->object == MODEL_ON_DEVICE ? "request" : "span", &from, &to);
 	count_depth(m, &m->lanes[lanes]);
@@ -221,7 +222,7 @@ void model_overlap(struct model *m, const struct model_action *a)
 	if (i && a->verb == MODEL_CONTINUE)
 		return;
 	if (i)
-		close_open(m, i, MODEL_NO_RECORD, MODEL_END_UNKNOWN);
+		close_open(m, i, 0, MODEL_NO_RECORD, MODEL_END_UNKNOWN);
 	begin(m, a, lanes, key);
 }
 
@@ -368,6 +369,6 @@ void model_overlaps_finish(struct model *m)
 			list[nr++] = i;
 	qsort_r(list, nr, sizeof(*list), by_lane, m);
 	for (uint32_t i = 0; i < nr && !m->err; i++)
-		close_open(m, list[i], MODEL_NO_RECORD, MODEL_END_UNKNOWN);
+		close_open(m, list[i], 0, MODEL_NO_RECORD, MODEL_END_UNKNOWN);
 	free(list);
 }

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: MIT
+/* The critical path of one interval, as a tree, and its leaves by cause. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/explain_priv.h"
+
+#define NAMES_MAX	64u	/* different names of a running interval; the rest is one */
+
+/* What is being built: nodes of one level. */
+struct path {
+	struct explain *e;
+	const struct explain_subject *subject;
+	const struct app_explain_node **tail;
+	const char *chain;	/* "futex <- owner (12): ", for causes; "" at the top */
+	uint32_t depth;
+};
+
+/* Time by name. */
+struct name_times {
+	struct {
+		const char *name;
+		uint64_t ns;
+	} of[NAMES_MAX];
+	uint32_t nr;
+};
+
+static void add_time(struct name_times *t, const char *name, uint64_t ns)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->nr; i++)
+		if (!strcmp(t->of[i].name, name))
+			break;
+	if (i == NAMES_MAX)
+		i = NAMES_MAX - 1;
+	if (i == t->nr)
+		t->of[t->nr++].name = name;
+	t->of[i].ns += ns;
+}
+
+static struct app_explain_node *add_node(struct path *p, uint64_t begin, uint64_t end,
+					 const char *what, const char *cause)
+{
+	struct app_explain_node *node = tacho_arena_alloc(&p->e->arena, sizeof(*node));
+
+	if (!node) {
+		p->e->failed = true;
+		return NULL;
+	}
+	*node = (struct app_explain_node){ .begin = begin, .end = end, .what = what,
+					   .cause = cause };
+	*p->tail = node;
+	p->tail = &node->next;
+	return node;
+}
+
+static uint64_t max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- running ---- */
+
+/* The innermost call of a thread at a time, but for the subject itself; NULL: none. */
+static const struct explain_item *call_at(const struct path *p, uint32_t thread, uint64_t time)
+{
+	const struct explain_track *t = &p->e->track[thread];
+	const struct explain_list *list = &p->e->slices;
+	const struct explain_item *best = NULL;
+
+	if (!t->calls)
+		return NULL;
+	for (size_t i = explain_find(list, t->calls, time); i < list->nr; i++) {
+		const struct explain_item *s = &list->item[i];
+
+		if (s->track != t->calls || s->begin > time)
+			break;
+		if (s->end <= time ||
+		    (s->begin == p->subject->begin && s->end == p->subject->end &&
+		     s->name == p->subject->name))
+			continue;
+		if (!best || s->depth >= best->depth)
+			best = s;
+	}
+	return best;
+}
+
+/* The next time after `time` at which the innermost call of a thread may change. */
+static uint64_t next_change(const struct path *p, uint32_t thread, uint64_t time, uint64_t limit)
+{
+	const struct explain_track *t = &p->e->track[thread];
+	const struct explain_list *list = &p->e->slices;
+	uint64_t next = limit;
+
+	if (!t->calls)
+		return limit;
+	for (size_t i = explain_find(list, t->calls, time); i < list->nr; i++) {
+		const struct explain_item *s = &list->item[i];
+
+		if (s->track != t->calls || s->begin >= next)
+			break;
+		if (s->begin > time)
+			next = s->begin;
+		else if (s->end > time && s->end < next)
+			next = s->end;
+	}
+	return next;
+}
+
+static uint64_t count_faults(const struct path *p, uint32_t thread, uint64_t begin, uint64_t end)
+{
+	const struct explain_list *list = &p->e->instants;
+	uint32_t track = p->e->track[thread].calls;
+	uint64_t n = 0;
+
+	if (!track)
+		return 0;
+	for (size_t i = explain_find(list, track, begin); i < list->nr; i++) {
+		const struct explain_item *s = &list->item[i];
+
+		if (s->track != track || s->begin > end)
+			break;
+		n += s->begin >= begin && !strcmp(s->category, "fault");
+	}
+	return n;
+}
+
+static const char *running_name(struct path *p, const struct explain_item *call)
+{
+	if (!call)
+		return "user code";
+	return strcmp(call->category, "syscall") ?
+	       explain_text(p->e, "%s (%s)", call->name, call->category) : call->name;
+}
+
+/* A running interval: leaves by innermost call. */
+static void add_running(struct path *p, uint32_t thread, const struct explain_item *state,
+			uint64_t begin, uint64_t end)
+{
+	struct name_times times = { 0 };
+	const struct app_explain_node **tail;
+	struct app_explain_node *node;
+	uint64_t at = begin, faults = count_faults(p, thread, begin, end);
+
+	node = add_node(p, begin, end, explain_text(p->e, "running on CPU %u", state->cpu), NULL);
+	if (!node)
+		return;
+	node->faults = faults;
+	node->uncertain = state->flags & MODEL_UNCERTAIN;
+	for (uint64_t next; at < end; at = next) {
+		next = next_change(p, thread, at, end);
+		add_time(&times, running_name(p, call_at(p, thread, at)), next - at);
+	}
+	tail = p->tail;
+	p->tail = &node->child;
+	at = begin;
+	for (uint32_t i = 0; i < times.nr; i++) {
+		const char *cause = explain_text(p->e, "%srunning: %s%s", p->chain,
+						 times.of[i].name,
+						 faults * 20000 > end - begin ?
+						 ", with page faults" : "");
+
+		(void)add_node(p, at, at + times.of[i].ns, times.of[i].name, cause);
+		at += times.of[i].ns;
+	}
+	p->tail = tail;
+}
+
+/* ---- runnable ---- */
+
+/* The CPU on which a thread runs next after a time; MODEL_NO_CPU: it does not. */
+static uint32_t next_cpu(const struct path *p, uint32_t states, uint64_t time)
+{
+	const struct explain_list *list = &p->e->states;
+
+	for (size_t i = explain_find(list, states, time); i < list->nr; i++) {
+		const struct explain_item *s = &list->item[i];
+
+		if (s->track != states)
+			break;
+		if (s->begin >= time && s->state == MODEL_RUNS)
+			return s->cpu;
+	}
+	return MODEL_NO_CPU;
+}
+
+/* What had a CPU most of an interval; NULL: not known. */
+static const char *most_on_cpu(struct path *p, uint32_t cpu, uint64_t begin, uint64_t end)
+{
+	struct explain *e = p->e;
+	struct name_times times = { 0 };
+	uint32_t running = 0, best = 0;
+
+	for (uint32_t i = 0; i < e->nr_places && !running; i++)
+		if (e->track[e->place[i]].kind == MODEL_CPU &&
+		    e->track[e->place[i]].number == (int64_t)cpu)
+			running = e->track[e->place[i]].states;
+	if (!running)
+		return NULL;
+	for (size_t i = explain_find(&e->slices, running, begin); i < e->slices.nr; i++) {
+		const struct explain_item *s = &e->slices.item[i];
+
+		if (s->track != running || s->begin >= end)
+			break;
+		add_time(&times, s->other ? explain_thread_name(e, s->other) : s->name,
+			 min(s->end, end) - max(s->begin, begin));
+	}
+	for (uint32_t i = 1; i < times.nr; i++)
+		if (times.of[i].ns > times.of[best].ns)
+			best = i;
+	return times.nr ? times.of[best].name : NULL;
+}
+
+static void add_runnable(struct path *p, uint32_t thread, const struct explain_item *state,
+			 uint64_t begin, uint64_t end)
+{
+	uint32_t cpu = next_cpu(p, p->e->track[thread].states, state->end);
+	const char *other = cpu == MODEL_NO_CPU ? NULL : most_on_cpu(p, cpu, begin, end);
+	const char *how = state->flags & MODEL_PREEMPTED ? "preempted" : "woken";
+	struct app_explain_node *node;
+	const char *what;
+
+	if (other)
+		what = explain_text(p->e, "waiting for a CPU (%s): CPU %u ran %s", how, cpu,
+				    other);
+	else
+		what = explain_text(p->e, "waiting for a CPU (%s)", how);
+	node = add_node(p, begin, end, what,
+			explain_text(p->e, "%swaiting for a CPU%s%s", p->chain,
+				     other ? ", which ran " : "", other ? other : ""));
+	if (node)
+		node->uncertain = state->flags & MODEL_UNCERTAIN;
+}
+
+/* ---- blocked ---- */
+
+static void add_states(struct path *p, uint32_t thread, uint64_t from, uint64_t to);
+
+/* A request of a device that ended last in an interval that it overlaps; NULL: none. */
+static const struct explain_item *request_in(const struct path *p, uint64_t begin, uint64_t end)
+{
+	const struct explain_list *list = &p->e->slices;
+	const struct explain_item *best = NULL;
+
+	for (uint32_t n = 0; n < p->e->nr_places; n++) {
+		uint32_t t = p->e->place[n];
+
+		if (p->e->track[t].kind != MODEL_DEVICE)
+			continue;
+		for (size_t i = explain_find(list, t, begin); i < list->nr; i++) {
+			const struct explain_item *s = &list->item[i];
+
+			if (s->track != t || s->begin > end)
+				break;
+			if (s->end >= begin && s->end <= end && (!best || s->end > best->end))
+				best = s;
+		}
+	}
+	return best;
+}
+
+/* The name of the slice of an interrupt's track at a time; NULL: not known. */
+static const char *irq_at(const struct path *p, uint32_t track, uint64_t time)
+{
+	const struct explain_list *list = &p->e->slices;
+	const char *name = NULL;
+
+	for (size_t i = explain_find(list, track, time); i < list->nr; i++) {
+		const struct explain_item *s = &list->item[i];
+
+		if (s->track != track || s->begin > time)
+			break;
+		if (s->end >= time)
+			name = s->name;
+	}
+	return name;
+}
+
+/* What woke a thread that no thread woke. */
+static const char *irq_cause(struct path *p, const struct explain_item *state, uint32_t waker)
+{
+	const struct explain_item *request;
+	const char *irq;
+
+	if (state->flags & MODEL_IO) {
+		request = request_in(p, state->begin, state->end);
+		if (request)
+			return explain_text(p->e, "device %s: %s",
+					    p->e->track[request->track].name,
+					    request->name[0] ? request->name : "request");
+		return "a device";
+	}
+	irq = waker ? irq_at(p, waker, state->end) : NULL;
+	return irq ? explain_text(p->e, "interrupt %s", irq) : "an interrupt (timer or device)";
+}
+
+static const char *state_words(const struct explain_item *state)
+{
+	if (state->flags & MODEL_IO)
+		return "waiting for a device";
+	if (state->state == MODEL_UNINTERRUPTIBLE)
+		return "blocked (uninterruptible)";
+	return model_state_name((enum model_thread_state)state->state);
+}
+
+/* The runnable state behind a blocked one, which knows the waker; NULL: nobody saw it. */
+static const struct explain_item *wake_up(const struct path *p, const struct explain_item *state)
+{
+	const struct explain_list *list = &p->e->states;
+	size_t i = (size_t)(state - list->item) + 1;
+
+	if (i >= list->nr || list->item[i].track != state->track ||
+	    list->item[i].state != MODEL_RUNNABLE || list->item[i].flags & MODEL_PREEMPTED)
+		return NULL;
+	return &list->item[i];
+}
+
+static void add_waker(struct path *p, struct app_explain_node *node, const char *in,
+		      uint32_t waker, uint64_t begin, uint64_t end)
+{
+	struct explain *e = p->e;
+	const char *name = explain_thread_name(e, e->track[waker].parent);
+	struct path below = *p;
+
+	node->what = explain_text(e, "%s, woken by %s", node->what, name);
+	node->cause = NULL;
+	below.tail = &node->child;
+	below.chain = explain_text(e, "%s%s <- %s: ", p->chain, in, name);
+	below.depth++;
+	add_states(&below, e->track[waker].parent, begin, end);
+	if (!node->child)
+		node->cause = explain_text(e, "%s%s, woken by %s", p->chain, in, name);
+}
+
+static void add_blocked(struct path *p, uint32_t thread, const struct explain_item *state,
+			uint64_t begin, uint64_t end)
+{
+	const struct explain_item *call = call_at(p, thread, begin), *woken = wake_up(p, state);
+	const char *words = state_words(state), *in = call ? call->name : words;
+	uint32_t waker = woken ? woken->other : 0;
+	struct app_explain_node *node;
+	const char *why;
+
+	node = add_node(p, begin, end, explain_text(p->e, "%s%s%s", words, call ? " in " : "",
+						    call ? call->name : ""), NULL);
+	if (!node)
+		return;
+	node->uncertain = state->flags & MODEL_UNCERTAIN;
+	if (waker && p->e->track[waker].kind == MODEL_STATE && p->depth < APP_EXPLAIN_DEPTH) {
+		add_waker(p, node, in, waker, begin, end);
+		return;
+	}
+	if (waker && p->e->track[waker].kind == MODEL_STATE)
+		why = explain_text(p->e, "woken by %s",
+				   explain_thread_name(p->e, p->e->track[waker].parent));
+	else if (woken)
+		why = irq_cause(p, state, waker);
+	else if (state->end >= p->e->result.last)
+		why = "until the end of the trace";
+	else
+		why = "nobody saw the wake-up";
+	node->what = explain_text(p->e, "%s, %s", node->what, why);
+	node->cause = explain_text(p->e, "%s%s%s%s (%s)", p->chain, words, call ? " in " : "",
+				   call ? call->name : "", why);
+}
+
+/* ---- a thread from one time to another ---- */
+
+static void add_states(struct path *p, uint32_t thread, uint64_t from, uint64_t to)
+{
+	const struct explain_track *t = &p->e->track[thread];
+	const struct explain_list *list = &p->e->states;
+	uint64_t at = from;
+
+	for (size_t i = t->states ? explain_find(list, t->states, from) : list->nr;
+	     i < list->nr && list->item[i].track == t->states && list->item[i].begin < to; i++) {
+		const struct explain_item *s = &list->item[i];
+		uint64_t begin = max(s->begin, from), end = min(s->end, to);
+
+		if (begin > at)
+			(void)add_node(p, at, begin, "unknown",
+				       explain_text(p->e, "%sunknown", p->chain));
+		if (s->state == MODEL_RUNS)
+			add_running(p, thread, s, begin, end);
+		else if (s->state == MODEL_RUNNABLE)
+			add_runnable(p, thread, s, begin, end);
+		else if (s->state == MODEL_UNKNOWN)
+			(void)add_node(p, begin, end, "unknown",
+				       explain_text(p->e, "%sunknown", p->chain));
+		else
+			add_blocked(p, thread, s, begin, end);
+		at = end;
+	}
+	if (at < to)
+		(void)add_node(p, at, to, "unknown", explain_text(p->e, "%sunknown", p->chain));
+}
+
+/* ---- totals ---- */
+
+struct totals {
+	struct app_explain_total *of;
+	uint32_t nr;
+	size_t room;
+};
+
+static int add_totals(struct totals *t, const struct app_explain_node *node)
+{
+	for (; node; node = node->next) {
+		uint32_t i = 0;
+
+		if (node->child) {
+			if (add_totals(t, node->child))
+				return -ENOMEM;
+			continue;
+		}
+		while (i < t->nr && strcmp(t->of[i].cause, node->cause ? node->cause : ""))
+			i++;
+		if (i == t->nr) {
+			if (t->nr == t->room) {
+				size_t room = t->room ? 2 * t->room : 32;
+				void *bigger = reallocarray(t->of, room, sizeof(*t->of));
+
+				if (!bigger)
+					return -ENOMEM;
+				t->of = bigger;
+				t->room = room;
+			}
+			t->of[t->nr++] = (struct app_explain_total){
+				node->cause ? node->cause : "", 0, 0 };
+		}
+		t->of[i].ns += node->end - node->begin;
+		t->of[i].count++;
+	}
+	return 0;
+}
+
+static int largest_first(const void *a, const void *b)
+{
+	const struct app_explain_total *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return strcmp(x->cause, y->cause);
+}
+
+int explain_path(struct explain *e, const struct explain_subject *s,
+		 struct app_explain_subject *out)
+{
+	struct path p = { .e = e, .subject = s, .tail = &out->node, .chain = "" };
+	struct totals t = { 0 };
+	int err;
+
+	*out = (struct app_explain_subject){
+		.name = s->name, .category = s->category, .begin = s->begin, .end = s->end,
+		.flags = s->flags, .slow = s->slow,
+		.thread = explain_thread_name(e, s->thread),
+		.no_states = !s->thread || !e->track[s->thread].states,
+	};
+	p.tail = &out->node;
+	add_states(&p, s->thread, s->begin, s->end);
+	if (e->failed)
+		return -ENOMEM;
+	err = add_totals(&t, out->node);
+	if (!err && t.nr)
+		qsort(t.of, t.nr, sizeof(*t.of), largest_first);
+	out->total = t.of;
+	out->nr_totals = t.nr;
+	return err;
+}

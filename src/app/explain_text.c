@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+/* Explanations as text and JSON. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/explain.h"
+#include "base/json.h"
+
+#define TOTALS_SHOWN	12u
+
+static void put_duration(struct tacho_buf *out, uint64_t ns)
+{
+	if (ns >= 1000000000)
+		tacho_buf_printf(out, "%9.3f s ", (double)ns / 1e9);
+	else if (ns >= 1000000)
+		tacho_buf_printf(out, "%9.3f ms", (double)ns / 1e6);
+	else
+		tacho_buf_printf(out, "%9.3f us", (double)ns / 1e3);
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all ? 100 * (double)part / (double)all : 0;
+}
+
+static const char *unknown_ends(uint32_t flags)
+{
+	if (flags & MODEL_BEGIN_UNKNOWN)
+		return flags & MODEL_END_UNKNOWN ? ", begin and end not recorded" :
+						   ", begin not recorded";
+	return flags & MODEL_END_UNKNOWN ? ", end not recorded" : "";
+}
+
+/* ---- text ---- */
+
+static void put_nodes(const struct app_explain_subject *s, const struct app_explain_node *node,
+		      unsigned int depth, struct tacho_buf *out)
+{
+	for (; node; node = node->next) {
+		tacho_buf_puts(out, "  ");
+		put_duration(out, node->begin - s->begin);
+		put_duration(out, node->end - node->begin);
+		tacho_buf_printf(out, "  %*s%s", (int)(2 * depth), "", node->what);
+		if (node->faults)
+			tacho_buf_printf(out, ", %" PRIu64 " page fault%s", node->faults,
+					 node->faults == 1 ? "" : "s");
+		if (node->uncertain)
+			tacho_buf_puts(out, " (uncertain: records were lost)");
+		tacho_buf_putc(out, '\n');
+		put_nodes(s, node->child, depth + 1, out);
+	}
+}
+
+static void put_subject(const struct app_explain *e, const struct app_explain_subject *s,
+			bool timeline, struct tacho_buf *out)
+{
+	uint64_t all = s->end - s->begin, shown = 0;
+
+	tacho_buf_printf(out, "%s (%s), %s:", s->name, s->category, s->thread);
+	put_duration(out, all);
+	tacho_buf_printf(out, ", %.6f s after the first record%s%s\n",
+			 (double)(s->begin - e->first) / 1e9, unknown_ends(s->flags),
+			 s->flags & MODEL_UNCERTAIN ? ", uncertain: records were lost" : "");
+	if (s->no_states)
+		tacho_buf_puts(out, "  The trace does not say when this thread ran: record the "
+			       "kernel's scheduler, too (tacho record -k 'sched:*')\n");
+	for (uint32_t i = 0; i < s->nr_totals && i < TOTALS_SHOWN; i++) {
+		const struct app_explain_total *t = &s->total[i];
+
+		tacho_buf_printf(out, "  %5.1f%% ", percent(t->ns, all));
+		put_duration(out, t->ns);
+		tacho_buf_printf(out, " %6ux  %s\n", t->count, t->cause);
+		shown += t->ns;
+	}
+	if (s->nr_totals > TOTALS_SHOWN) {
+		tacho_buf_printf(out, "  %5.1f%% ", percent(all - shown, all));
+		put_duration(out, all - shown);
+		tacho_buf_printf(out, "          %u other causes\n",
+				 s->nr_totals - TOTALS_SHOWN);
+	}
+	if (!timeline)
+		return;
+	tacho_buf_puts(out, "\n       after         for\n");
+	put_nodes(s, s->node, 0, out);
+}
+
+void app_explain_text(const struct app_explain *e, bool timeline, struct tacho_buf *out)
+{
+	for (uint32_t i = 0; i < e->nr; i++) {
+		if (i)
+			tacho_buf_putc(out, '\n');
+		put_subject(e, &e->subject[i], timeline, out);
+	}
+}
+
+/* ---- JSON ---- */
+
+static void json_nodes(const struct app_explain_node *node, struct tacho_json *j)
+{
+	tacho_json_open(j, '[');
+	for (; node; node = node->next) {
+		tacho_json_open(j, '{');
+		tacho_json_pair_u64(j, "begin", node->begin);
+		tacho_json_pair_u64(j, "end", node->end);
+		tacho_json_pair_str(j, "what", node->what);
+		if (node->cause)
+			tacho_json_pair_str(j, "cause", node->cause);
+		if (node->faults)
+			tacho_json_pair_u64(j, "page_faults", node->faults);
+		if (node->uncertain)
+			tacho_json_pair_bool(j, "uncertain", true);
+		if (node->child) {
+			tacho_json_key(j, "path");
+			json_nodes(node->child, j);
+		}
+		tacho_json_close(j, '}');
+	}
+	tacho_json_close(j, ']');
+}
+
+static void json_totals(const struct app_explain_subject *s, struct tacho_json *j)
+{
+	tacho_json_key(j, "causes");
+	tacho_json_open(j, '[');
+	for (uint32_t i = 0; i < s->nr_totals; i++) {
+		tacho_json_open(j, '{');
+		tacho_json_pair_str(j, "cause", s->total[i].cause);
+		tacho_json_pair_u64(j, "ns", s->total[i].ns);
+		tacho_json_pair_u64(j, "count", s->total[i].count);
+		tacho_json_close(j, '}');
+	}
+	tacho_json_close(j, ']');
+}
+
+void app_explain_json(const struct app_explain *e, struct tacho_buf *out)
+{
+	struct tacho_json j;
+
+	tacho_json_init(&j, out);
+	tacho_json_open(&j, '{');
+	tacho_json_pair_u64(&j, "found", e->found);
+	tacho_json_key(&j, "intervals");
+	tacho_json_open(&j, '[');
+	for (uint32_t i = 0; i < e->nr; i++) {
+		const struct app_explain_subject *s = &e->subject[i];
+
+		tacho_json_open(&j, '{');
+		tacho_json_pair_str(&j, "name", s->name);
+		tacho_json_pair_str(&j, "category", s->category);
+		tacho_json_pair_str(&j, "thread", s->thread);
+		tacho_json_pair_u64(&j, "begin", s->begin);
+		tacho_json_pair_u64(&j, "end", s->end);
+		tacho_json_pair_bool(&j, "begin_unknown", s->flags & MODEL_BEGIN_UNKNOWN);
+		tacho_json_pair_bool(&j, "end_unknown", s->flags & MODEL_END_UNKNOWN);
+		tacho_json_pair_bool(&j, "uncertain", s->flags & MODEL_UNCERTAIN);
+		json_totals(s, &j);
+		tacho_json_key(&j, "path");
+		json_nodes(s->node, &j);
+		tacho_json_close(&j, '}');
+	}
+	tacho_json_close(&j, ']');
+	tacho_json_close(&j, '}');
+	tacho_buf_putc(out, '\n');
+}
+
+/* ---- the slowest beside the median ---- */
+
+struct cause {
+	const char *name;
+	uint64_t slow, median;		/* ns */
+};
+
+struct causes {
+	struct cause of[512];
+	uint32_t nr;
+	uint32_t slow, median;		/* subjects */
+	uint64_t slow_ns, median_ns;
+};
+
+/* The words without numbers of threads in parentheses: those differ from one to another. */
+static bool same_cause(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++) {
+		if (*a == '(' && *b == '(' && a[1] >= '0' && a[1] <= '9' && b[1] >= '0' &&
+		    b[1] <= '9') {
+			a += strcspn(a, ")");
+			b += strcspn(b, ")");
+			if (!*a || !*b)
+				break;
+		} else if (*a != *b) {
+			return false;
+		}
+	}
+	return *a == *b;
+}
+
+static void add_cause(struct causes *c, const struct app_explain_total *t, bool slow)
+{
+	uint32_t i = 0;
+
+	while (i < c->nr && !same_cause(c->of[i].name, t->cause))
+		i++;
+	if (i == sizeof(c->of) / sizeof(c->of[0]))
+		return;
+	if (i == c->nr)
+		c->of[c->nr++].name = t->cause;
+	if (slow)
+		c->of[i].slow += t->ns;
+	else
+		c->of[i].median += t->ns;
+}
+
+/* The mean difference, largest first. */
+static int by_difference(const void *a, const void *b, void *arg)
+{
+	const struct cause *x = a, *y = b;
+	const struct causes *c = arg;
+	double s = (double)x->slow / (c->slow ? c->slow : 1) -
+		   (double)x->median / (c->median ? c->median : 1);
+	double t = (double)y->slow / (c->slow ? c->slow : 1) -
+		   (double)y->median / (c->median ? c->median : 1);
+
+	if (s != t)
+		return s < t ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static void compare_text(const struct app_explain *e, const struct causes *c,
+			 struct tacho_buf *out)
+{
+	tacho_buf_printf(out, "%" PRIu64 " slices; the mean of the slowest %u beside that of %u "
+			 "around the median\n\n", e->found, c->slow, c->median);
+	tacho_buf_puts(out, "     slowest      median  difference  cause\n");
+	for (uint32_t i = 0; i <= c->nr && i <= TOTALS_SHOWN; i++) {
+		bool whole = !i;
+		uint64_t s = whole ? c->slow_ns : c->of[i - 1].slow;
+		uint64_t m = whole ? c->median_ns : c->of[i - 1].median;
+		double mean_s = c->slow ? (double)s / c->slow : 0;
+		double mean_m = c->median ? (double)m / c->median : 0;
+
+		tacho_buf_printf(out, "%9.3f ms%9.3f ms%+9.3f ms  %s\n", mean_s / 1e6,
+				 mean_m / 1e6, (mean_s - mean_m) / 1e6,
+				 whole ? "the whole" : c->of[i - 1].name);
+	}
+}
+
+static void compare_json(const struct app_explain *e, const struct causes *c,
+			 struct tacho_buf *out)
+{
+	struct tacho_json j;
+
+	tacho_json_init(&j, out);
+	tacho_json_open(&j, '{');
+	tacho_json_pair_u64(&j, "found", e->found);
+	tacho_json_pair_u64(&j, "slowest", c->slow);
+	tacho_json_pair_u64(&j, "median", c->median);
+	tacho_json_pair_u64(&j, "slowest_ns", c->slow_ns);
+	tacho_json_pair_u64(&j, "median_ns", c->median_ns);
+	tacho_json_key(&j, "causes");
+	tacho_json_open(&j, '[');
+	for (uint32_t i = 0; i < c->nr; i++) {
+		tacho_json_open(&j, '{');
+		tacho_json_pair_str(&j, "cause", c->of[i].name);
+		tacho_json_pair_u64(&j, "slowest_ns", c->of[i].slow);
+		tacho_json_pair_u64(&j, "median_ns", c->of[i].median);
+		tacho_json_close(&j, '}');
+	}
+	tacho_json_close(&j, ']');
+	tacho_json_close(&j, '}');
+	tacho_buf_putc(out, '\n');
+}
+
+void app_explain_compare(const struct app_explain *e, bool json, struct tacho_buf *out)
+{
+	struct causes *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		out->err = out->err ? out->err : -ENOMEM;
+		return;
+	}
+	for (uint32_t i = 0; i < e->nr; i++) {
+		const struct app_explain_subject *s = &e->subject[i];
+
+		for (uint32_t k = 0; k < s->nr_totals; k++)
+			add_cause(c, &s->total[k], s->slow);
+		if (s->slow) {
+			c->slow++;
+			c->slow_ns += s->end - s->begin;
+		} else {
+			c->median++;
+			c->median_ns += s->end - s->begin;
+		}
+	}
+	qsort_r(c->of, c->nr, sizeof(c->of[0]), by_difference, c);
+	if (json)
+		compare_json(e, c, out);
+	else
+		compare_text(e, c, out);
+	free(c);
+}
