@@ -5,7 +5,7 @@
 # word is taken from the line itself, and what readline has already is cut off
 # the answers again.
 
-_tacho_verbs='check convert create destroy disable enable filter help hist list mount
+_tacho_verbs='check convert create destroy disable enable explain filter help hist list mount
 	model recipe recover probe record report snapshot start stat status stop synth
 	trigger umount'
 
@@ -55,6 +55,9 @@ _tacho_options()
 	model)
 		echo "$common --items --items= --top= --span= --counter= --rule= --rules-file=
 			--rules --suggest --layout=" ;;
+	explain)
+		echo "$common --span= --worst= --all --slice= --thread= --from= --to=
+			--timeline --counter= --rule= --rules-file= --layout=" ;;
 	probe)
 		echo "$common --exec= --kernel --args= --group= --name= --dry-run
 			--raw --debug-dir=" ;;
@@ -228,7 +231,7 @@ _tacho_argument()
 		_tacho_words 'list show run' "$cur"
 		COMPREPLY+=($(compgen -W "$(_tacho_recipes)" -- "$cur"))
 		_tacho_more_dirs "$cur" ;;
-	report|stat|check|convert|hist|model)
+	report|stat|check|convert|hist|model|explain)
 		_tacho_dirs "$cur"
 		COMPREPLY+=($(compgen -W "$(_tacho_sessions | sed s/^/session:/)" \
 			      -- "$cur")) ;;

@@ -45,7 +45,13 @@ struct app_explain_query {
 	uint64_t from, to;
 };
 
+enum app_explain_kind {
+	APP_EXPLAIN_RUNNING, APP_EXPLAIN_RUNNABLE, APP_EXPLAIN_BLOCKED, APP_EXPLAIN_UNKNOWN,
+	APP_EXPLAIN_KINDS,
+};
+
 struct app_explain_node {
+	enum app_explain_kind kind;
 	uint64_t begin, end;		/* ns since 1970 */
 	const char *what;		/* "running: read", "runnable: hog (991) ran on CPU 1" */
 	const char *cause;		/* leaf: for the totals, with the chain of wakers */

@@ -7,6 +7,9 @@
 
 #include "app/explain_priv.h"
 
+/* Page faults are named as a cause if there is one in so many ns of running, or more. */
+#define FAULT_NS	20000u
+
 #define NAMES_MAX	64u	/* different names of a running interval; the rest is one */
 
 /* What is being built: nodes of one level. */
@@ -41,8 +44,17 @@ static void add_time(struct name_times *t, const char *name, uint64_t ns)
 	t->of[i].ns += ns;
 }
 
-static struct app_explain_node *add_node(struct path *p, uint64_t begin, uint64_t end,
-					 const char *what, const char *cause)
+static uint64_t time_of(const struct name_times *t, const char *name)
+{
+	for (uint32_t i = 0; i < t->nr; i++)
+		if (!strcmp(t->of[i].name, name))
+			return t->of[i].ns;
+	return 0;
+}
+
+static struct app_explain_node *add_node(struct path *p, enum app_explain_kind kind,
+					 uint64_t begin, uint64_t end, const char *what,
+					 const char *cause)
 {
 	struct app_explain_node *node = tacho_arena_alloc(&p->e->arena, sizeof(*node));
 
@@ -50,8 +62,8 @@ static struct app_explain_node *add_node(struct path *p, uint64_t begin, uint64_
 		p->e->failed = true;
 		return NULL;
 	}
-	*node = (struct app_explain_node){ .begin = begin, .end = end, .what = what,
-					   .cause = cause };
+	*node = (struct app_explain_node){ .kind = kind, .begin = begin, .end = end,
+					   .what = what, .cause = cause };
 	*p->tail = node;
 	p->tail = &node->next;
 	return node;
@@ -115,7 +127,17 @@ static uint64_t next_change(const struct path *p, uint32_t thread, uint64_t time
 	return next;
 }
 
-static uint64_t count_faults(const struct path *p, uint32_t thread, uint64_t begin, uint64_t end)
+static const char *running_name(struct path *p, const struct explain_item *call)
+{
+	if (!call)
+		return "user code";
+	return strcmp(call->category, "syscall") ?
+	       explain_text(p->e, "%s (%s)", call->name, call->category) : call->name;
+}
+
+/* Counts the page faults of a running interval, by innermost call. */
+static uint64_t count_faults(struct path *p, uint32_t thread, uint64_t begin, uint64_t end,
+			     struct name_times *by_name)
 {
 	const struct explain_list *list = &p->e->instants;
 	uint32_t track = p->e->track[thread].calls;
@@ -128,32 +150,28 @@ static uint64_t count_faults(const struct path *p, uint32_t thread, uint64_t beg
 
 		if (s->track != track || s->begin > end)
 			break;
-		n += s->begin >= begin && !strcmp(s->category, "fault");
+		if (s->begin < begin || strcmp(s->category, "fault"))
+			continue;
+		add_time(by_name, running_name(p, call_at(p, thread, s->begin)), 1);
+		n++;
 	}
 	return n;
-}
-
-static const char *running_name(struct path *p, const struct explain_item *call)
-{
-	if (!call)
-		return "user code";
-	return strcmp(call->category, "syscall") ?
-	       explain_text(p->e, "%s (%s)", call->name, call->category) : call->name;
 }
 
 /* A running interval: leaves by innermost call. */
 static void add_running(struct path *p, uint32_t thread, const struct explain_item *state,
 			uint64_t begin, uint64_t end)
 {
-	struct name_times times = { 0 };
+	struct name_times times = { 0 }, faults = { 0 };
 	const struct app_explain_node **tail;
 	struct app_explain_node *node;
-	uint64_t at = begin, faults = count_faults(p, thread, begin, end);
+	uint64_t at = begin;
 
-	node = add_node(p, begin, end, explain_text(p->e, "running on CPU %u", state->cpu), NULL);
+	node = add_node(p, APP_EXPLAIN_RUNNING, begin, end,
+			explain_text(p->e, "running on CPU %u", state->cpu), NULL);
 	if (!node)
 		return;
-	node->faults = faults;
+	node->faults = count_faults(p, thread, begin, end, &faults);
 	node->uncertain = state->flags & MODEL_UNCERTAIN;
 	for (uint64_t next; at < end; at = next) {
 		next = next_change(p, thread, at, end);
@@ -165,10 +183,12 @@ static void add_running(struct path *p, uint32_t thread, const struct explain_it
 	for (uint32_t i = 0; i < times.nr; i++) {
 		const char *cause = explain_text(p->e, "%srunning: %s%s", p->chain,
 						 times.of[i].name,
-						 faults * 20000 > end - begin ?
+						 time_of(&faults, times.of[i].name) *
+						 FAULT_NS > times.of[i].ns ?
 						 ", with page faults" : "");
 
-		(void)add_node(p, at, at + times.of[i].ns, times.of[i].name, cause);
+		(void)add_node(p, APP_EXPLAIN_RUNNING, at, at + times.of[i].ns,
+			       times.of[i].name, cause);
 		at += times.of[i].ns;
 	}
 	p->tail = tail;
@@ -233,7 +253,7 @@ static void add_runnable(struct path *p, uint32_t thread, const struct explain_i
 				    other);
 	else
 		what = explain_text(p->e, "waiting for a CPU (%s)", how);
-	node = add_node(p, begin, end, what,
+	node = add_node(p, APP_EXPLAIN_RUNNABLE, begin, end, what,
 			explain_text(p->e, "%swaiting for a CPU%s%s", p->chain,
 				     other ? ", which ran " : "", other ? other : ""));
 	if (node)
@@ -267,11 +287,11 @@ static const struct explain_item *request_in(const struct path *p, uint64_t begi
 	return best;
 }
 
-/* The name of the slice of an interrupt's track at a time; NULL: not known. */
-static const char *irq_at(const struct path *p, uint32_t track, uint64_t time)
+/* The slice of an interrupt's track at a time; NULL: not known. */
+static const struct explain_item *irq_at(const struct path *p, uint32_t track, uint64_t time)
 {
 	const struct explain_list *list = &p->e->slices;
-	const char *name = NULL;
+	const struct explain_item *irq = NULL;
 
 	for (size_t i = explain_find(list, track, time); i < list->nr; i++) {
 		const struct explain_item *s = &list->item[i];
@@ -279,27 +299,28 @@ static const char *irq_at(const struct path *p, uint32_t track, uint64_t time)
 		if (s->track != track || s->begin > time)
 			break;
 		if (s->end >= time)
-			name = s->name;
+			irq = s;
 	}
-	return name;
+	return irq;
 }
 
 /* What woke a thread that no thread woke. */
 static const char *irq_cause(struct path *p, const struct explain_item *state, uint32_t waker)
 {
-	const struct explain_item *request;
-	const char *irq;
+	const struct explain_item *irq = waker ? irq_at(p, waker, state->end) : NULL, *request = NULL;
 
-	if (state->flags & MODEL_IO) {
+	/* a request that ended in this interrupt, or somewhere in the wait for a device */
+	if (irq)
+		request = request_in(p, irq->begin, state->end);
+	if (!request && state->flags & MODEL_IO)
 		request = request_in(p, state->begin, state->end);
-		if (request)
-			return explain_text(p->e, "device %s: %s",
-					    p->e->track[request->track].name,
-					    request->name[0] ? request->name : "request");
+	if (request)
+		return explain_text(p->e, "device %s: %s", p->e->track[request->track].name,
+				    request->name[0] ? request->name : "request");
+	if (state->flags & MODEL_IO)
 		return "a device";
-	}
-	irq = waker ? irq_at(p, waker, state->end) : NULL;
-	return irq ? explain_text(p->e, "interrupt %s", irq) : "an interrupt (timer or device)";
+	return irq ? explain_text(p->e, "interrupt %s", irq->name) :
+		     "an interrupt: a timer or device";
 }
 
 static const char *state_words(const struct explain_item *state)
@@ -349,8 +370,9 @@ static void add_blocked(struct path *p, uint32_t thread, const struct explain_it
 	struct app_explain_node *node;
 	const char *why;
 
-	node = add_node(p, begin, end, explain_text(p->e, "%s%s%s", words, call ? " in " : "",
-						    call ? call->name : ""), NULL);
+	node = add_node(p, APP_EXPLAIN_BLOCKED, begin, end,
+			explain_text(p->e, "%s%s%s", words, call ? " in " : "",
+				     call ? call->name : ""), NULL);
 	if (!node)
 		return;
 	node->uncertain = state->flags & MODEL_UNCERTAIN;
@@ -374,6 +396,12 @@ static void add_blocked(struct path *p, uint32_t thread, const struct explain_it
 
 /* ---- a thread from one time to another ---- */
 
+static void add_unknown(struct path *p, uint64_t begin, uint64_t end)
+{
+	(void)add_node(p, APP_EXPLAIN_UNKNOWN, begin, end, "unknown",
+		       explain_text(p->e, "%sunknown", p->chain));
+}
+
 static void add_states(struct path *p, uint32_t thread, uint64_t from, uint64_t to)
 {
 	const struct explain_track *t = &p->e->track[thread];
@@ -386,21 +414,19 @@ static void add_states(struct path *p, uint32_t thread, uint64_t from, uint64_t 
 		uint64_t begin = max(s->begin, from), end = min(s->end, to);
 
 		if (begin > at)
-			(void)add_node(p, at, begin, "unknown",
-				       explain_text(p->e, "%sunknown", p->chain));
+			add_unknown(p, at, begin);
 		if (s->state == MODEL_RUNS)
 			add_running(p, thread, s, begin, end);
 		else if (s->state == MODEL_RUNNABLE)
 			add_runnable(p, thread, s, begin, end);
 		else if (s->state == MODEL_UNKNOWN)
-			(void)add_node(p, begin, end, "unknown",
-				       explain_text(p->e, "%sunknown", p->chain));
+			add_unknown(p, begin, end);
 		else
 			add_blocked(p, thread, s, begin, end);
 		at = end;
 	}
 	if (at < to)
-		(void)add_node(p, at, to, "unknown", explain_text(p->e, "%sunknown", p->chain));
+		add_unknown(p, at, to);
 }
 
 /* ---- totals ---- */

@@ -52,6 +52,26 @@ static void put_nodes(const struct app_explain_subject *s, const struct app_expl
 	}
 }
 
+/* "running 12 %, waiting for a CPU 60 %, ..." of the thread itself. */
+static void put_kinds(const struct app_explain_subject *s, struct tacho_buf *out)
+{
+	static const char *const kinds[APP_EXPLAIN_KINDS] = {
+		"running", "waiting for a CPU", "blocked", "unknown",
+	};
+	uint64_t ns[APP_EXPLAIN_KINDS] = { 0 };
+	const char *gap = "  ";
+
+	for (const struct app_explain_node *node = s->node; node; node = node->next)
+		ns[node->kind] += node->end - node->begin;
+	for (int i = 0; i < APP_EXPLAIN_KINDS; i++)
+		if (ns[i]) {
+			tacho_buf_printf(out, "%s%s %.1f%%", gap, kinds[i],
+					 percent(ns[i], s->end - s->begin));
+			gap = ", ";
+		}
+	tacho_buf_putc(out, '\n');
+}
+
 static void put_subject(const struct app_explain *e, const struct app_explain_subject *s,
 			bool timeline, struct tacho_buf *out)
 {
@@ -65,6 +85,8 @@ static void put_subject(const struct app_explain *e, const struct app_explain_su
 	if (s->no_states)
 		tacho_buf_puts(out, "  The trace does not say when this thread ran: record the "
 			       "kernel's scheduler, too (tacho record -k 'sched:*')\n");
+	else
+		put_kinds(s, out);
 	for (uint32_t i = 0; i < s->nr_totals && i < TOTALS_SHOWN; i++) {
 		const struct app_explain_total *t = &s->total[i];
 

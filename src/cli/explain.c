@@ -56,6 +56,7 @@ static const char usage[] =
 	"      --timeline       print the path in order of time, too\n"
 	"      --rule RULE      add a rule, 'EVENT VERB ...' (see 'tacho model --help')\n"
 	"      --rules-file FILE  add the rules in FILE\n"
+	"      --counter COUNTER  add a counter\n"
 	CLI_TRACE_HELP
 	"  -q, --quiet          print no notes on stderr\n"
 	"      --json           print one JSON object\n"

@@ -55,8 +55,8 @@ struct model_thread {
 	const char *name;	/* "": not known */
 	uint64_t born;
 	uint64_t since, record;	/* of the state */
-	uint64_t ran;		/* when it last began to run */
-	uint64_t waking;	/* when a `waking` was last seen */
+	uint64_t ran;		/* the record with which it last began to run */
+	uint64_t waking;	/* the last `waking`: its record + 1; 0: none */
 	struct model_place waker;
 	struct model_stack calls;
 	uint32_t process;	/* index */

@@ -234,5 +234,8 @@ struct model_plan *model_plan_make(struct model *m, const struct tacho_type *typ
 		*tail = own;
 		tail = &own->next;
 	}
+	/* a log of LKST has events of the kernel and of programs in one stream */
+	if (!strcmp(type->system, "lkst") && plan->first)
+		plan->is_kernel = true;
 	return plan;
 }

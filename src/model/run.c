@@ -82,10 +82,10 @@ int model_record(struct model *m, const struct tacho_record *r)
 	if (m->time < m->stats.last)
 		m->time = m->stats.last;
 	m->stats.last = m->time;
-	m->from_program = r->source != TACHO_STREAM_KERNEL;
 	plan = plan_of(m, r);
 	if (!plan)
 		return m->err;
+	m->from_program = !plan->is_kernel;
 	m->here = model_cpu_enter(m);
 	m->stats.used += plan->first != NULL;
 	for (const struct model_action *a = plan->first; a && !m->err; a = a->next)

@@ -14,6 +14,7 @@ static uint32_t process_get(struct model *m, int64_t number)
 {
 	uint64_t key = (uint64_t)number;
 	uint32_t i = model_table_get(&m->process_by_id, key);
+	const char *name = NULL;
 
 	if (i)
 		return i;
@@ -23,13 +24,27 @@ static uint32_t process_get(struct model *m, int64_t number)
 			sizeof(*m->process)))
 		return 0;
 	i = m->nr_processes;
-	m->process[i] = (struct model_process){ .name = "", .number = number };
+	if (!m->is_qnx)
+		name = tacho_stream_comm(m->stream, (int32_t)number, NULL);
+	m->process[i] = (struct model_process){ .number = number };
+	m->process[i].name = name && *name ? model_intern(m, name, strlen(name)) : "";
 	if (!model_table_set(&m->process_by_id, key, i)) {
 		(void)model_fail(m, -ENOMEM);
 		return 0;
 	}
 	m->nr_processes++;
 	return i;
+}
+
+static void name_process(struct model *m, uint32_t i, const char *name)
+{
+	struct model_process *p = &m->process[i];
+
+	if (p->name == name)
+		return;
+	p->name = name;
+	if (p->track)
+		model_name_track(m, p->track, 0, MODEL_PROCESS, p->number, name);
 }
 
 static uint32_t thread_alloc(struct model *m)
@@ -78,7 +93,7 @@ static uint32_t thread_new(struct model *m, uint64_t key, uint64_t born, int64_t
 	if (m->is_qnx && m->process[p].name[0])
 		m->thread[i].name = m->process[p].name;
 	if (process == (int64_t)key && m->thread[i].name[0])
-		m->process[p].name = m->thread[i].name;
+		name_process(m, p, m->thread[i].name);
 	if (!model_table_set(&m->thread_by_key, key, i))
 		(void)model_fail(m, -ENOMEM);
 	return i;
@@ -143,17 +158,6 @@ uint32_t model_state_track(struct model *m, uint32_t i)
 }
 
 /* ---- names ---- */
-
-static void name_process(struct model *m, uint32_t i, const char *name)
-{
-	struct model_process *p = &m->process[i];
-
-	if (p->name == name)
-		return;
-	p->name = name;
-	if (p->track)
-		model_name_track(m, p->track, 0, MODEL_PROCESS, p->number, name);
-}
 
 static void name_thread(struct model *m, uint32_t i, const char *name)
 {
@@ -247,7 +251,6 @@ static void put_wake(struct model *m, uint32_t i)
 		return;
 	to.track = model_state_track(m, i);
 	model_put_flow(m, "wake", &m->thread[i].waker, &to);
-	m->thread[i].waker = (struct model_place){ 0 };
 }
 
 /* A thread that does not run begins to, on the record's CPU. */
@@ -261,7 +264,8 @@ static void start(struct model *m, uint32_t i, uint32_t end_flags)
 	if (woken)
 		put_wake(m, i);
 	model_state_begin(m, i, MODEL_RUNS, m->here->number, 0, m->time, m->record);
-	m->thread[i].ran = m->time;
+	m->thread[i].ran = m->record;
+	m->thread[i].waker = (struct model_place){ 0 };
 	model_cpu_begin(m, m->here, i, false, m->time, m->record);
 }
 
@@ -311,7 +315,9 @@ static void switch_known(struct model *m, struct model_cpu *c, uint32_t out, int
 		return;
 	model_state_end(m, out, begin, MODEL_NO_RECORD, MODEL_END_UNKNOWN);
 	model_state_begin(m, out, MODEL_RUNS, c->number, MODEL_BEGIN_UNKNOWN, begin, record);
-	m->thread[out].ran = begin;
+	m->thread[out].ran = record;
+	if (m->thread[out].waker.record < record)
+		m->thread[out].waker = (struct model_place){ 0 };
 }
 
 /* Step 3. */
@@ -416,8 +422,8 @@ void model_wake(struct model *m, const struct model_action *a)
 	t = &m->thread[i];
 	if (a->verb == MODEL_WAKING) {
 		t->waker = place;
-		t->waking = m->time;
-	} else if (!t->waking || t->waking < t->ran) {
+		t->waking = m->record + 1;
+	} else if (t->waking <= t->ran) {
 		t->waker = place;
 	}
 	if (t->state == MODEL_RUNS || t->state == MODEL_RUNNABLE ||
@@ -510,11 +516,12 @@ void model_set_state(struct model *m, const struct model_action *a)
 		run_idle(m, idle);
 		return;
 	}
-	if (idle && idle->idle) {
+	if (idle && idle->idle && a->state != MODEL_RUNS) {
 		model_cpu_end(m, idle, m->time, m->record, 0);
 		return;
 	}
-	if ((idle || a->state == MODEL_DEAD) && !model_table_get(&m->thread_by_key, key))
+	if (((idle && a->state != MODEL_RUNS) || a->state == MODEL_DEAD) &&
+	    !model_table_get(&m->thread_by_key, key))
 		return;
 	i = model_thread_get(m, key);
 	if (!i || m->err)
@@ -572,11 +579,11 @@ void model_fork(struct model *m, const struct model_action *a)
 		model_thread_name(m, i, &a->arg[MODEL_ARG_NAME]);
 		return;
 	}
-	if (i)
-		drop(m, i);
 	process = (int64_t)key;
 	if (model_int(m, &a->arg[MODEL_ARG_FLAGS], &flags) && flags & CLONE_THREAD && parent)
 		process = m->process[m->thread[parent].process].number;
+	if (i)
+		drop(m, i);
 	i = thread_new(m, key, m->time, process);
 	if (!i || m->err)
 		return;

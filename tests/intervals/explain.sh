@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# tacho explain names the true cause of a slow order: four programs that are slow for known reasons.
+set -u
+nr=0
+dir=$(mktemp -d "$PWD/explain.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+
+ok() { nr=$((nr + 1)); echo "ok $nr - $1"; }
+not_ok() { nr=$((nr + 1)); echo "not ok $nr - $1"; sed 's/^/# /' "$dir/out"; }
+events='sched:*,raw_syscalls:*,block:*,irq:*,exceptions:page_fault_user'
+
+"$TACHO" record -q -o "$dir/probe" -k 'sched:sched_switch' -- true >"$dir/out" 2>&1 || {
+	echo "1..0 # SKIP cannot record the kernel: $(tail -n 1 "$dir/out")"
+	exit 0
+}
+
+# NAME PATTERN: the first cause of the longest order.
+cause() {
+	"$TACHO" record -q -o "$dir/$1" -e 'marker:*' -k "$events" -- "$SLOW_SHOP" "$1" "$dir" >"$dir/out" 2>&1 ||
+		{ not_ok "$1: recorded"; return; }
+	"$TACHO" explain -q "$dir/$1" --span order --worst 1 --timeline >"$dir/out" 2>&1
+	if sed -n 3p "$dir/out" | grep -Eq "$2"; then
+		ok "$1: the cause"
+	else
+		not_ok "$1: the cause"
+	fi
+	# the causes and the path add up to the order
+	"$TACHO" explain -q "$dir/$1" --span order --json >"$dir/out" 2>&1
+	if python3 "$SOURCE/explain_sums.py" "$dir/out" >"$dir/sums" 2>&1; then
+		ok "$1: times add up"
+	else
+		cat "$dir/sums" >>"$dir/out"
+		not_ok "$1: times add up"
+	fi
+}
+
+cause hog 'waiting for a CPU, which ran hog \('
+cause lock 'futex <- owner \([0-9]+\): sleeping in clock_nanosleep'
+cause fsync '(fsync|write).*(device|writeback|jbd2|kworker)'
+cause faults 'running: .*with page faults'
+
+# the slowest beside the median
+"$TACHO" explain -q "$dir/hog" --span order --all >"$dir/out" 2>&1
+if sed -n 5p "$dir/out" | grep -q 'waiting for a CPU, which ran hog'; then
+	ok 'the slowest differ by the hog'
+else
+	not_ok 'the slowest differ by the hog'
+fi
+
+# errors
+fails() {
+	want=$1; shift
+	if "$TACHO" explain "$@" >"$dir/out" 2>&1; then
+		not_ok "explain $*: fails"
+	elif grep -q "$want" "$dir/out" && [ "$(grep -c . "$dir/out")" -le 3 ]; then
+		ok "explain: $want"
+	else
+		not_ok "explain: $want"
+	fi
+}
+fails "no slice 'nothing'" "$dir/hog" --span nothing
+fails "no slice begins with record 999999999" "$dir/hog" --slice 999999999
+fails "no thread 'nobody'" "$dir/hog" --thread nobody
+fails 'give one of' "$dir/hog"
+fails 'must be after' "$dir/hog" --thread worker --from 2 --to 1
+fails 'not an event' "$dir/hog" --span 'x: a:b -> c'
+echo "1..$nr"
