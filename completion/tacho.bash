@@ -53,7 +53,7 @@ _tacho_options()
 	recipe)
 		echo "$common --kernel --duration= --watch" ;;
 	model)
-		echo "$common --items --items= --top= --span= --counter= --rule= --rules-file=
+		echo "$common --items --top= --span= --counter= --rule= --rules-file=
 			--rules --suggest --layout=" ;;
 	explain)
 		echo "$common --span= --worst= --all --slice= --thread= --from= --to=

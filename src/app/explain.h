@@ -82,7 +82,7 @@ struct app_explain {
 	struct app_explain_subject subject[APP_EXPLAIN_SUBJECTS];
 	uint32_t nr;
 	uint64_t found;			/* slices of the name */
-	uint64_t first, last;		/* times of the first and last record; texts count from first */
+	uint64_t first, last;		/* times of the first and last record */
 	void *own;			/* private */
 };
 
@@ -103,7 +103,8 @@ void app_explain_text(const struct app_explain *e, bool timeline, struct tacho_b
 void app_explain_json(const struct app_explain *e, struct tacho_buf *out);
 
 /*
- * Appends two columns of means by cause: of the slowest, and of those around the median (query.all).
+ * Appends two columns of means by cause: of the slowest, and of those around the median
+ * (query.all).
  */
 void app_explain_compare(const struct app_explain *e, bool json, struct tacho_buf *out);
 

@@ -307,7 +307,8 @@ static const struct explain_item *irq_at(const struct path *p, uint32_t track, u
 /* What woke a thread that no thread woke. */
 static const char *irq_cause(struct path *p, const struct explain_item *state, uint32_t waker)
 {
-	const struct explain_item *irq = waker ? irq_at(p, waker, state->end) : NULL, *request = NULL;
+	const struct explain_item *irq = waker ? irq_at(p, waker, state->end) : NULL;
+	const struct explain_item *request = NULL;
 
 	/* a request that ended in this interrupt, or somewhere in the wait for a device */
 	if (irq)

@@ -21,7 +21,7 @@ struct explain_item {
 	uint64_t begin, end;
 	const char *name, *category;	/* slices, instants */
 	uint32_t flags;
-	uint32_t other;			/* state: the waker; running slice: the thread; device: from */
+	uint32_t other;			/* track: a state's waker, a running slice's thread */
 	uint32_t cpu;
 	uint8_t state;
 };

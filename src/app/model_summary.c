@@ -20,7 +20,7 @@ struct sum_track {
 	enum model_track_kind kind;
 	int64_t number;
 	const char *name;
-	uint64_t ns[NR_COLUMNS];	/* state tracks; running tracks: RUNNING, SLEEPING, UNKNOWN */
+	uint64_t ns[NR_COLUMNS];	/* of running tracks: RUNNING, SLEEPING, UNKNOWN */
 	bool used;
 };
 

@@ -29,7 +29,8 @@
  *	J2	So do the slices of a `running` track, from T0 to T1.
  *	J3	A thread is running in at most one place at a time, and the `running` slices of a
  *		CPU and the `running` states on it are the same intervals.
- *	J4	Slices of one track and depth do not overlap; a nested slice lies in the one above it.
+ *	J4	Slices of one track and depth do not overlap; a nested slice lies in the one
+ *		above it.
  *	J5	T0 <= begin <= end <= T1; a flow's begin is not after its end.
  *
  * The types that the stream has are known to the model when it is made, as far as the source has

@@ -3,8 +3,8 @@
  * plan.h - rules for one event type: rows whose values are fields of that type.
  *
  * A plan is made when the first record of a type comes, and is used for all others.  It is
- * a list of actions in the order of the rows.  A row that needs a field which the type lacks gives no
- * action.
+ * a list of actions in the order of the rows.  A row that needs a field which the type lacks
+ * gives no action.
  */
 #ifndef TACHO_MODEL_PLAN_H
 #define TACHO_MODEL_PLAN_H
