@@ -55,6 +55,14 @@ print fmt: "0x%lx", REC->ret
 '''
 
 
+def small_event(name, number, *fields):
+    """A format of int fields behind the common ones."""
+    text = f'name: {name}\nID: {number}\n'.encode() + COMMON
+    for i, f in enumerate(fields):
+        text += f'\tfield:int {f};\toffset:{8 + 4 * i};\tsize:4;\tsigned:1;\n'.encode()
+    return text + b'\nprint fmt: ""\n'
+
+
 def sh(*cmd, **kw):
     return subprocess.run(cmd, capture_output=True, text=True, **kw)
 
@@ -443,6 +451,63 @@ class Bench(Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
         self.figures.update(dat_count_s=count, dat_text_s=text, dat_peer_s=peer,
                             dat_skim_s=skim, dat_rss_kib=max(rss1, rss2))
 
+    # ---- the model ----
+
+    def model_events(self, m, cpu):
+        """Two threads a CPU wake each other, with system calls and softirqs: good states."""
+        a, b = 10 + 2 * cpu, 11 + 2 * cpu
+        def switch(prev, nxt):
+            return m.pack('HBBi', 301, 0, 0, prev) + \
+                m.pack('16siiq16sii', b'thread%d' % prev, prev, 120, 1, b'thread%d' % nxt, nxt, 120)
+        def small(number, pid, value):
+            return m.pack('HBBii', number, 0, 0, pid, value)
+        cycle = []
+        for x, y in ((a, b), (b, a)):
+            cycle += [small(303, x, y), small(305, x, 0), small(306, x, 0), small(304, x, 1),
+                      small(305, x, 202), switch(x, y)]
+        return cycle
+
+    def make_model(self, pages):
+        sys.path.insert(0, os.path.join(TOP, 'tests', 'stream'))
+        import datfile
+        m = datfile.Machine()
+        f = datfile.File(m)
+        f.systems = {'sched': [SCHED_SWITCH, small_event('sched_waking', 303, 'pid')],
+                     'irq': [small_event('softirq_entry', 304, 'vec'),
+                             small_event('softirq_exit', 307, 'vec')],
+                     'raw_syscalls': [small_event('sys_enter', 305, 'id'),
+                                      small_event('sys_exit', 306, 'id')]}
+        f.cmdlines = b'10 ten\n'
+        for cpu in range(2):
+            cycle = self.model_events(m, cpu)
+            few = m.pages([(10 ** 9 + i * 1500 + cpu, cycle[i % len(cycle)])
+                           for i in range(12 * 1700)])
+            span = 12 * 1700 * 1500
+            f.buffers.setdefault('', {})[cpu] = [
+                m.pack('Q', struct.unpack_from('<Q', few[i % len(few)])[0] + i // len(few) * span) +
+                few[i % len(few)][8:] for i in range(pages)]
+        return f
+
+    def model(self):
+        path = os.path.join(self.dir, 'model.dat')
+        child = os.fork()
+        if not child:
+            with open(path, 'wb') as out:
+                out.write(self.make_model(24000).v6())
+            os._exit(0)
+        os.waitpid(child, 0)
+        n = json.loads(sh(self.tacho, 'stat', '--json', path).stdout)['events'] / 1e6
+        took, rss = self.best(self.tacho, 'model', path)
+        peer = None
+        if shutil.which('trace-cmd'):
+            peer, _ = self.best('trace-cmd', 'report', '-N', path, rounds=1)
+        self.row(f'model: intervals of {n:.1f} million events, s', f'{took:.2f}',
+                 f'trace-cmd report {peer:.2f}' if peer else '-',
+                 f'{peer / took:.1f}x' if peer else '', '')
+        self.row('model: million events a second', f'{n / took:.1f}', '-', '', '>= 5')
+        self.row('model: peak memory, MiB', f'{rss / 1024:.1f}', '-', '', '<= 128')
+        self.figures.update(model_s=took, model_events=n * 1e6, model_rss_kib=rss)
+
     # ---- reading QNX's files ----
 
     def make_kev(self, path, wide, rounds=12, slots=1 << 20):
@@ -570,7 +635,7 @@ class Bench(Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
-PARTS = ('write', 'uprobe', 'kernel', 'pump', 'read', 'dat', 'ltt', 'kev', 'mount', 'mount_small', 'lkst',
+PARTS = ('write', 'uprobe', 'kernel', 'pump', 'read', 'dat', 'model', 'ltt', 'kev', 'mount', 'mount_small', 'lkst',
          'lkst_hook', 'lkst_tools', 'qnx_logi')
 
 
