@@ -130,7 +130,8 @@ void model_cpu_begin(struct model *m, struct model_cpu *c, uint32_t thread, bool
 static void put_loss(struct model *m, uint32_t cpu, uint64_t begin)
 {
 	struct model_loss loss = {
-		.cpu = cpu, .source = m->r->source, .begin = begin, .end = m->time,
+		.cpu = cpu,
+		.source = m->from_program ? TACHO_STREAM_PROGRAM : TACHO_STREAM_KERNEL, .begin = begin, .end = m->time,
 		.count = m->r->lost, .record = m->record,
 	};
 

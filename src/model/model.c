@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/model_priv.h"
+#include "stream/stream.h"
 
 #define ARENA_MAX	((size_t)64 << 20)
 
@@ -184,6 +185,8 @@ int model_new(struct model **out, const struct model_config *config, struct tach
 	tacho_arena_init(&m->arena, ARENA_MAX);
 	tacho_arena_init(&m->names.arena, ARENA_MAX);
 	look_at_types(m);
+	if (m->is_qnx)
+		m->qnx_cpus = tacho_stream_cpus(m->stream);
 	(void)model_new_track(m, 0, MODEL_MACHINE, 0, "");
 	err = m->err;
 	if (err) {

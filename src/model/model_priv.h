@@ -157,6 +157,7 @@ struct model {
 	uint64_t time, record;		/* its time and number */
 	struct model_cpu *here;		/* its CPU; NULL: not known */
 	bool from_program;
+	uint32_t qnx_cpus;	/* of the machine: so many idle threads */
 	bool is_qnx;		/* states of threads are events of their own */
 	bool has_switches;	/* the trace can say who runs */
 };

@@ -234,8 +234,6 @@ struct model_plan *model_plan_make(struct model *m, const struct tacho_type *typ
 		*tail = own;
 		tail = &own->next;
 	}
-	/* a log of LKST has events of the kernel and of programs in one stream */
-	if (!strcmp(type->system, "lkst") && plan->first)
-		plan->is_kernel = true;
+	plan->is_lkst = !strcmp(type->system, "lkst");
 	return plan;
 }

@@ -50,7 +50,8 @@ struct model_action {
 
 struct model_plan {
 	const struct model_action *first;	/* NULL: no rule */
-	bool is_kernel;
+	bool is_kernel;			/* its records are the kernel's */
+	bool is_lkst;			/* ... or each says whether it is: its number */
 };
 
 struct model;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* One record: its CPU, then the actions of its type. */
 #include <errno.h>
+#include <string.h>
 
 #include "base/compiler.h"
 #include "model/model_priv.h"
@@ -17,6 +18,22 @@ static const struct model_plan *plan_of(struct model *m, const struct tacho_reco
 		return NULL;
 	}
 	return plan;
+}
+
+/* Where a record of LKST has the number of its event (fmt/lkst/record.h); programs' numbers. */
+#define LKST_NUMBER_AT		56
+#define LKST_PROGRAM_FIRST	0x100
+#define LKST_PROGRAM_LAST	0x1ff
+
+/* A log of LKST has events of the kernel and of programs in one stream. */
+static bool is_lkst_kernel(const struct tacho_record *r)
+{
+	uint16_t number;
+
+	if (r->len < LKST_NUMBER_AT + sizeof(number))
+		return false;
+	memcpy(&number, (const unsigned char *)r->raw + LKST_NUMBER_AT, sizeof(number));
+	return number < LKST_PROGRAM_FIRST || number > LKST_PROGRAM_LAST;
 }
 
 static void run(struct model *m, const struct model_action *a)
@@ -85,7 +102,7 @@ int model_record(struct model *m, const struct tacho_record *r)
 	plan = plan_of(m, r);
 	if (!plan)
 		return m->err;
-	m->from_program = !plan->is_kernel;
+	m->from_program = !plan->is_kernel && !(plan->is_lkst && is_lkst_kernel(r));
 	m->here = model_cpu_enter(m);
 	m->stats.used += plan->first != NULL;
 	for (const struct model_action *a = plan->first; a && !m->err; a = a->next)

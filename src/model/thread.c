@@ -320,6 +320,14 @@ static void switch_known(struct model *m, struct model_cpu *c, uint32_t out, int
 		m->thread[out].waker = (struct model_place){ 0 };
 }
 
+/* A thread that is switched out has run, though nobody saw since when. */
+static void has_run(struct model *m, uint32_t out)
+{
+	model_state_end(m, out, m->time, MODEL_NO_RECORD, MODEL_END_UNKNOWN);
+	m->thread[out].ran = m->record;
+	m->thread[out].waker = (struct model_place){ 0 };
+}
+
 /* Step 3. */
 static void switch_out(struct model *m, struct model_cpu *c, uint32_t out,
 		       const struct model_action *a)
@@ -334,7 +342,7 @@ static void switch_out(struct model *m, struct model_cpu *c, uint32_t out,
 	if (m->thread[out].state == MODEL_RUNS)
 		model_state_end(m, out, m->time, m->record, 0);
 	else
-		model_state_end(m, out, m->time, MODEL_NO_RECORD, MODEL_END_UNKNOWN);
+		has_run(m, out);
 	state = next_state(m, a);
 	if (state == MODEL_DEAD || (m->thread[out].has_exited && state != MODEL_RUNNABLE)) {
 		thread_gone(m, out, m->time, m->record, 0);
@@ -468,22 +476,25 @@ void model_waker(struct model *m, const struct model_action *a)
 /* ---- states that are events of their own ---- */
 
 /* QNX's idle threads: numbers from 1 in process 1, one for each CPU. */
-static struct model_cpu *idle_cpu(struct model *m, uint64_t key)
+static bool is_idle_thread(const struct model *m, uint64_t key)
 {
-	uint32_t tid = (uint32_t)key;
-
-	if (key >> 32 != 1 || !tid || tid > m->nr_cpus)
-		return NULL;
-	return m->cpu[tid - 1];
+	return key >> 32 == 1 && (uint32_t)key && (uint32_t)key <= m->qnx_cpus;
 }
 
-static void run_idle(struct model *m, struct model_cpu *c)
+static void set_idle(struct model *m, uint64_t key, enum model_thread_state state)
 {
-	if (c->idle)
+	struct model_cpu *c = m->here;
+	uint32_t number = (uint32_t)key - 1;
+
+	if (state == MODEL_RUNS && c && !c->idle) {
+		if (c->thread)
+			lose_running(m, c->thread);
+		model_cpu_begin(m, c, 0, true, m->time, m->record);
 		return;
-	if (c->thread)
-		lose_running(m, c->thread);
-	model_cpu_begin(m, c, 0, true, m->time, m->record);
+	}
+	c = number < m->nr_cpus ? m->cpu[number] : NULL;
+	if (state != MODEL_RUNS && c && c->idle)
+		model_cpu_end(m, c, m->time, m->record, 0);
 }
 
 static void run_here(struct model *m, uint32_t i)
@@ -505,23 +516,17 @@ void model_set_state(struct model *m, const struct model_action *a)
 {
 	bool ok, ran;
 	uint64_t key = thread_key(m, a, &ok);
-	struct model_cpu *idle = idle_cpu(m, key);
 	uint32_t i, flags = 0;
 
 	if (!ok || (a->state == MODEL_RUNS && !m->here)) {
 		m->stats.unplaced++;
 		return;
 	}
-	if (idle && a->state == MODEL_RUNS && idle == m->here) {
-		run_idle(m, idle);
+	if (is_idle_thread(m, key)) {
+		set_idle(m, key, a->state);
 		return;
 	}
-	if (idle && idle->idle && a->state != MODEL_RUNS) {
-		model_cpu_end(m, idle, m->time, m->record, 0);
-		return;
-	}
-	if (((idle && a->state != MODEL_RUNS) || a->state == MODEL_DEAD) &&
-	    !model_table_get(&m->thread_by_key, key))
+	if (a->state == MODEL_DEAD && !model_table_get(&m->thread_by_key, key))
 		return;
 	i = model_thread_get(m, key);
 	if (!i || m->err)
