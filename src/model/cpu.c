@@ -131,7 +131,8 @@ static void put_loss(struct model *m, uint32_t cpu, uint64_t begin)
 {
 	struct model_loss loss = {
 		.cpu = cpu,
-		.source = m->from_program ? TACHO_STREAM_PROGRAM : TACHO_STREAM_KERNEL, .begin = begin, .end = m->time,
+		.source = m->from_program ? TACHO_STREAM_PROGRAM : TACHO_STREAM_KERNEL,
+		.begin = begin, .end = m->time,
 		.count = m->r->lost, .record = m->record,
 	};
 

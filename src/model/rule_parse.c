@@ -456,7 +456,9 @@ static int parse_span(struct rule_parser *p)
 					 is_word(&p->word[at], "name") ? &label : NULL;
 
 		if (!to || *to || at + 1 >= p->nr)
-			return bad(p, p->word[at].s, "expected \"by FIELDS\" or \"name FIELD\"", p->word[at].s, p->word[at].len);
+			return bad(p, p->word[at].s,
+				   "expected \"by FIELDS\" or \"name FIELD\"",
+				   p->word[at].s, p->word[at].len);
 		*to = &p->word[at + 1];
 		if (to == &label)
 			err = check_value(p, label->s, label->len);
