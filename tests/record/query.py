@@ -190,7 +190,7 @@ def test_quantiles_wrong():
     stop(p)
     keys = ("-e", "rec:text", "keys=text,common_pid")
     for more, says in (
-            (("--by", "common_pid"), "key 'text' is none"),
+            (("--by", "common_pid"), "key 'text' is not one"),
             (("--by", "x"), "no key 'x' to group by; it has text, common_pid"),
             (("--by", "text,common_pid"), "2 keys, --by names 2"),
             ((), "key 'text' is not one; see --by")):
