@@ -198,9 +198,11 @@ bool model_double(struct model *m, const struct model_value *v, double *value);
 bool model_key(struct model *m, const struct model_action *a, uint64_t seed, uint64_t *key);
 void model_names_release(struct model *m);
 
+/* A hash of two numbers; a is spread first, so that small ones do not make up for b. */
 static inline uint64_t model_mix(uint64_t a, uint64_t b)
 {
-	a = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
+	a = (a + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	a = (a ^ a >> 32 ^ b) * UINT64_C(0xff51afd7ed558ccd);
 	a ^= a >> 29;
 	a *= UINT64_C(0xbf58476d1ce4e5b9);
 	return a ^ a >> 32;
