@@ -585,7 +585,9 @@ def test_stacks():
     tacho("record", "-o", "u", "--trigger", "sched:sched_switch/stacktrace",
           "-k", "sched:sched_switch,sched:sched_waking", "--", *WAKES)
     names = Counter(e["event"] for e in events("u"))
-    assert 60 < names["sched_switch"] >= names["kernel_stack"] > 50, names
+    # the event of a CPU's first stack may be from before the beginning
+    assert names["sched_switch"] > 60 and names["kernel_stack"] > 50, names
+    assert names["kernel_stack"] <= names["sched_switch"] + os.cpu_count(), names
     assert names["sched_waking"] > 0, names
 
 
