@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/write.h"
 #include "cli/cli.h"
 #include "cli/stdout.h"
-#include "sys/write.h"
 
 /* A line may be long (64 KiB of data, each byte escaped), but not longer. */
 #define OUT_MAX		(CLI_OUT_PIECE + ((size_t)4 << 20))

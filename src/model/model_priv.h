@@ -15,7 +15,6 @@
 
 #include "base/arena.h"
 #include "base/hashmap.h"
-#include "kdata/syscalls.h"
 #include "model/model.h"
 #include "model/plan.h"
 #include "model/table.h"
@@ -126,8 +125,6 @@ struct model {
 		const char **slot;
 		uint32_t nr, room;
 	} names;
-	struct tacho_syscalls syscalls;
-	bool syscalls_tried;
 
 	uint32_t nr_tracks;
 	struct model_thread *thread;	/* [0] is not used */

@@ -8,7 +8,6 @@
 #include "model/model_priv.h"
 #include "stream/stream.h"
 
-#define SYSCALLS_MAX	((size_t)1 << 20)
 #define TEXT_MAX	512u
 
 static uint64_t hash_text(const char *s, size_t len)
@@ -134,18 +133,7 @@ static const char *syscall_text(struct model *m, uint64_t nr)
 	const char *name;
 	char s[32];
 
-	if (!m->syscalls_tried) {
-		struct tacho_buf text;
-
-		m->syscalls_tried = true;
-		tacho_buf_init(&text, SYSCALLS_MAX);
-		if (!tacho_stream_text(m->stream, "syscalls", &text) &&
-		    tacho_syscalls_parse(&m->syscalls, &m->arena, text.data, text.len))
-			(void)model_fail(m, -ENOMEM);
-		tacho_buf_release(&text);
-	}
-	/* a trace without the table is of this machine's kind, most often */
-	name = m->syscalls.nr ? tacho_syscalls_find(&m->syscalls, nr) : tacho_syscall_name(nr);
+	name = tacho_stream_syscall(m->stream, nr);
 	if (name)
 		return model_intern(m, name, strlen(name));
 	(void)snprintf(s, sizeof(s), "syscall_%lld", (long long)nr);

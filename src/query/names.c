@@ -139,21 +139,9 @@ static bool names_comm(void *arg, int32_t pid, char comm[16])
 
 static const char *names_syscall(void *arg, uint64_t nr)
 {
-	struct tacho_query *q = arg;
+	const struct tacho_query *q = arg;
 
-	if (!q->syscalls_tried) {
-		struct tacho_buf text;
-
-		q->syscalls_tried = true;
-		tacho_buf_init(&text, 1u << 20);
-		if (!tacho_stream_text(q->stream, "syscalls", &text))
-			(void)tacho_syscalls_parse(&q->syscalls, &q->arena,
-						   text.data, text.len);
-		tacho_buf_release(&text);
-	}
-	/* a recording without the table is usually from this architecture */
-	return q->syscalls.nr ? tacho_syscalls_find(&q->syscalls, nr) :
-				tacho_syscall_name(nr);
+	return tacho_stream_syscall(q->stream, nr);
 }
 
 void tacho_query_names_init(struct tacho_query *q)

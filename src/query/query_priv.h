@@ -4,7 +4,6 @@
 #define TACHO_QUERY_QUERY_PRIV_H
 
 #include "base/arena.h"
-#include "kdata/syscalls.h"
 #include "query/query.h"
 #include "query/run_queue.h"
 #include "resolve/resolve.h"
@@ -80,8 +79,6 @@ struct tacho_query {
 	const char **function;	/* named in filters of programs */
 	uint32_t nr_functions;
 	struct tacho_arena arena;
-	struct tacho_syscalls syscalls;
-	bool syscalls_tried;
 	bool filtered;		/* some event has a filter */
 	bool has_hist;
 	struct run_queue *run_queue;	/* NULL: not in use */

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "resolve/priv.h"
-#include "session/objects.h"
 
 #define ARENA_MAX	((size_t)256 << 20)
 
@@ -217,10 +216,7 @@ static int load(struct tacho_resolver *r)
 		struct tacho_buf text;
 
 		r->live |= source->ops->live;
-		if (!source->ops->text)
-			continue;
-		tacho_buf_init(&text, TACHO_OBJECTS_MAX + 4096);
-		if (!source->ops->text(source, TACHO_OBJECTS, &text))
+		if (!tacho_source_objects(source, &text))
 			err = tacho_resolver_add(r, text.data, text.len);
 		tacho_buf_release(&text);
 	}

@@ -7,7 +7,6 @@
 #include "base/scan.h"
 #include "base/text.h"
 #include "resolve/priv.h"
-#include "session/objects.h"
 
 /* Caps against hostile text; 64 MiB of it have a million lines. */
 #define MAPS_MAX	((size_t)1 << 21)

@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/bytes.h"
 #include "base/sized.h"
 #include "base/text.h"
+#include "kdata/syscalls.h"
 
 /* No text of one event is longer: 64 KiB of data, each byte escaped. */
 #define TEXT_MAX	((size_t)1 << 20)
+#define SYSCALLS_MAX	((size_t)16 << 20)
 
 /*
  * A part in the heap. known: its next record is at pos, time and ticks are that record's.
@@ -45,6 +48,9 @@ struct tacho_stream {
 	uint64_t from;			/* ns: earlier records are skipped */
 	struct type_list *types;
 	struct tacho_buf text;		/* of tacho_record_text() */
+	struct tacho_arena arena;		/* of syscalls */
+	struct tacho_syscalls syscalls;
+	bool syscalls_tried;
 	struct tacho_error error;
 };
 
@@ -56,6 +62,7 @@ struct tacho_stream *tacho_stream_new(unsigned int flags)
 		return NULL;
 	s->flags = flags;
 	tacho_buf_init(&s->text, TEXT_MAX);
+	tacho_arena_init(&s->arena, SYSCALLS_MAX);
 	s->types = calloc(1, sizeof(*s->types));
 	if (!s->types) {
 		free(s);
@@ -97,6 +104,7 @@ void tacho_stream_close(struct tacho_stream *s)
 	free(s->types->type);
 	free(s->types);
 	tacho_buf_release(&s->text);
+	tacho_arena_release(&s->arena);
 	free(s);
 }
 
@@ -840,6 +848,21 @@ int tacho_stream_text(struct tacho_stream *s, const char *name,
 		    !s->source[i]->ops->text(s->source[i], name, out))
 			return 0;
 	return -ENOENT;
+}
+
+const char *tacho_stream_syscall(struct tacho_stream *s, uint64_t nr)
+{
+	if (!s->syscalls_tried) {
+		struct tacho_buf text;
+
+		s->syscalls_tried = true;
+		tacho_buf_init(&text, 1u << 20);
+		if (!tacho_stream_text(s, "syscalls", &text))
+			(void)tacho_syscalls_parse(&s->syscalls, &s->arena, text.data, text.len);
+		tacho_buf_release(&text);
+	}
+	/* a recording without the table is of this machine's kind, most often */
+	return s->syscalls.nr ? tacho_syscalls_find(&s->syscalls, nr) : tacho_syscall_name(nr);
 }
 
 struct tacho_source *tacho_stream_source(const struct tacho_stream *s,

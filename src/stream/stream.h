@@ -90,6 +90,20 @@ int tacho_stream_tasks(const struct tacho_stream *stream, struct tacho_facts *al
  */
 int tacho_stream_objects(const struct tacho_stream *stream, struct tacho_buf *out);
 
+/*
+ * Makes *out, which is the caller's to release, and appends what the programs of one source had
+ * mapped (session/objects.h).  0 or -ENOENT.
+ */
+int tacho_source_objects(struct tacho_source *source, struct tacho_buf *out);
+
+/*
+ * tacho_stream_syscall - the name of a system call.
+ *
+ * On the machine that was traced, as its trace says, or on this one if no source has a table.
+ * Returns NULL if it is not known; borrowed until the stream is closed.
+ */
+const char *tacho_stream_syscall(struct tacho_stream *stream, uint64_t nr);
+
 /* The kernel symbols of a source, loaded at the first call. */
 const struct tacho_symbols *tacho_source_symbols(struct tacho_source *source);
 

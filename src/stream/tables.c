@@ -24,6 +24,12 @@ int tacho_stream_tasks(const struct tacho_stream *s, struct tacho_facts *all)
 	return err;
 }
 
+int tacho_source_objects(struct tacho_source *source, struct tacho_buf *out)
+{
+	tacho_buf_init(out, TACHO_OBJECTS_MAX + 4096);
+	return source->ops->text ? source->ops->text(source, TACHO_OBJECTS, out) : -ENOENT;
+}
+
 int tacho_stream_objects(const struct tacho_stream *s, struct tacho_buf *out)
 {
 	struct tacho_source *source;

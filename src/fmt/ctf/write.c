@@ -17,10 +17,10 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/text.h"
+#include "base/write.h"
 #include "fmt/ctf/canon.h"
 #include "fmt/ctf/layout.h"
 #include "fmt/ctf/tsdl.h"
-#include "sys/write.h"
 
 #define IDS		65536u
 #define STANDINS_MAX	4096u

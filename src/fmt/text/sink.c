@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/write.h"
 #include "fmt/sink.h"
 #include "fmt/text/line.h"
-#include "sys/write.h"
 
 /* So much text is written at once; a line may be long (64 KiB of data, each byte escaped). */
 #define PIECE		((size_t)256 << 10)

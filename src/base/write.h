@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* write.h - write(2), to the end. */
-#ifndef TACHO_SYS_WRITE_H
-#define TACHO_SYS_WRITE_H
+#ifndef TACHO_BASE_WRITE_H
+#define TACHO_BASE_WRITE_H
 
 #include <stddef.h>
 

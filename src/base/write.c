@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sys/write.h"
+#include "base/write.h"
 
 #include <errno.h>
 #include <unistd.h>
