@@ -85,6 +85,18 @@ static int fill(struct walk *w)
 	return err;
 }
 
+int app_convert_format(const char *name, const char *out, const struct tacho_sink_format **format,
+		       struct tacho_diag *d)
+{
+	*format = name ? tacho_sink_format_named(name, d) : tacho_sink_format_of(out);
+	return *format ? 0 : -EINVAL;
+}
+
+bool app_convert_is_native(const struct tacho_sink_format *format)
+{
+	return format == &tacho_sink_ctf;
+}
+
 int app_convert(struct app_convert *c, struct tacho_diag *d)
 {
 	struct tacho_sink_config config = {

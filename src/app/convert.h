@@ -29,6 +29,17 @@ struct app_convert {
 };
 
 /*
+ * app_convert_format - the format that is meant by its name, or if name is NULL by out's extension.
+ *
+ * Returns 0 and *format, or -EINVAL with d filled in: there is none of that name.
+ */
+int app_convert_format(const char *name, const char *out, const struct tacho_sink_format **format,
+		       struct tacho_diag *d);
+
+/* Whether it is the format of our own traces. */
+bool app_convert_is_native(const struct tacho_sink_format *format);
+
+/*
  * app_convert - writes what c->select lets pass of c->stream to c->out, in c->format.
  *
  * Reads on from where the stream is.  All but c->written is the caller's, and is not changed.

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
+#include "fmt/ltt/read.h"
 
 static bool is_trace_name(const char *name)
 {
@@ -55,6 +56,12 @@ int app_trace_find(struct app_trace *t, const char *path, struct tacho_diag *d)
 				  "name the trace to read");
 	t->path = t->found;
 	return 0;
+}
+
+int app_trace_layout(const char *name, unsigned int *flags, struct tacho_diag *d)
+{
+	*flags = tacho_ltt_layout_flag(name);
+	return *flags ? 0 : tacho_diag(d, -EINVAL, 0, "'%s' is none of 64, 32, text", name);
 }
 
 int app_trace_open(struct app_trace *t, const char *path, unsigned int flags,

@@ -39,6 +39,12 @@ int app_trace_find(struct app_trace *t, const char *path, struct tacho_diag *d);
 int app_trace_open(struct app_trace *t, const char *path, unsigned int flags,
 		   struct tacho_diag *d);
 
+/*
+ * The flags of app_trace_open() for traces of LTT whose structs are laid out so: "64", "32" or
+ * "text".  Returns 0, or -EINVAL with d filled in.
+ */
+int app_trace_layout(const char *name, unsigned int *flags, struct tacho_diag *d);
+
 /* Closes it; t->path stays.  Fine when it is not open. */
 void app_trace_close(struct app_trace *t);
 

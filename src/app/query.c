@@ -9,7 +9,10 @@
 #include "app/suggest.h"
 #include "base/arena.h"
 #include "base/text.h"
+#include "stream/window.h"
 #include "sys/clock.h"
+
+_Static_assert(APP_SNAPSHOT_MIN == TACHO_WINDOW_MIN, "what a window needs");
 
 #define REST_NS		2000000		/* a record in the making is there by then */
 #define LOOK_EVERY	1024u		/* records between looks at clock and observer */

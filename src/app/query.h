@@ -54,6 +54,7 @@
 
 #define APP_QUESTION_MAX	1024	/* commands */
 #define APP_QUESTION_SYNTHS	32	/* synthetic events */
+#define APP_SNAPSHOT_MIN	((size_t)128 << 10)	/* bytes: room for any record */
 
 struct app_question_command {
 	const char *event;	/* "system:event" or a glob */
@@ -66,7 +67,8 @@ struct app_question {
 	struct app_question_command command[APP_QUESTION_MAX];
 	uint32_t nr_synths, nr_commands;
 	bool all;		/* hand out every histogram, not only the last command's */
-	uint64_t snapshot_size;	/* bytes of records to keep for snapshots; 0: the default */
+	/* bytes of records to keep for snapshots, APP_SNAPSHOT_MIN or more; 0: the default */
+	uint64_t snapshot_size;
 };
 
 /*

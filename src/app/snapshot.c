@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,10 +53,16 @@ static int write_here(struct tacho_session *s, const char *output, struct app_sn
 		      struct tacho_diag *d)
 {
 	struct tacho_recorder_stats stats;
-	int err = app_session_snapshot(s, output, &stats, d);
+	struct tacho_diag why = { 0 };
+	int err = app_session_snapshot(s, output, &stats, &why);
 
+	/* of linked buffers, which are LKST's, something else can be done */
+	if (err == -EBUSY && s->view.ctl->flags & TACHO_SESSION_LINKED)
+		return tacho_diag(d, err, 0, "the buffers of session '%s' are LKST's: 'lkstbuf "
+				  "shift' goes to the next ones", s->name);
 	if (err)
-		return err;
+		return tacho_diag(d, err, why.offset, "%s", why.text[0] ? why.text :
+				  strerror(-err));
 	done->events = stats.events;
 	return 0;
 }

@@ -1,32 +1,19 @@
 // SPDX-License-Identifier: MIT
-#include "cli/check.h"
-
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
+/* check: is a trace what docs/trace-format.md says (app/check.h). */
 #include <getopt.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "app/session.h"
-#include "base/text.h"
+#include "app/check.h"
 #include "cli/cli.h"
 #include "cli/trace.h"
-#include "event/type.h"
-#include "fmt/ctf/layout.h"
-#include "fmt/ctf/read.h"
-#include "fmt/ctf/types.h"
-#include "ring/check.h"
 
-/* Of one file no more problems are written down. */
-#define PER_FILE	100u
 #define LOG_MAX		((size_t)256 << 20)
-#define TYPES_ARENA_MAX	((size_t)1 << 30)
+
+struct log {
+	bool as_json;
+	struct tacho_buf text;		/* lines, or JSON objects */
+	struct tacho_json json;
+};
 
 static const struct option options[] = {
 	CLI_COMMON_OPTIONS,
@@ -44,550 +31,43 @@ static const char usage[] =
 	"      --json           print one JSON object\n"
 	"  -h, --help           print this help\n";
 
-/* ---- what was found ----------------------------------------------------------- */
-
-static void note_json(struct check_log *log, const char *kind, const char *path,
-		      uint64_t byte, const char *text)
+static void found_json(struct tacho_json *j, const struct app_check_found *f)
 {
-	struct tacho_json *j = &log->json;
-
 	tacho_json_open(j, '{');
-	tacho_json_pair_str(j, "kind", kind);
-	tacho_json_pair_str(j, "file", path);
+	tacho_json_pair_str(j, "kind", f->problem ? "problem" : "remark");
+	tacho_json_pair_str(j, "file", f->path);
 	tacho_json_key(j, "byte");
-	if (byte == CHECK_NO_BYTE)
+	if (f->byte == APP_CHECK_NO_BYTE)
 		tacho_json_null(j);
 	else
-		tacho_json_u64(j, byte);
-	tacho_json_pair_str(j, "text", text);
+		tacho_json_u64(j, f->byte);
+	tacho_json_pair_str(j, "text", f->text);
 	tacho_json_close(j, '}');
 }
 
-static TACHO_PRINTF(5, 0)
-void note(struct check_trace *t, const char *kind, const char *file,
-	  uint64_t byte, const char *fmt, va_list ap)
+static void found(void *arg, const struct app_check_found *f)
 {
-	struct check_log *log = t->log;
-	char path[4096], text[512];
+	struct log *log = arg;
 
-	(void)snprintf(path, sizeof(path), "%s%s%s", t->dir, *file ? "/" : "",
-		       file);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	if (!f->problem && cli_quiet)
+		return;
 	if (log->as_json) {
-		note_json(log, kind, path, byte, text);
+		found_json(&log->json, f);
 		return;
 	}
-	tacho_buf_puts(&log->text, path);
-	if (byte != CHECK_NO_BYTE)
-		tacho_buf_printf(&log->text, ": byte %" PRIu64, byte);
-	tacho_buf_printf(&log->text, ": %s%s\n", *kind == 'r' ? "remark: " : "",
-			 text);
+	tacho_buf_puts(&log->text, f->path);
+	if (f->byte != APP_CHECK_NO_BYTE)
+		tacho_buf_printf(&log->text, ": byte %" PRIu64, f->byte);
+	tacho_buf_printf(&log->text, ": %s%s\n", f->problem ? "" : "remark: ", f->text);
 }
 
-void check_problem(struct check_trace *t, const char *file, uint64_t byte,
-		   const char *fmt, ...)
+static void sum_json(struct tacho_json *j, const char *path, const struct app_check_result *sum)
 {
-	va_list ap;
-
-	t->log->problems++;
-	if (++t->log->in_file > PER_FILE)
-		return;
-	va_start(ap, fmt);
-	note(t, "problem", file, byte, fmt, ap);
-	va_end(ap);
-}
-
-void check_remark(struct check_trace *t, const char *file, uint64_t byte,
-		  const char *fmt, ...)
-{
-	va_list ap;
-
-	t->log->remarks++;
-	if (cli_quiet)
-		return;
-	va_start(ap, fmt);
-	note(t, "remark", file, byte, fmt, ap);
-	va_end(ap);
-}
-
-bool check_failed(struct check_trace *t, const char *file, int err)
-{
-	if (!tacho_no_room_here(err))
-		return false;
-	if (!t->failed)
-		cli_fail("cannot read '%s/%s': %s", t->dir, file, strerror(-err));
-	t->failed = true;
-	return true;
-}
-
-/* ---- info --------------------------------------------------------- */
-
-/* The value of a line "key: value", or NULL; *at is its offset. */
-static const char *info_value(const char *text, const char *key, size_t *len,
-			      uint64_t *at)
-{
-	size_t n = strlen(key);
-
-	for (const char *p = text; *p; ) {
-		size_t line = strcspn(p, "\n");
-
-		if (line >= n + 2 && !memcmp(p, key, n) && p[n] == ':' &&
-		    p[n + 1] == ' ') {
-			*len = line - n - 2;
-			*at = (uint64_t)(p + n + 2 - text);
-			return p + n + 2;
-		}
-		p += line + (p[line] == '\n');
-	}
-	return NULL;
-}
-
-static bool hex_bytes(const char *s, size_t len, uint8_t *to, size_t n)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	if (len != 2 * n)
-		return false;
-	for (size_t i = 0; i < len; i++) {
-		const char *d = s[i] ? strchr(digits, s[i]) : NULL;
-
-		if (!d)
-			return false;
-		to[i / 2] = (uint8_t)(to[i / 2] << 4 | (d - digits));
-	}
-	return true;
-}
-
-static void check_info_keys(struct check_trace *t, const char *text)
-{
-	static const char file[] = TACHO_CTF_EXTRAS "/info";
-	static const char *const needed[] = { "uuid", "byte_order", "clock",
-		"freq", "pair", "state", "version" };
-	uint64_t at;
-	size_t len;
-	const char *v;
-
-	for (size_t i = 0; i < TACHO_ARRAY_SIZE(needed); i++)
-		if (!info_value(text, needed[i], &len, &at))
-			check_problem(t, file, CHECK_NO_BYTE, "has no line '%s:'",
-				      needed[i]);
-	v = info_value(text, "uuid", &len, &at);
-	t->have_uuid = v && hex_bytes(v, len, t->uuid, 16);
-	if (v && !t->have_uuid)
-		check_problem(t, file, at, "the uuid is not 32 hexadecimal digits");
-	v = info_value(text, "freq", &len, &at);
-	if (v && (*v < '1' || *v > '9'))
-		check_problem(t, file, at, "the clock's frequency is no number");
-	v = info_value(text, "state", &len, &at);
-	if (v && len == 4 && !memcmp(v, "open", 4))
-		check_remark(t, file, at, "the trace was not closed: its recorder runs, or was killed ('tacho recover' completes it)");
-	else if (v && (len != 6 || memcmp(v, "closed", 6)))
-		check_problem(t, file, at, "the state is neither open nor closed");
-}
-
-/* CLI_OK also when it is damaged. */
-static void check_info(struct check_trace *t)
-{
-	static const char file[] = TACHO_CTF_EXTRAS "/info";
-	const char *text;
-	struct tacho_buf b;
-	int err;
-
-	tacho_buf_init(&b, TACHO_CTF_INFO_MAX);
-	err = tacho_buf_read_fileat(&b, t->dirfd, file);
-	text = tacho_buf_str(&b);
-	if (!err && b.len && !*text)
-		err = -ENOMEM;
-	if (err) {
-		if (!check_failed(t, file, err))
-			check_problem(t, file, CHECK_NO_BYTE, "cannot be read: %s",
-				      strerror(-err));
-	} else {
-		if (strncmp(text, TACHO_CTF_MAGIC_LINE,
-			    strlen(TACHO_CTF_MAGIC_LINE)))
-			check_problem(t, file, 0, "does not begin with 'tacho-trace: 1'");
-		check_info_keys(t, text);
-	}
-	tacho_buf_release(&b);
-}
-
-/* ---- types --------------------------------------------------------------------- */
-
-static void check_type_text(struct check_trace *t, const char *file,
-			    const struct tacho_ctf_types *types, uint32_t id)
-{
-	const struct tacho_ctf_type_entry *e = &types->entry[id];
-	const char *full = types->names.data + e->name, *colon = strchr(full, ':');
-	char *text = malloc((size_t)e->len + 1), system[256];
-	const struct tacho_type *type = NULL;
-	struct tacho_diag d = { 0 };
-
-	if (!text)
-		(void)check_failed(t, file, -ENOMEM);
-	if (!text || !colon) {
-		free(text);
-		return;
-	}
-	(void)snprintf(system, sizeof(system), "%.*s", (int)(colon - full), full);
-	if (pread(types->fd, text, e->len, (off_t)e->text) != (ssize_t)e->len) {
-		check_problem(t, file, e->text, "the format of '%s' is torn", full);
-	} else {
-		type = tacho_type_parse(&t->arena, system, colon + 1, id, text,
-					e->len, &d);
-		if (!type && !check_failed(t, file, d.err))
-			check_problem(t, file, e->text + d.offset, "the format of '%s' is damaged: %s",
-				      full, d.text);
-	}
-	if (type) {
-		t->canon[types->stream_id][id] = tacho_canon_new(&t->arena, type);
-		if (!t->canon[types->stream_id][id])
-			(void)check_failed(t, file, -ENOMEM);
-	}
-	free(text);
-}
-
-/* Returns the offset behind the last entry. */
-static uint64_t check_entries(struct check_trace *t, const char *file,
-			      const struct tacho_ctf_types *types)
-{
-	uint32_t s = types->stream_id;
-	uint64_t end = 0;
-
-	for (uint32_t id = 0; id < types->nr; id++) {
-		const struct tacho_ctf_type_entry *e = &types->entry[id];
-
-		if (!e->known)
-			continue;
-		t->known[s][id] = true;
-		t->standin[s][id] = e->base != id;
-		if (e->text + e->len > end)
-			end = e->text + e->len;
-		if (e->base == id)
-			check_type_text(t, file, types, id);
-		else if (e->base >= types->nr || !types->entry[e->base].known ||
-			 types->entry[e->base].base != e->base)
-			check_problem(t, file, e->text, "type %u stands in for type %u, which is not there",
-				      id, e->base);
-	}
-	return end;
-}
-
-static int check_types(struct check_trace *t, int extras, uint32_t stream_id)
-{
-	struct tacho_ctf_types types;
-	struct stat st;
-	char file[64];
-	uint64_t end;
-	int err;
-
-	(void)snprintf(file, sizeof(file), TACHO_CTF_EXTRAS "/types.%s",
-		       tacho_ctf_stream_name(stream_id));
-	t->log->in_file = 0;
-	err = tacho_ctf_types_open(&types, extras, stream_id, &t->arena);
-	if (err) {
-		tacho_ctf_types_release(&types);
-		return cli_fail("cannot read '%s/%s': %s", t->dir, file,
-				strerror(-err));
-	}
-	end = check_entries(t, file, &types);
-	if (types.fd >= 0 && !fstat(types.fd, &st) &&
-	    end < (uint64_t)st.st_size)
-		check_problem(t, file, end, "what follows is no event type: the file is torn or damaged here");
-	tacho_ctf_types_release(&types);
-	return CLI_OK;
-}
-
-/* ---- a trace ------------------------------------------------------------------- */
-
-/* "program_3": which stream and instance.  False for other names. */
-static bool stream_name(const char *name, uint32_t *stream_id,
-			uint64_t *instance)
-{
-	for (uint32_t i = 0; i <= TACHO_STREAM_KERNEL; i++) {
-		const char *kind = tacho_ctf_stream_name(i);
-		size_t n = strlen(kind);
-
-		if (strncmp(name, kind, n) || name[n] != '_' ||
-		    tacho_parse_u64(name + n + 1, 0, UINT64_MAX, instance))
-			continue;
-		*stream_id = i;
-		return true;
-	}
-	return false;
-}
-
-static int not_hidden(const struct dirent *e)
-{
-	return e->d_name[0] != '.';
-}
-
-static int check_name(struct check_trace *t, const char *name)
-{
-	uint32_t stream_id;
-	uint64_t instance;
-	int ret = CLI_OK;
-
-	t->log->in_file = 0;
-	if (stream_name(name, &stream_id, &instance))
-		ret = check_file(t, name, stream_id, instance);
-	else if (strcmp(name, "metadata") && strcmp(name, TACHO_CTF_EXTRAS))
-		check_remark(t, name, CHECK_NO_BYTE, "is not a part of the trace; other CTF readers may refuse the directory for it");
-	if (t->log->in_file > PER_FILE)
-		check_remark(t, name, CHECK_NO_BYTE, "%" PRIu64 " more problems are not listed",
-			     t->log->in_file - PER_FILE);
-	return ret;
-}
-
-static int check_files(struct check_trace *t)
-{
-	struct dirent **list = NULL;
-	int n = scandir(t->dir, &list, not_hidden, versionsort), ret = CLI_OK;
-
-	if (n < 0)
-		return cli_fail("cannot read directory '%s': %s", t->dir,
-				strerror(errno));
-	for (int i = 0; i < n; i++) {
-		if (ret == CLI_OK)
-			ret = check_name(t, list[i]->d_name);
-		free(list[i]);
-	}
-	free(list);
-	return ret;
-}
-
-static bool tables_alloc(struct check_trace *t)
-{
-	bool good = true;
-
-	tacho_arena_init(&t->arena, TYPES_ARENA_MAX);
-	for (int i = 0; i < 2; i++) {
-		t->canon[i] = calloc(CHECK_IDS, sizeof(struct tacho_canon *));
-		t->standin[i] = calloc(CHECK_IDS, sizeof(bool));
-		t->known[i] = calloc(CHECK_IDS, sizeof(bool));
-		t->described[i] = calloc(CHECK_IDS, sizeof(bool));
-		good = good && t->canon[i] && t->standin[i] && t->known[i] && t->described[i];
-	}
-	return good;
-}
-
-static void tables_release(struct check_trace *t)
-{
-	for (int i = 0; i < 2; i++) {
-		free(t->canon[i]);
-		free(t->standin[i]);
-		free(t->known[i]);
-		free(t->described[i]);
-	}
-	tacho_arena_release(&t->arena);
-}
-
-static int check_inside(struct check_trace *t)
-{
-	int extras, ret = CLI_OK;
-
-	check_metadata(t);
-	check_info(t);
-	extras = openat(t->dirfd, TACHO_CTF_EXTRAS,
-			O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (extras < 0 && check_failed(t, TACHO_CTF_EXTRAS, -errno))
-		return CLI_FAILED;
-	if (extras < 0) {
-		check_problem(t, TACHO_CTF_EXTRAS, CHECK_NO_BYTE, "cannot be read: %s",
-			      strerror(errno));
-		return CLI_OK;
-	}
-	for (uint32_t i = 0; i < 2 && ret == CLI_OK; i++)
-		ret = check_types(t, extras, i);
-	close(extras);
-	check_described(t);
-	if (ret == CLI_OK && !t->failed)
-		ret = check_files(t);
-	return t->failed ? CLI_FAILED : ret;
-}
-
-struct totals {
-	uint64_t traces, files, packets, events, lost;
-};
-
-static int check_dir(struct check_log *log, const char *dir, struct totals *sum)
-{
-	struct check_trace t = { .log = log, .dir = dir };
-	int ret;
-
-	log->in_file = 0;
-	t.dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (t.dirfd < 0)
-		return cli_fail("cannot open '%s': %s", dir, strerror(errno));
-	ret = tables_alloc(&t) ? check_inside(&t) : cli_fail("out of memory");
-	tables_release(&t);
-	close(t.dirfd);
-	sum->traces++;
-	sum->files += t.files;
-	sum->packets += t.packets;
-	sum->events += t.events;
-	sum->lost += t.lost;
-	return ret;
-}
-
-/* The chunks of a rotated trace; *found: how many there are. */
-static int check_chunks(struct check_log *log, const char *dir,
-			struct totals *sum)
-{
-	struct dirent **list = NULL;
-	int n = scandir(dir, &list, not_hidden, versionsort), ret = CLI_OK;
-
-	/* what is no directory of chunks may be a file */
-	if (n < 0 && tacho_no_room_here(-errno))
-		return cli_fail("cannot read directory '%s': %s", dir, strerror(errno));
-	for (int i = 0; i < n; i++) {
-		char path[4096];
-
-		(void)snprintf(path, sizeof(path), "%s/%s", dir, list[i]->d_name);
-		if (ret == CLI_OK && tacho_ctf_is_trace(path))
-			ret = check_dir(log, path, sum);
-		free(list[i]);
-	}
-	free(list);
-	return ret;
-}
-
-/* A trace of ours whose info is gone: to other readers it is a CTF trace like any other. */
-static bool lacks_info(const char *dir)
-{
-	char path[4096];
-	struct stat st;
-	int n = snprintf(path, sizeof(path), "%s/" TACHO_CTF_EXTRAS, dir);
-
-	return n > 0 && (size_t)n < sizeof(path) && !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
-/* A reader passes over something; arg is the trace. */
-static void take_damage(void *arg, const char *name, uint64_t offset,
-			const char *what)
-{
-	check_problem(arg, "", offset, "'%s' is damaged: %s", name, what);
-}
-
-static void listen(struct check_trace *t, struct app_trace *trace)
-{
-	struct tacho_source *s;
-
-	for (uint32_t i = 0; (s = tacho_stream_source(trace->stream, i)); i++) {
-		s->report = take_damage;
-		s->report_arg = t;
-	}
-}
-
-/* LTT: the layout that was taken is not the only one that fits. */
-static void other_layout(struct check_trace *t, const struct tacho_stream *s)
-{
-	const char *layout = tacho_stream_env(s, "ltt_layout");
-	const char *also = tacho_stream_env(s, "ltt_layout_also");
-
-	if (layout && also)
-		check_remark(t, "", CHECK_NO_BYTE, "its records fit LTT's layout '%s', too; '%s' gives "
-			     "the likelier values ('--layout %s' reads it the other way)",
-			     also, layout, also);
-}
-
-/* The invariants of a session's lanes (ring/check.h); nothing for other paths. */
-static void check_lanes(struct check_trace *t, const char *path)
-{
-	static const char prefix[] = "session:";
-	struct tacho_diag why = { 0 };
-	struct tacho_session s;
-	struct tacho_dir dir;
-
-	if (strncmp(path, prefix, sizeof(prefix) - 1) ||
-	    app_session_open(&dir, &s, path + sizeof(prefix) - 1, &why))
-		return;
-	for (uint32_t lane = 0; lane < tacho_ring_nr_lanes(&s.view.ring); lane++) {
-		struct tacho_diag d = { 0 };
-
-		(void)tacho_ring_check_lane(&s.view.ring, lane, &d);
-		if (d.err && !check_failed(t, "", d.err))
-			check_problem(t, "", CHECK_NO_BYTE, "%s", d.text);
-	}
-	app_session_close(&dir, &s);
-}
-
-/* A session, or a trace of another system: reads all records of it. */
-static int check_by_reading(struct check_log *log, const char *path,
-			    struct totals *sum)
-{
-	struct check_trace t = { .log = log, .dir = path };
-	struct tacho_stream_info info;
-	struct app_trace trace;
-	struct tacho_record r;
-	uint64_t last = 0;
-	int ret = cli_trace_open(&trace, path, 0), status = TACHO_STREAM_END;
-	int err;
-
-	if (ret != CLI_OK)
-		return ret;
-	check_lanes(&t, path);
-	listen(&t, &trace);
-	other_layout(&t, trace.stream);
-	while ((status = tacho_stream_next(trace.stream, &r)) == TACHO_STREAM_RECORD) {
-		if (r.time < last)
-			check_problem(&t, "", CHECK_NO_BYTE, "time goes back before event %" PRIu64,
-				      sum->events + 1);
-		last = r.time;
-		sum->lost += r.lost;
-		sum->events++;
-	}
-	if (status == TACHO_STREAM_ERROR &&
-	    !check_failed(&t, "", tacho_stream_error(trace.stream)->err))
-		check_problem(&t, "", tacho_stream_error(trace.stream)->offset,
-			      "%s", tacho_stream_error(trace.stream)->text);
-	if (t.failed)
-		ret = CLI_FAILED;
-	err = tacho_stream_get_info(trace.stream, &info);
-	if (err && check_failed(&t, "", err))
-		ret = CLI_FAILED;
-	if (!err) {
-		sum->packets += info.packets;
-		sum->files += info.parts;
-		if (info.truncated)
-			check_remark(&t, "", CHECK_NO_BYTE, "%" PRIu64 " events are larger than a record, which has 64 KiB and 1000 fields, and are cut; tacho_cut in them says how many of their fields, if they have it",
-				     info.truncated);
-		if (info.damaged)
-			check_problem(&t, "", CHECK_NO_BYTE, "%" PRIu64 " places hold no records",
-				      info.damaged);
-	}
-	if (sum->lost)
-		check_remark(&t, "", CHECK_NO_BYTE, "%" PRIu64 " events were lost while recording",
-			     sum->lost);
-	sum->traces++;
-	app_trace_close(&trace);
-	return ret;
-}
-
-static int check_path(struct check_log *log, const char *path,
-		      struct totals *sum)
-{
-	int ret;
-
-	if (tacho_ctf_is_trace(path) || lacks_info(path))
-		return check_dir(log, path, sum);
-	ret = check_chunks(log, path, sum);
-	if (ret != CLI_OK || sum->traces)
-		return ret;
-	return check_by_reading(log, path, sum);
-}
-
-/* ---- the verb ------------------------------------------------------------------- */
-
-static void sum_json(struct check_log *log, const char *path,
-		     const struct totals *sum)
-{
-	struct tacho_json *j = &log->json;
-
 	tacho_json_close(j, ']');
 	tacho_json_pair_str(j, "trace", path);
-	tacho_json_pair_bool(j, "good", !log->problems);
-	tacho_json_pair_u64(j, "problems", log->problems);
-	tacho_json_pair_u64(j, "remarks", log->remarks);
+	tacho_json_pair_bool(j, "good", !sum->problems);
+	tacho_json_pair_u64(j, "problems", sum->problems);
+	tacho_json_pair_u64(j, "remarks", sum->remarks);
 	tacho_json_pair_u64(j, "traces", sum->traces);
 	tacho_json_pair_u64(j, "files", sum->files);
 	tacho_json_pair_u64(j, "packets", sum->packets);
@@ -596,36 +76,34 @@ static void sum_json(struct check_log *log, const char *path,
 	tacho_json_close(j, '}');
 }
 
-static void sum_text(struct check_log *log, const char *path,
-		     const struct totals *sum)
+static void sum_text(struct tacho_buf *b, const char *path, const struct app_check_result *sum)
 {
-	if (log->problems)
-		tacho_buf_printf(&log->text, "%s: %" PRIu64 " problem%s", path,
-				 log->problems, log->problems == 1 ? "" : "s");
+	if (sum->problems)
+		tacho_buf_printf(b, "%s: %" PRIu64 " problem%s", path, sum->problems,
+				 sum->problems == 1 ? "" : "s");
 	else
-		tacho_buf_printf(&log->text, "%s: good", path);
-	tacho_buf_printf(&log->text, "; %" PRIu64 " events in %" PRIu64
-			 " packets of %" PRIu64 " files, %" PRIu64 " lost\n",
-			 sum->events, sum->packets, sum->files, sum->lost);
+		tacho_buf_printf(b, "%s: good", path);
+	tacho_buf_printf(b, "; %" PRIu64 " events in %" PRIu64 " packets of %" PRIu64
+			 " files, %" PRIu64 " lost\n", sum->events, sum->packets, sum->files,
+			 sum->lost);
 }
 
-static int say(struct check_log *log, const char *path,
-	       const struct totals *sum)
+static int say(struct log *log, const char *path, const struct app_check_result *sum)
 {
 	int ret;
 
 	if (log->as_json) {
-		sum_json(log, path, sum);
+		sum_json(&log->json, path, sum);
 		ret = cli_write_json(&log->text);
 	} else {
-		sum_text(log, path, sum);
+		sum_text(&log->text, path, sum);
 		ret = tacho_buf_error(&log->text) ? cli_fail("out of memory") :
 						    cli_write(&log->text);
 	}
-	return ret != CLI_OK || log->problems ? CLI_FAILED : CLI_OK;
+	return ret != CLI_OK || sum->problems ? CLI_FAILED : CLI_OK;
 }
 
-static int parse(struct check_log *log, int argc, char **argv)
+static int parse(struct log *log, int argc, char **argv)
 {
 	int opt, ret;
 
@@ -644,10 +122,26 @@ static int parse(struct check_log *log, int argc, char **argv)
 	return -1;
 }
 
+static int check(struct log *log, const char *path)
+{
+	const struct app_check_config config = {
+		.found = found, .arg = log, .flags = cli_trace_flags(),
+	};
+	struct app_check_result result;
+	struct tacho_diag d = { 0 };
+
+	if (log->as_json) {
+		tacho_json_open(&log->json, '{');
+		tacho_json_key(&log->json, "found");
+		tacho_json_open(&log->json, '[');
+	}
+	return app_check(path, &config, &result, &d) ? cli_fail_diag(&d) :
+						       say(log, path, &result);
+}
+
 static int check_main(int argc, char **argv)
 {
-	struct check_log log = { 0 };
-	struct totals sum = { 0 };
+	struct log log = { .as_json = false };
 	struct app_trace which;
 	int ret = parse(&log, argc, argv);
 
@@ -658,14 +152,7 @@ static int check_main(int argc, char **argv)
 		return ret;
 	tacho_buf_init(&log.text, LOG_MAX);
 	tacho_json_init(&log.json, &log.text);
-	if (log.as_json) {
-		tacho_json_open(&log.json, '{');
-		tacho_json_key(&log.json, "found");
-		tacho_json_open(&log.json, '[');
-	}
-	ret = check_path(&log, which.path, &sum);
-	if (ret == CLI_OK)
-		ret = say(&log, which.path, &sum);
+	ret = check(&log, which.path);
 	tacho_buf_release(&log.text);
 	return ret;
 }

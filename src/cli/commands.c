@@ -7,8 +7,8 @@
 
 #include "app/command.h"
 #include "app/kernel.h"
+#include "app/session.h"
 #include "cli/cli.h"
-#include "cli/session.h"
 
 #define LIST_MAX	((size_t)16 << 20)
 
@@ -195,6 +195,7 @@ static int set(struct change *c, const char *event, const char *text)
 static int run(enum tacho_command_kind kind, int argc, char **argv)
 {
 	struct change c = { .kind = kind };
+	struct tacho_diag d = { 0 };
 	int most = kind == TACHO_COMMAND_SYNTH ? 1 : 2;
 	int n, ret = parse(&c, argc, argv);
 
@@ -206,9 +207,8 @@ static int run(enum tacho_command_kind kind, int argc, char **argv)
 		return cli_usage("unexpected argument '%s': put the text in quotes", argv[most]);
 	if (c.kernel)
 		return kernel_run(&c, n ? argv[0] : NULL, n > 1 ? argv[1] : NULL);
-	ret = cli_session_open(&c.dir, &c.session, c.name);
-	if (ret != CLI_OK)
-		return ret;
+	if (app_session_open(&c.dir, &c.session, c.name, &d))
+		return cli_fail_diag(&d);
 	if (n < most)
 		ret = list(&c, n ? argv[0] : NULL);
 	else

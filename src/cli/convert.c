@@ -2,8 +2,8 @@
 #include <getopt.h>
 #include <inttypes.h>
 
+#include "app/convert.h"
 #include "cli/cli.h"
-#include "cli/convert.h"
 #include "cli/filter.h"
 #include "cli/lines.h"
 #include "cli/trace.h"
@@ -61,6 +61,7 @@ static const char usage[] =
 static int take_option(struct convert_run *r, int opt)
 {
 	int ret = cli_filter_option(&r->select, opt, optarg);
+	struct tacho_diag d = { 0 };
 
 	if (ret < 0)
 		ret = cli_lines_option(&r->lines, opt, optarg);
@@ -73,8 +74,9 @@ static int take_option(struct convert_run *r, int opt)
 		r->c.out = optarg;
 		return CLI_OK;
 	case OPT_TO:
-		r->c.format = cli_format_named(optarg);
-		return r->c.format ? CLI_OK : CLI_USAGE;
+		if (app_convert_format(optarg, NULL, &r->c.format, &d))
+			return cli_usage("--to: %s", d.text);
+		return CLI_OK;
 	case OPT_FORMAT:
 		return cli_lines_format(&r->lines, optarg);
 	default:
@@ -103,7 +105,7 @@ static int parse(struct convert_run *r, int argc, char **argv)
 	if (!r->c.out || !*r->c.out)
 		return cli_usage("where to? name it with -o");
 	if (!r->c.format)
-		r->c.format = tacho_sink_format_of(r->c.out);
+		(void)app_convert_format(NULL, r->c.out, &r->c.format, NULL);
 	return -1;
 }
 
@@ -173,36 +175,6 @@ static int convert_main(int argc, char **argv)
 	app_select_release(&r.select);
 	cli_lines_release(&r.lines);
 	return ret;
-}
-
-/* ---- for other verbs ------------------------------------------------------------- */
-
-const struct tacho_sink_format *cli_format_named(const char *name)
-{
-	struct tacho_diag d = { 0 };
-	const struct tacho_sink_format *f = tacho_sink_format_named(name, &d);
-
-	if (!f)
-		cli_usage("--to: %s", d.text);
-	return f;
-}
-
-int cli_convert_ready(const char *out)
-{
-	struct tacho_diag d = { 0 };
-
-	return app_convert_ready(out, &d) ? cli_fail_diag(&d) : CLI_OK;
-}
-
-int cli_convert_stream(struct tacho_stream *stream, const char *out,
-		       uint64_t *events)
-{
-	struct tacho_sink_written written = { 0 };
-	struct tacho_diag d = { 0 };
-	int err = app_convert_stream(stream, out, &cli_observer, &written, &d);
-
-	*events = written.events;
-	return err ? cli_fail_diag(&d) : CLI_OK;
 }
 
 const struct cli_verb cli_convert = {

@@ -8,7 +8,6 @@
 #include "cli/cli.h"
 #include "cli/hist_query.h"
 #include "cli/trace.h"
-#include "stream/window.h"
 
 #define SNAPSHOT_MAX	((uint64_t)1 << 30)
 
@@ -115,7 +114,7 @@ static int time_arg(const char *what, const char *arg, uint64_t *ns)
 
 static int size_arg(const char *arg, uint64_t *size)
 {
-	if (tacho_parse_size(arg, size) || *size < TACHO_WINDOW_MIN ||
+	if (tacho_parse_size(arg, size) || *size < APP_SNAPSHOT_MIN ||
 	    *size > SNAPSHOT_MAX)
 		return cli_usage("--snapshot-size: '%s' is no size from 128K to 1G", arg);
 	return CLI_OK;

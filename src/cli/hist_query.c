@@ -6,11 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/convert.h"
 #include "app/query_session.h"
 #include "cli/cli.h"
-#include "cli/convert.h"
 #include "cli/screen.h"
 #include "cli/trace.h"
+#include "tacho/stream.h"
 
 #define OUT_MAX		((size_t)1 << 30)
 #define PATH_TEXT_MAX	((size_t)1 << 16)
@@ -126,8 +127,8 @@ static int write_snapshot(struct run *r)
 {
 	struct tacho_diag d = { 0 };
 	struct tacho_stream *s;
-	uint64_t events = 0;
-	int err = app_query_snapshot(r->query, &s, &d), ret;
+	struct tacho_sink_written written = { 0 };
+	int err = app_query_snapshot(r->query, &s, &d);
 
 	if (err == -ENOENT) {
 		cli_note("no snapshot was taken: '%s' is not written",
@@ -136,13 +137,15 @@ static int write_snapshot(struct run *r)
 	}
 	if (err)
 		return cli_fail_diag(&d);
-	ret = cli_convert_stream(s, r->options->snapshot, &events);
+	err = app_convert_stream(s, r->options->snapshot, &cli_observer, &written, &d);
 	tacho_stream_close(s);
-	if (ret == CLI_OK && strcmp(r->options->snapshot, "-"))
+	if (err)
+		return cli_fail_diag(&d);
+	if (strcmp(r->options->snapshot, "-"))
 		cli_note("snapshot: %" PRIu64 " events in '%s', the last of %" PRIu64
-			 " taken", events, r->options->snapshot,
+			 " taken", written.events, r->options->snapshot,
 			 app_query_snapshots(r->query));
-	return ret;
+	return CLI_OK;
 }
 
 static int finish_snapshot(struct run *r)
@@ -161,13 +164,14 @@ static int finish_snapshot(struct run *r)
 static int check_snapshot(const struct run *r)
 {
 	const char *out = r->options->snapshot;
+	struct tacho_diag d = { 0 };
 
 	if (!out)
 		return CLI_OK;
 	if (!app_query_takes_snapshots(r->query))
 		return cli_usage("--snapshot: no TRIGGER takes one; 'snapshot' and "
 				 "onmax($v).snapshot() do");
-	return cli_convert_ready(out);
+	return app_convert_ready(out, &d) ? cli_fail_diag(&d) : CLI_OK;
 }
 
 /* ---- a trace ------------------------------------------------------------------------- */

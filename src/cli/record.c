@@ -6,17 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "app/command.h"
+#include "app/convert.h"
 #include "app/output.h"
 #include "app/record.h"
+#include "app/session.h"
 #include "base/atomic.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/convert.h"
 #include "cli/list_arg.h"
-#include "sys/clock.h"
 
 /* Of the command line. */
 struct record_options {
@@ -216,14 +217,14 @@ static int parse_synth(struct record_options *o, const char *text)
 
 static int parse_clock(struct record_options *o, const char *text)
 {
-	enum tacho_clock clock;
+	int clock = app_clock_by_name(text);
 
-	if (tacho_clock_by_name(text, &clock))
+	if (clock < 0)
 		return cli_usage("there is no clock '%s' (x86-tsc, mono, boot)", text);
-	if (clock == TACHO_CLOCK_TSC && tacho_clock_default() != TACHO_CLOCK_TSC)
+	if (!app_clock_usable(clock))
 		return cli_fail("the time-stamp counter cannot be trusted on this "
 				"machine; use --clock mono");
-	o->config.clock = (int)clock;
+	o->config.clock = clock;
 	return 0;
 }
 
@@ -343,12 +344,12 @@ static int set_lists(struct record_options *o)
 static int set_format(struct record_options *o)
 {
 	struct app_record_config *c = &o->config;
+	struct tacho_diag d = { 0 };
 	bool ours;
 
-	c->format = o->to ? cli_format_named(o->to) : tacho_sink_format_of(c->output);
-	if (!c->format)
-		return CLI_USAGE;
-	ours = c->format == &tacho_sink_ctf;
+	if (app_convert_format(o->to, c->output, &c->format, &d))
+		return cli_usage("--to: %s", d.text);
+	ours = app_convert_is_native(c->format);
 	if (!ours && !o->output_given)
 		return cli_usage("--to %s: name the file with -o", o->to);
 	if (!ours && (c->flight || c->snapshot_event || c->snapshot_kernel_event ||
@@ -404,10 +405,18 @@ struct shown {
 	uint64_t last_time, last_events;
 };
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
 static void show_progress(void *arg, uint64_t events, uint64_t total)
 {
 	struct shown *w = arg;
-	uint64_t now = tacho_now_ns(CLOCK_MONOTONIC);
+	uint64_t now = now_ns();
 	struct tacho_recorder_stats s;
 	char number[32], rate[32], lost[32];
 
@@ -575,7 +584,7 @@ static int record(struct shown *w)
 	if (app_record_prepare(r, &d))
 		return cli_fail_at(&d, app_record_malformed(r));
 	ret = run(r, &result, &written);
-	if (result.trace && written && w->opt->config.format != &tacho_sink_ctf &&
+	if (result.trace && written && !app_convert_is_native(w->opt->config.format) &&
 	    convert(w, &result))
 		ret = CLI_FAILED;
 	if (result.trace)

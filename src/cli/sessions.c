@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* create start stop enable disable destroy snapshot: one session, one change. */
-#include <errno.h>
 #include <getopt.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "app/output.h"
 #include "app/session.h"
@@ -13,10 +9,6 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/list_arg.h"
-#include "cli/session.h"
-#include "session/session.h"
-#include "sys/clock.h"
-#include "sys/process.h"
 
 /* {"session": NAME, KEY: value} for those who asked. */
 static void say_json(const char *name, const char *key, uint64_t value)
@@ -54,14 +46,14 @@ static const struct option create_options[] = {
 };
 
 struct create {
-	struct tacho_session_config cfg;
+	struct app_session_config config;
 	struct cli_list events, pids;
-	bool follow, json;
+	int32_t pid[CLI_LIST_MAX];
+	bool json;
 };
 
 static int create_one(struct create *c, int opt, char *arg)
 {
-	enum tacho_clock clock;
 	uint64_t *size;
 
 	switch (opt) {
@@ -75,67 +67,57 @@ static int create_one(struct create *c, int opt, char *arg)
 		return -1;
 	case 'b':
 	case OPT_SUBBUF:
-		size = opt == 'b' ? &c->cfg.lane_size : &c->cfg.sub_size;
+		size = opt == 'b' ? &c->config.buffer_size : &c->config.subbuf_size;
 		if (tacho_parse_size(arg, size) || !*size)
 			return cli_usage("'%s' is not a size (64K, 16M, ...)", arg);
 		return -1;
 	case OPT_CLOCK:
-		if (tacho_clock_by_name(arg, &clock))
+		c->config.clock = app_clock_by_name(arg);
+		if (c->config.clock < 0)
 			return cli_usage("there is no clock '%s'", arg);
-		c->cfg.clock = (int)clock;
 		return -1;
 	case OPT_FLIGHT:
-		c->cfg.flags |= TACHO_SESSION_OVERWRITE;
+		c->config.overwrite = true;
 		return -1;
 	case OPT_DIR:
-		c->cfg.path = arg;
-		c->cfg.flags |= TACHO_SESSION_PERSIST;
+		c->config.dir = arg;
 		return -1;
 	case OPT_STOPPED:
-		c->cfg.stopped = true;
+		c->config.stopped = true;
 		return -1;
 	case OPT_FOLLOW:
-		c->follow = true;
+		c->config.follow = true;
 		return -1;
 	default:
 		return cli_common(opt, &c->json);
 	}
 }
 
-/* Pids and rules of a new session; CLI_OK or a message was printed. */
-static int create_fill(struct tacho_session *s, const struct create *c)
+static int create(struct create *c, const char *name)
 {
+	struct tacho_session s;
+	struct tacho_dir dir;
 	struct tacho_diag d = { 0 };
-	int32_t pids[CLI_LIST_MAX];
 	const char *bad;
 
-	if (cli_list_pids(&c->pids, pids, &bad))
+	if (cli_list_pids(&c->pids, c->pid, &bad))
 		return cli_usage("'%s' is not a process id", bad);
-	for (size_t i = 0; i < c->pids.nr; i++)
-		if (!tacho_process_runs(pids[i]))
-			return cli_fail("there is no process %d", pids[i]);
-	if (c->events.nr && c->events.item[0][0] == '!' &&
-	    tacho_session_rule(s, true, "*:*", NULL, &d))
+	c->config.name = name;
+	c->config.events = c->events.item;
+	c->config.nr_events = c->events.nr;
+	c->config.pids = c->pid;
+	c->config.nr_pids = c->pids.nr;
+	if (app_session_create(&dir, &s, &c->config, &d))
 		return cli_fail_diag(&d);
-	if (c->pids.nr && tacho_session_pids(s, pids, (uint32_t)c->pids.nr,
-					     c->follow, &d))
-		return cli_fail_diag(&d);
-	for (size_t i = 0; i < c->events.nr; i++) {
-		const char *glob = c->events.item[i];
-
-		if (tacho_session_rule(s, glob[0] != '!', glob + (glob[0] == '!'),
-				       NULL, &d))
-			return cli_fail_diag(&d);
-	}
+	if (c->json)
+		say_json(name, "bit", s.bit);
+	app_session_close(&dir, &s);
 	return CLI_OK;
 }
 
 static int create_run(int argc, char **argv)
 {
-	struct create c = { .cfg = { .clock = -1 } };
-	struct tacho_session s;
-	struct tacho_dir dir;
-	struct tacho_diag d = { 0 };
+	struct create c = { .config = { .clock = -1 } };
 	int opt, ret;
 
 	while ((opt = getopt_long(argc, argv, "hqe:p:b:", create_options,
@@ -146,20 +128,7 @@ static int create_run(int argc, char **argv)
 	}
 	if (optind + 1 != argc)
 		return cli_usage("name one session");
-	c.cfg.name = argv[optind];
-	if (tacho_dir_open(&dir, true, &d))
-		return cli_fail_diag(&d);
-	if (tacho_session_create(&s, &dir, &c.cfg, &d)) {
-		tacho_dir_close(&dir);
-		return cli_fail_diag(&d);
-	}
-	ret = create_fill(&s, &c);
-	if (ret)
-		(void)tacho_session_destroy(&s, NULL);
-	else if (c.json)
-		say_json(c.cfg.name, "bit", s.bit);
-	app_session_close(&dir, &s);
-	return ret;
+	return create(&c, argv[optind]);
 }
 
 const struct cli_verb cli_create = {
@@ -210,8 +179,7 @@ static int plain_parse(int argc, char **argv, bool *json)
 }
 
 /* Does one thing to each session named. */
-static int for_each_name(int argc, char **argv,
-			 int (*fn)(struct tacho_session *s, bool json))
+static int for_each_name(int argc, char **argv, int (*fn)(const char *name, bool json))
 {
 	bool json;
 	int ret = plain_parse(argc, argv, &json);
@@ -220,71 +188,49 @@ static int for_each_name(int argc, char **argv,
 		return ret;
 	ret = CLI_OK;
 	for (int i = optind; i < argc; i++) {
-		struct tacho_session s;
-		struct tacho_dir dir;
-		int one = cli_session_open(&dir, &s, argv[i]);
+		int one = fn(argv[i], json);
 
-		if (!one) {
-			one = fn(&s, json);
-			app_session_close(&dir, &s);
-		}
 		ret = ret ? ret : one;
 	}
 	return ret;
 }
 
-static int run_session(struct tacho_session *s, bool json, bool recording)
+static int run_one(const char *name, bool json, bool recording)
 {
+	struct tacho_session s;
+	struct tacho_dir dir;
 	struct tacho_diag d = { 0 };
+	int ret = CLI_OK;
 
-	if (app_session_run(s, recording, &d))
+	if (app_session_open(&dir, &s, name, &d))
 		return cli_fail_diag(&d);
-	if (json)
-		say_json(s->name, "recording", recording);
-	return CLI_OK;
+	if (app_session_run(&s, recording, &d))
+		ret = cli_fail_diag(&d);
+	else if (json)
+		say_json(s.name, "recording", recording);
+	app_session_close(&dir, &s);
+	return ret;
 }
 
-static int start_one(struct tacho_session *s, bool json)
+static int start_one(const char *name, bool json)
 {
-	return run_session(s, json, true);
+	return run_one(name, json, true);
 }
 
-static int stop_one(struct tacho_session *s, bool json)
+static int stop_one(const char *name, bool json)
 {
-	return run_session(s, json, false);
-}
-
-/* Removes what a mount has made in the kernel for the session; whether there was such. */
-static bool destroy_kept(const char *name)
-{
-	int err = app_session_remove_kept(name);
-
-	if (err && err != -ENOENT && err != -EACCES)
-		cli_note("the kernel's instance tacho.%s stays: %s", name, strerror(-err));
-	return !err;
+	return run_one(name, json, false);
 }
 
 static int destroy_one(const char *name, bool json)
 {
 	struct tacho_diag d = { 0 };
-	struct tacho_session s;
-	struct tacho_dir dir;
-	int ret = CLI_OK;
 
-	if (!app_session_open(&dir, &s, name, NULL)) {
-		if (tacho_session_destroy(&s, &d))
-			ret = cli_fail_diag(&d);
-		app_session_close(&dir, &s);
-		if (!ret)
-			(void)destroy_kept(name);
-	} else if (!destroy_kept(name)) {
-		ret = cli_session_open(&dir, &s, name);
-		if (!ret)
-			app_session_close(&dir, &s);
-	}
-	if (!ret && json)
+	if (app_session_destroy(name, &cli_observer, &d))
+		return cli_fail_diag(&d);
+	if (json)
 		say_json(name, "destroyed", 1);
-	return ret;
+	return CLI_OK;
 }
 
 static int start_run(int argc, char **argv)
@@ -299,18 +245,7 @@ static int stop_run(int argc, char **argv)
 
 static int destroy_run(int argc, char **argv)
 {
-	bool json;
-	int ret = plain_parse(argc, argv, &json);
-
-	if (ret >= 0)
-		return ret;
-	ret = CLI_OK;
-	for (int i = optind; i < argc; i++) {
-		int one = destroy_one(argv[i], json);
-
-		ret = ret ? ret : one;
-	}
-	return ret;
+	return for_each_name(argc, argv, destroy_one);
 }
 
 const struct cli_verb cli_start = {
@@ -346,14 +281,29 @@ static const struct option rule_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static int rule_run(int argc, char **argv, bool enable)
+static int set_rules(const char *name, bool enable, char **globs, size_t nr, bool json)
 {
-	const char *name = NULL;
 	struct tacho_session s;
 	struct tacho_dir dir;
 	struct tacho_diag d = { 0 };
+	uint64_t matched;
+	int ret = CLI_OK;
+
+	if (app_session_open(&dir, &s, name, &d))
+		return cli_fail_diag(&d);
+	if (app_session_rules(&s, enable, (const char *const *)globs, nr, &cli_observer, &matched,
+			      &d))
+		ret = cli_fail_diag(&d);
+	else if (json)
+		say_json(name, "matched", matched);
+	app_session_close(&dir, &s);
+	return ret;
+}
+
+static int rule_run(int argc, char **argv, bool enable)
+{
+	const char *name = NULL;
 	bool json = false;
-	uint32_t sum = 0;
 	int opt, ret;
 
 	while ((opt = getopt_long(argc, argv, "hqs:", rule_options, NULL)) != -1) {
@@ -367,23 +317,7 @@ static int rule_run(int argc, char **argv, bool enable)
 	}
 	if (!name || optind == argc)
 		return cli_usage("name a session (-s NAME) and events (SYS:EV)");
-	ret = cli_session_open(&dir, &s, name);
-	if (ret)
-		return ret;
-	for (int i = optind; !ret && i < argc; i++) {
-		uint32_t matched;
-
-		if (tacho_session_rule(&s, enable, argv[i], &matched, &d))
-			ret = cli_fail_diag(&d);
-		else if (!matched)
-			cli_note("no event of the running programs matches '%s'; it "
-				 "is kept for programs that start later", argv[i]);
-		sum += matched;
-	}
-	if (!ret && json)
-		say_json(name, "matched", sum);
-	app_session_close(&dir, &s);
-	return ret;
+	return set_rules(name, enable, argv + optind, (size_t)(argc - optind), json);
 }
 
 static int enable_run(int argc, char **argv)
@@ -423,15 +357,6 @@ static const struct option snapshot_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/* Of linked buffers, which are LKST's, something else can be done. */
-static int snapshot_failed(const struct tacho_session *s, const struct tacho_diag *d)
-{
-	if (d->err == -EBUSY && s->view.ctl->flags & TACHO_SESSION_LINKED)
-		return cli_fail("the buffers of session '%s' are LKST's: "
-				"'lkstbuf shift' goes to the next ones", s->name);
-	return cli_fail_diag(d);
-}
-
 static int show_snapshot(const struct tacho_session *s, const char *output,
 			 const struct app_snapshot *done, bool json)
 {
@@ -468,11 +393,10 @@ static int snapshot_run(int argc, char **argv)
 	}
 	if (optind + 1 != argc)
 		return cli_usage("name one session");
-	ret = cli_session_open(&dir, &s, argv[optind]);
-	if (ret)
-		return ret;
+	if (app_session_open(&dir, &s, argv[optind], &d))
+		return cli_fail_diag(&d);
 	if (app_snapshot(&s, output, given, NULL, &done, &d))
-		ret = snapshot_failed(&s, &d);
+		ret = cli_fail_diag(&d);
 	else
 		ret = show_snapshot(&s, output, &done, json);
 	app_session_close(&dir, &s);

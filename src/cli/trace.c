@@ -2,18 +2,18 @@
 #include "cli/trace.h"
 
 #include "cli/cli.h"
-#include "fmt/ltt/read.h"
 
 /* enum tacho_stream_flag, as the options say. */
 static unsigned int option_flags;
 
 int cli_trace_option(int opt, const char *arg)
 {
+	struct tacho_diag d = { 0 };
+
 	if (opt != CLI_OPT_LAYOUT)
 		return -1;
-	option_flags = tacho_ltt_layout_flag(arg);
-	return option_flags ? CLI_OK :
-	       cli_usage("--layout: '%s' is not one of 64, 32, text", arg);
+	return app_trace_layout(arg, &option_flags, &d) ? cli_usage("--layout: %s", d.text) :
+							  CLI_OK;
 }
 
 unsigned int cli_trace_flags(void)

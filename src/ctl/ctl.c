@@ -9,7 +9,6 @@
 #include "app/session_kernel.h"
 #include "base/atomic.h"
 #include "base/sized.h"
-#include "sys/clock.h"
 
 /* The last member of version 1.0 ends here. */
 #define CONFIG_SIZE_1_0 \
@@ -55,37 +54,32 @@ TACHO_EXPORT const struct tacho_error *tacho_ctl_error(const struct tacho_ctl *c
 
 /* ---- create, open ---------------------------------------------------------- */
 
-static int session_config(struct tacho_session_config *to, const struct tacho_ctl_config *from,
+static int session_config(struct app_session_config *to, const struct tacho_ctl_config *from,
 			  struct tacho_diag *d)
 {
-	enum tacho_clock clock;
-
-	*to = (struct tacho_session_config){
-		.name = from->name, .path = from->dir, .clock = -1,
-		.lane_size = from->buffer_size, .sub_size = from->subbuf_size,
+	*to = (struct app_session_config){
+		.name = from->name, .dir = from->dir, .clock = -1,
+		.buffer_size = from->buffer_size, .subbuf_size = from->subbuf_size,
 		.stopped = from->flags & TACHO_CTL_STOPPED,
+		.overwrite = from->flags & TACHO_CTL_OVERWRITE,
 	};
 	if (!from->name)
 		return tacho_diag(d, -EINVAL, 0, "the configuration names no session");
 	if (from->flags & ~(uint32_t)(TACHO_CTL_OVERWRITE | TACHO_CTL_STOPPED))
 		return tacho_diag(d, -EINVAL, 0, "unknown flags 0x%x of session '%s'",
 				  from->flags, from->name);
-	if (from->clock && tacho_clock_by_name(from->clock, &clock))
+	if (from->clock)
+		to->clock = app_clock_by_name(from->clock);
+	if (from->clock && to->clock < 0)
 		return tacho_diag(d, -EINVAL, 0, "there is no clock '%s': use x86-tsc, mono or "
 				  "boot", from->clock);
-	if (from->clock)
-		to->clock = (int)clock;
-	if (from->flags & TACHO_CTL_OVERWRITE)
-		to->flags |= TACHO_SESSION_OVERWRITE;
-	if (from->dir)
-		to->flags |= TACHO_SESSION_PERSIST;
 	return 0;
 }
 
 static int create(struct tacho_ctl *ctl, const struct tacho_ctl_config *config,
 		  struct tacho_diag *d)
 {
-	struct tacho_session_config cfg;
+	struct app_session_config cfg;
 	struct tacho_ctl_config own;
 	int err = tacho_sized_get(&own, sizeof(own), config, CONFIG_SIZE_1_0);
 
@@ -99,13 +93,7 @@ static int create(struct tacho_ctl *ctl, const struct tacho_ctl_config *config,
 	if (err)
 		return err;
 	ctl->kernel_size = own.kernel_buffer_size;
-	err = tacho_dir_open(&ctl->dir, true, d);
-	if (err)
-		return err;
-	err = tacho_session_create(&ctl->session, &ctl->dir, &cfg, d);
-	if (err)
-		tacho_dir_close(&ctl->dir);
-	return err;
+	return app_session_create(&ctl->dir, &ctl->session, &cfg, d);
 }
 
 /* Returns a handle to the caller, or frees it and reports the error. */
@@ -153,7 +141,7 @@ TACHO_EXPORT void tacho_ctl_close(struct tacho_ctl *ctl)
 {
 	if (!ctl)
 		return;
-	tacho_kernel_leave(ctl->kernel);
+	app_session_kernel_close(ctl->kernel);
 	app_session_close(&ctl->dir, &ctl->session);
 	free(ctl);
 }
@@ -164,7 +152,7 @@ TACHO_EXPORT int tacho_ctl_destroy(struct tacho_ctl *ctl, struct tacho_error *er
 	struct tacho_diag d = { 0 };
 	int err;
 
-	tacho_kernel_leave(ctl->kernel);
+	app_session_kernel_close(ctl->kernel);
 	ctl->kernel = NULL;
 	err = tacho_session_destroy(&ctl->session, &d);
 	if (!err && kernel) {

@@ -8,11 +8,13 @@
 #ifndef TACHO_CTL_CTL_H
 #define TACHO_CTL_CTL_H
 
+#include "app/session_info.h"
 #include "base/compiler.h"
 #include "base/diag.h"
-#include "tracefs/instance.h"
 #include "session/session.h"
 #include "tacho/session.h"
+
+struct tacho_kernel;
 
 struct tacho_ctl {
 	struct tacho_dir dir;
@@ -20,8 +22,7 @@ struct tacho_ctl {
 	struct tacho_kernel *kernel;	/* NULL: not opened yet */
 	uint64_t kernel_size;		/* bytes per CPU to create it with; 0: default */
 	struct tacho_error error;	/* of the last failed call */
-	char instance[TACHO_KERNEL_INSTANCE_MAX];	/* texts of tacho_ctl_status */
-	char output[sizeof(((struct tacho_control *)0)->output) + 1];
+	struct app_session_info info;	/* has the texts of tacho_ctl_status */
 };
 
 /* Copies d into *error (which may be NULL); returns d->err. */

@@ -13,8 +13,4 @@ int tacho_ctl_kernel_events(int (*fn)(const char *event, void *arg), void *arg,
 int tacho_ctl_kernel_switch(struct tacho_ctl *ctl, bool enable, const char *events,
 			    uint32_t *matched, struct tacho_diag *d);
 
-/* Adds the counts of a CPU's buffer; ctl->kernel is there.  -ENOENT: no such CPU, d is empty. */
-int tacho_ctl_kernel_count(const struct tacho_ctl *ctl, uint32_t cpu,
-			   struct tacho_ctl_counts *to, struct tacho_diag *d);
-
 #endif

@@ -54,41 +54,30 @@ TACHO_EXPORT int tacho_ctl_disable(struct tacho_ctl *ctl, enum tacho_ctl_side si
 	return switch_events(ctl, side, false, events, matched);
 }
 
-TACHO_EXPORT int tacho_ctl_set_pids(struct tacho_ctl *ctl, const int32_t *pids, size_t n,
-				    bool follow)
+static int set_pids(struct tacho_ctl *ctl, bool exclude, const int32_t *pids, size_t n,
+		    bool follow)
 {
 	struct tacho_diag d = { 0 };
 	int err = check(ctl, &d);
 
-	if (!err && n > TACHO_PIDS_MAX)
-		err = tacho_diag(&d, -E2BIG, 0, "at most %d process ids can be listed",
-				 TACHO_PIDS_MAX);
-	/* first, because it can fail */
 	if (!err && app_session_has_kernel(&ctl->session))
 		err = tacho_ctl_kernel(ctl, false, &d);
-	if (!err && ctl->kernel)
-		err = tacho_kernel_set_pids(ctl->kernel, pids, n, follow, &d);
 	if (!err)
-		err = tacho_session_pids(&ctl->session, pids, (uint32_t)n, follow, &d);
+		err = app_session_set_pids(&ctl->session, ctl->kernel, exclude, pids, n, follow,
+					   &d);
 	return tacho_ctl_done(ctl, err, &d, "change");
+}
+
+TACHO_EXPORT int tacho_ctl_set_pids(struct tacho_ctl *ctl, const int32_t *pids, size_t n,
+				    bool follow)
+{
+	return set_pids(ctl, false, pids, n, follow);
 }
 
 TACHO_EXPORT int tacho_ctl_set_not_pids(struct tacho_ctl *ctl, const int32_t *pids, size_t n,
 					bool follow)
 {
-	struct tacho_diag d = { 0 };
-	int err = check(ctl, &d);
-
-	if (!err && n > TACHO_PIDS_MAX)
-		err = tacho_diag(&d, -E2BIG, 0, "at most %d process ids can be listed",
-				 TACHO_PIDS_MAX);
-	if (!err && app_session_has_kernel(&ctl->session))
-		err = tacho_ctl_kernel(ctl, false, &d);
-	if (!err && ctl->kernel)
-		err = tacho_kernel_set_not_pids(ctl->kernel, pids, n, &d);
-	if (!err)
-		err = tacho_session_not_pids(&ctl->session, pids, (uint32_t)n, follow, &d);
-	return tacho_ctl_done(ctl, err, &d, "change");
+	return set_pids(ctl, true, pids, n, follow);
 }
 
 TACHO_EXPORT int tacho_ctl_each_rule(struct tacho_ctl *ctl,

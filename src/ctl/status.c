@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* The status of a session: settings, contents and losses. */
 #include <errno.h>
-#include <stdio.h>
 
 #include "app/session_kernel.h"
-#include "base/atomic.h"
 #include "base/sized.h"
 #include "ctl/ctl.h"
 #include "ctl/kernel.h"
-#include "ring/read.h"
-#include "sys/clock.h"
 
 /* The last members of version 1.0 end here. */
 #define STATUS_SIZE_1_0 \
@@ -17,40 +13,17 @@
 #define BUFFER_SIZE_1_0 \
 	(offsetof(struct tacho_ctl_buffer, counts) + sizeof(struct tacho_ctl_counts))
 
-/* ---- programs -------------------------------------------------------------- */
-
-/* Adds the counts of a lane; returns 0, or the error of mapping one of its buffers. */
-static int count_lane(struct tacho_ring *r, uint32_t nr, struct tacho_ctl_counts *to)
+/* Adds counts to those of the interface. */
+static void add_counts(struct tacho_ctl_counts *to, const struct app_counts *c)
 {
-	struct tacho_lane *lane = tacho_ring_lane(r, nr);
-	int err = 0;
-
-	to->discarded_full += tacho_load_relaxed(&lane->lost_full);
-	to->discarded_large += tacho_load_relaxed(&lane->lost_big);
-	to->discarded_busy += tacho_load_relaxed(&lane->lost_busy);
-	for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++) {
-		int why = 0;
-
-		if (!tacho_ring_map_why(r, nr, id, &why) && tacho_no_room_here(why))
-			err = why;
-		to->written += tacho_ring_written(r, nr, id);
-		to->overwritten += tacho_ring_overwritten(r, nr, id);
-		to->read += tacho_ring_released(r, nr, id);
-	}
-	to->discarded = to->discarded_full + to->discarded_large + to->discarded_busy;
-	to->attempted = to->written + to->discarded;
-	return err;
-}
-
-static uint64_t memory_of(const struct tacho_ring *r, uint32_t nr)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t id = 0; id < TACHO_BUFFERS_MAX; id++)
-		if (tacho_ring_in_use(r, nr, id))
-			bytes += (uint64_t)tacho_lane_buffer(tacho_ring_lane(r, nr), id)->nr_subs
-				 << r->sub_shift;
-	return bytes;
+	to->written += c->written;
+	to->overwritten += c->overwritten;
+	to->read += c->read;
+	to->discarded_full += c->full;
+	to->discarded_large += c->large;
+	to->discarded_busy += c->busy;
+	to->discarded += c->full + c->large + c->busy;
+	to->attempted += c->written + c->full + c->large + c->busy;
 }
 
 /* ---- kernel ---------------------------------------------------------------- */
@@ -58,48 +31,38 @@ static uint64_t memory_of(const struct tacho_ring *r, uint32_t nr)
 /* The sums over its CPUs; a session without a kernel's part has none. */
 static int count_kernel(struct tacho_ctl *ctl, struct tacho_ctl_counts *to, struct tacho_diag *d)
 {
+	struct app_counts sums = { 0 };
 	int err;
 
 	if (!app_session_has_kernel(&ctl->session))
 		return 0;
 	err = tacho_ctl_kernel(ctl, false, d);
 	for (uint32_t cpu = 0; !err; cpu++)
-		err = tacho_ctl_kernel_count(ctl, cpu, to, d);
+		err = app_session_kernel_count(ctl->kernel, cpu, &sums, d);
+	add_counts(to, &sums);
 	/* after the last CPU, or it is gone */
 	return err == -ENOENT ? 0 : err;
 }
 
 /* ---- both ------------------------------------------------------------------ */
 
-static uint32_t state_of(const struct tacho_control *c)
-{
-	switch (tacho_load_acquire(&c->state)) {
-	case TACHO_STATE_RECORDING:
-		return TACHO_CTL_RECORDING;
-	case TACHO_STATE_STOPPED:
-		return TACHO_CTL_NOT_RECORDING;
-	default:
-		return TACHO_CTL_DEAD;
-	}
-}
-
 static void describe(struct tacho_ctl *ctl, struct tacho_ctl_status *s)
 {
-	const struct tacho_control *c = ctl->session.view.ctl;
+	static const uint32_t states[] = {
+		[APP_SESSION_RECORDING] = TACHO_CTL_RECORDING,
+		[APP_SESSION_STOPPED] = TACHO_CTL_NOT_RECORDING,
+		[APP_SESSION_DEAD] = TACHO_CTL_DEAD,
+	};
+	struct app_session_info *info = &ctl->info;
 
-	(void)snprintf(ctl->instance, sizeof(ctl->instance), "%.*s",
-		       (int)sizeof(ctl->instance) - 1, c->kernel_instance);
-	(void)snprintf(ctl->output, sizeof(ctl->output), "%.*s", (int)sizeof(c->output),
-		       c->output);
+	app_session_info(&ctl->session, info);
 	*s = (struct tacho_ctl_status){
-		.state = state_of(c),
-		.flags = c->flags & TACHO_SESSION_OVERWRITE ? TACHO_CTL_OVERWRITE : 0,
-		.nr_buffers = tacho_ring_nr_lanes(&ctl->session.view.ring),
-		.subbuf_size = UINT64_C(1) << ctl->session.view.ring.sub_shift,
-		.clock_freq = c->clock_freq, .clock = tacho_clock_name(c->clock),
-		.kernel_instance = ctl->instance, .output = ctl->output,
-		.recorder = c->owner,
-		.recorder_runs = c->owner && tacho_session_owned(ctl->session.path),
+		.state = states[info->state],
+		.flags = info->overwrite ? TACHO_CTL_OVERWRITE : 0,
+		.nr_buffers = info->nr_lanes, .subbuf_size = info->subbuf_size,
+		.clock_freq = info->clock_freq, .clock = info->clock,
+		.kernel_instance = info->kernel_instance, .output = info->output,
+		.recorder = info->recorder, .recorder_runs = info->recorder_runs,
 	};
 }
 
@@ -108,19 +71,19 @@ TACHO_EXPORT int tacho_ctl_fill_status(struct tacho_ctl *ctl, struct tacho_ctl_s
 	uint32_t size = status->struct_size;
 	struct tacho_diag d = { 0 };
 	struct tacho_ctl_status own;
+	struct app_lane_info sums;
 	int err = 0;
 
 	if (size < STATUS_SIZE_1_0)
 		return tacho_ctl_done(ctl, -EINVAL, NULL, "describe");
 	describe(ctl, &own);
-	for (uint32_t nr = 0; own.state != TACHO_CTL_DEAD && nr < own.nr_buffers; nr++) {
-		int one = count_lane(&ctl->session.view.ring, nr, &own.programs);
-
-		err = err ? err : one;
-		own.memory += memory_of(&ctl->session.view.ring, nr);
+	if (own.state != TACHO_CTL_DEAD) {
+		err = app_session_sums(&ctl->session, &sums);
+		add_counts(&own.programs, &sums.counts);
+		own.memory = sums.memory;
+		if (!err)
+			err = count_kernel(ctl, &own.kernel, &d);
 	}
-	if (!err && own.state != TACHO_CTL_DEAD)
-		err = count_kernel(ctl, &own.kernel, &d);
 	tacho_sized_put(status, size, &own, sizeof(own));
 	return tacho_ctl_done(ctl, err, &d, "count the records of");
 }
@@ -128,24 +91,27 @@ TACHO_EXPORT int tacho_ctl_fill_status(struct tacho_ctl *ctl, struct tacho_ctl_s
 TACHO_EXPORT int tacho_ctl_fill_buffer(struct tacho_ctl *ctl, enum tacho_ctl_side side,
 				       uint32_t index, struct tacho_ctl_buffer *buffer)
 {
-	struct tacho_ring *r = &ctl->session.view.ring;
-	uint32_t size = buffer->struct_size;
 	struct tacho_ctl_buffer own = { .cpu = index };
+	struct app_lane_info lane = { .cpu = index };
+	struct app_session_info info;
+	uint32_t size = buffer->struct_size;
 	struct tacho_diag d = { 0 };
 	int err;
 
 	if (size < BUFFER_SIZE_1_0)
 		return tacho_ctl_done(ctl, -EINVAL, NULL, "describe a buffer of");
+	app_session_info(&ctl->session, &info);
 	if (side == TACHO_CTL_KERNEL) {
 		err = tacho_ctl_kernel(ctl, false, &d);
 		if (!err)
-			err = tacho_ctl_kernel_count(ctl, index, &own.counts, &d);
-	} else if (index >= tacho_ring_nr_lanes(r) || tacho_ctl_is_dead(ctl)) {
+			err = app_session_kernel_count(ctl->kernel, index, &lane.counts, &d);
+	} else if (index >= info.nr_lanes || tacho_ctl_is_dead(ctl)) {
 		err = -ENOENT;
 	} else {
-		own.cpu = tacho_ring_cpu(r, index);
-		err = count_lane(r, index, &own.counts);
+		err = app_session_lane(&ctl->session, index, &lane);
 	}
+	own.cpu = lane.cpu;
+	add_counts(&own.counts, &lane.counts);
 	if (!err)
 		tacho_sized_put(buffer, size, &own, sizeof(own));
 	return tacho_ctl_done(ctl, err, &d, "count the records of a buffer of");

@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "cli/check.h"
-#include "cli/cli.h"
+#include "app/check_priv.h"
 #include "event/type.h"
 #include "fmt/ctf/layout.h"
 
@@ -347,12 +346,12 @@ int check_file(struct check_trace *t, const char *file, uint32_t stream_id,
 			  .instance = instance };
 	struct stat st;
 	uint64_t at = 0;
-	int ret = CLI_OK;
+	int ret = 0;
 
 	t->log->in_file = 0;
 	w.win = malloc(WINDOW);
 	if (!w.win)
-		return cli_fail("out of memory");
+		return tacho_no_memory(t->log->d);
 	w.fd = openat(t->dirfd, file, O_RDONLY | O_CLOEXEC);
 	if (w.fd < 0 || fstat(w.fd, &st)) {
 		w.err = -errno;
@@ -365,8 +364,8 @@ int check_file(struct check_trace *t, const char *file, uint32_t stream_id,
 		close(w.fd);
 	free(w.win);
 	if (w.err)
-		ret = cli_fail("cannot read '%s/%s': %s", t->dir, file,
-			       strerror(-w.err));
+		ret = tacho_diag(t->log->d, w.err, 0, "cannot read '%s/%s': %s", t->dir, file,
+				 strerror(-w.err));
 	else
 		finish(&w);
 	return ret;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/check.h"
+#include "app/check_priv.h"
 
 #define METADATA_MAX	((size_t)1 << 30)
 

@@ -1,35 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * check.h - tacho check: is a trace what docs/trace-format.md says.
- *
- * The reader of src/fmt/ctf gets as much out of a damaged trace as it can, and
- * so passes over what is wrong.  The checker reads the same bytes by itself and
- * believes nothing.  What it finds is either
- *	a problem	the trace is not what it should be; or
- *	a remark	the trace is good, but its reader should know.
- * Each is a sentence with the file and the byte it is about.
- */
-#ifndef TACHO_CLI_CHECK_H
-#define TACHO_CLI_CHECK_H
+/* check_priv.h - what the files of app/check.h share. */
+#ifndef TACHO_APP_CHECK_PRIV_H
+#define TACHO_APP_CHECK_PRIV_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "app/check.h"
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/compiler.h"
-#include "base/json.h"
+#include "base/diag.h"
 #include "fmt/ctf/canon.h"
 #include "tacho/abi/record.h"
 
 #define CHECK_IDS	65536u
 
-/* Everything found, in words. */
+/* One check. */
 struct check_log {
-	bool as_json;
-	struct tacho_buf text;		/* lines, or JSON objects */
-	struct tacho_json json;
-	uint64_t problems, remarks;
+	const struct app_check_config *config;
+	struct app_check_result *result;
+	struct tacho_diag *d;		/* why it cannot be checked */
 	uint64_t in_file;		/* problems of the present file */
 };
 
@@ -49,10 +39,10 @@ struct check_trace {
 	bool scanned;
 	uint64_t packets, events, lost;
 	uint32_t files;
-	bool failed;	/* check_failed() has said why */
+	bool failed;	/* log->d says why */
 };
 
-#define CHECK_NO_BYTE	UINT64_MAX
+#define CHECK_NO_BYTE	APP_CHECK_NO_BYTE
 
 /*
  * A problem at a byte of dir/file (CHECK_NO_BYTE: of the file as a whole).  Of
@@ -65,7 +55,7 @@ void check_remark(struct check_trace *t, const char *file, uint64_t byte,
 
 /*
  * For a file that could not be read: true when that is for want of memory or
- * descriptors here, and then says so; the check has failed then, and nothing is known
+ * descriptors here, which log->d then says; the check has failed then, and nothing is known
  * of the file.  False: it is the file's problem.  err is a negative errno.
  */
 bool check_failed(struct check_trace *t, const char *file, int err);
@@ -78,7 +68,7 @@ void check_described(struct check_trace *t);
 
 /*
  * Walks the packets of one file of records.  stream_id and instance are what its
- * name says.  CLI_OK also when it is damaged; CLI_FAILED with a message when it
+ * name says.  0 also when it is damaged; a negative errno with log->d filled in when it
  * cannot be read.
  */
 int check_file(struct check_trace *t, const char *file, uint32_t stream_id,
