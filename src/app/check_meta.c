@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* tacho check: DIR/metadata is whole, and describes the types that there are. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "app/check_priv.h"
+#include "base/scan.h"
 
 #define METADATA_MAX	((size_t)1 << 30)
 
@@ -41,14 +41,25 @@ static bool begins(const struct scan *s, size_t at, const char *word)
 	return s->len - at >= n && !memcmp(s->text + at, word, n);
 }
 
+static void take_number(const struct scan *s, size_t at, const char *word, uint32_t *to)
+{
+	const char *digits;
+	uint64_t v;
+
+	if (!begins(s, at, word))
+		return;
+	digits = s->text + at + strlen(word);
+	if (!tacho_scan_digits(&digits, s->text + s->len, 10, UINT32_MAX, &v))
+		*to = (uint32_t)v;
+}
+
 /* "id = 5;" and "stream_id = 0;" of an event block. */
 static void take_line(struct scan *s, size_t at)
 {
 	while (at < s->len && s->text[at] == '\t')
 		at++;
-	(void)(begins(s, at, "id = ") && sscanf(s->text + at, "id = %u;", &s->id));
-	(void)(begins(s, at, "stream_id = ") &&
-	       sscanf(s->text + at, "stream_id = %u;", &s->stream_id));
+	take_number(s, at, "id = ", &s->id);
+	take_number(s, at, "stream_id = ", &s->stream_id);
 }
 
 static void event_ends(struct scan *s)

@@ -61,7 +61,7 @@ int app_trace_find(struct app_trace *t, const char *path, struct tacho_diag *d)
 int app_trace_layout(const char *name, unsigned int *flags, struct tacho_diag *d)
 {
 	*flags = tacho_ltt_layout_flag(name);
-	return *flags ? 0 : tacho_diag(d, -EINVAL, 0, "'%s' is none of 64, 32, text", name);
+	return *flags ? 0 : tacho_diag(d, -EINVAL, 0, "'%s' is not one of 64, 32, text", name);
 }
 
 int app_trace_open(struct app_trace *t, const char *path, unsigned int flags,

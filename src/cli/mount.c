@@ -1,31 +1,20 @@
 // SPDX-License-Identifier: MIT
 /* mount, umount: the control files of tracefs for programs and the kernel. */
-#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <grp.h>
-#include <limits.h>
-#include <mntent.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "app/mount.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "session/session.h"
 #ifdef TACHO_HAVE_FUSE
 #include "fuse/mount.h"
 #endif
-
-#define WAIT_MS	5000	/* umount waits so long for the server's end */
 
 static const char mount_usage[] =
 "usage: tacho mount [OPTION]... DIR\n"
@@ -56,138 +45,6 @@ static const char umount_usage[] =
 "  -q, --quiet           print no notes on stderr\n"
 "      --json            accepted and ignored: there is no output\n"
 "  -h, --help            print this help\n";
-
-/* The process that serves the directory, by the name of its mount; 0: none of ours, or -errno. */
-static pid_t server_of(const char *dir)
-{
-	FILE *f = setmntent("/proc/self/mounts", "r");
-	const struct mntent *m;
-	pid_t pid = 0;
-
-	if (!f)
-		return -errno;
-	while ((m = getmntent(f)))
-		if (!strcmp(m->mnt_dir, dir) && !strncmp(m->mnt_fsname, "tacho:", 6))
-			pid = (pid_t)atoi(m->mnt_fsname + 6);
-	if (ferror(f))
-		pid = -EIO;
-	endmntent(f);
-	return pid;
-}
-
-static int fail_mounts(int err)
-{
-	return cli_fail("cannot read the list of mounts: %s", strerror(-err));
-}
-
-enum server {
-	SERVER_ANSWERS,
-	SERVER_DEAD,	/* it was killed: nothing in it can be used, whoever still has it open */
-	SERVER_SILENT,	/* whoever asks it waits */
-};
-
-/* The status of a child, in time; -1: it was not, and the child is gone. */
-static int wait_for_child(pid_t pid)
-{
-	struct pollfd p = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
-	bool in_time = p.fd < 0 || poll(&p, 1, WAIT_MS) != 0;
-	int status;
-
-	if (p.fd >= 0)
-		close(p.fd);
-	/* what a server has read and not answered ends for no signal: it is not waited for */
-	if (!in_time)
-		(void)kill(pid, SIGKILL);
-	if (waitpid(pid, &status, in_time ? 0 : WNOHANG) <= 0 || !in_time || !WIFEXITED(status))
-		return -1;
-	return WEXITSTATUS(status);
-}
-
-/* A child asks: a server that is stopped answers nobody. */
-static enum server ask_server(const char *dir)
-{
-	struct statvfs st;
-	pid_t pid = fork();
-	int status;
-
-	if (!pid) {
-		/* whoever waits for our output does not wait for the child */
-		for (int fd = 0; fd <= STDERR_FILENO; fd++)
-			close(fd);
-		/* what stat(2) tells may be known from before */
-		_exit(statvfs(dir, &st) && errno == ENOTCONN);
-	}
-	if (pid < 0)
-		return SERVER_ANSWERS;
-	status = wait_for_child(pid);
-	return status < 0 ? SERVER_SILENT : status ? SERVER_DEAD : SERVER_ANSWERS;
-}
-
-static int fail_silent(const char *dir)
-{
-	int pid = (int)server_of(dir);
-
-	return cli_fail("the server of '%s', process %d, does not answer: 'kill -CONT %d' if it "
-			"is stopped, 'kill -KILL %d' if that does not help, then 'tacho umount "
-			"%s'", dir, pid, pid, pid, dir);
-}
-
-/* The directory above a path, as the list of mounts has it, and the path in it; NULL: none. */
-static char *path_in_above(const char *arg)
-{
-	size_t len = strlen(arg);
-	char *copy, *slash, *above, *full = NULL;
-	const char *name;
-
-	while (len > 1 && arg[len - 1] == '/')
-		len--;
-	copy = strndup(arg, len);
-	if (!copy)
-		return NULL;
-	slash = strrchr(copy, '/');
-	name = slash ? slash + 1 : copy;
-	above = NULL;
-	if (*name && strcmp(name, ".") && strcmp(name, "..")) {
-		name = strdup(name);
-		if (slash)
-			slash[slash == copy] = '\0';
-		above = realpath(slash ? copy : ".", NULL);
-		if (above && name &&
-		    asprintf(&full, "%s/%s", above[1] ? above : "", name) < 0)
-			full = NULL;
-		free((char *)(uintptr_t)name);
-	}
-	free(above);
-	free(copy);
-	return full;
-}
-
-/*
- * A path as the list of mounts has it; NULL, and errno.  What is mounted there cannot be asked when
- * its server is gone or stopped; what is above it, and a link to it, can.
- */
-static char *full_path(const char *arg)
-{
-	char link[PATH_MAX], *full = path_in_above(arg), *above;
-	ssize_t n = full && server_of(full) <= 0 ? readlink(full, link, sizeof(link) - 1) : -1;
-
-	if (full && server_of(full) > 0)
-		return full;
-	if (n > 0) {
-		link[n] = '\0';
-		above = strrchr(full, '/');
-		*above = '\0';
-		if (*link == '/' || asprintf(&above, "%s/%s", full, link) < 0)
-			above = strdup(link);
-		free(full);
-		full = above ? path_in_above(above) : NULL;
-		free(above);
-		if (full && server_of(full) > 0)
-			return full;
-	}
-	free(full);
-	return realpath(arg, NULL);
-}
 
 #ifdef TACHO_HAVE_FUSE
 
@@ -351,67 +208,10 @@ static int in_background(struct job *j)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : CLI_FAILED;
 }
 
-/*
- * 1 or 0, or -errno without memory or descriptors.  A directory that we may not read counts
- * as empty: mounting reports the rest.
- */
-static int is_empty(const char *path)
-{
-	DIR *dir = opendir(path);
-	const struct dirent *e;
-	bool empty = true;
-
-	if (!dir && tacho_no_room_here(-errno))
-		return -errno;
-	while (dir && empty && (e = readdir(dir)))
-		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
-	if (dir)
-		closedir(dir);
-	return empty;
-}
-
-static int fail_dead(const char *dir)
-{
-	return cli_fail("the server of what is mounted on '%s' is gone: 'tacho umount %s' "
-			"first", dir, dir);
-}
-
-/* Whether a directory can be mounted on: CLI_OK, or a message. */
-static int check_dir(const struct job *j, const char *dir)
-{
-	pid_t server = server_of(dir);
-	struct stat st;
-	int empty;
-
-	if (server < 0)
-		return fail_mounts(server);
-	if (server)
-		switch (ask_server(dir)) {
-		case SERVER_DEAD:
-			return fail_dead(dir);
-		case SERVER_SILENT:
-			return fail_silent(dir);
-		case SERVER_ANSWERS:
-		default:
-			return cli_fail("a tacho is mounted on '%s' already: 'tacho umount %s' "
-					"unmounts it", dir, dir);
-		}
-	if (stat(dir, &st))
-		return cli_fail("cannot mount on '%s': %s", dir, strerror(errno));
-	if (!S_ISDIR(st.st_mode))
-		return cli_fail("cannot mount on '%s': it is not a directory", dir);
-	empty = j->nonempty ? 1 : is_empty(dir);
-	if (empty < 0)
-		return cli_fail("cannot open '%s': %s", dir, strerror(-empty));
-	if (!empty)
-		return cli_fail("'%s' is not empty: its files would be hidden, which '-o "
-				"nonempty' allows", dir);
-	return CLI_OK;
-}
-
 static int run_mount(int argc, char **argv)
 {
 	struct job j = { .ready_fd = -1 };
+	struct tacho_diag d = { 0 };
 	char *dir;
 	int ret;
 
@@ -420,15 +220,11 @@ static int run_mount(int argc, char **argv)
 	ret = parse(&j, argc, argv);
 	if (ret >= 0)
 		return ret;
-	/* the server leaves the working directory */
-	dir = full_path(j.mount.dir);
-	if (!dir)
-		return cli_fail("cannot mount on '%s': %s", j.mount.dir,
-				strerror(errno));
+	/* in full: the server leaves the working directory */
+	if (app_mount_check(j.mount.dir, j.nonempty, &dir, &d))
+		return cli_fail_diag(&d);
 	j.mount.dir = dir;
-	ret = check_dir(&j, dir);
-	if (!ret)
-		ret = j.foreground ? serve(&j) : in_background(&j);
+	ret = j.foreground ? serve(&j) : in_background(&j);
 	free(dir);
 	return ret;
 }
@@ -445,134 +241,13 @@ static int run_mount(int argc, char **argv)
 
 #endif
 
-/* Until the server has put its things away, so that the next mount begins anew. */
-static void wait_for_server(int pidfd)
-{
-	struct pollfd p = { .fd = pidfd, .events = POLLIN };
-
-	if (pidfd < 0)
-		return;
-	if (poll(&p, 1, WAIT_MS) == 0)
-		cli_note("it is unmounted; its server is still busy");
-}
-
-/* Others than root need libfuse's helper. */
-static int helper(const char *dir)
-{
-	int status = -1;
-	pid_t pid = fork();
-
-	if (!pid) {
-		execlp("fusermount3", "fusermount3", "-u", dir, (char *)NULL);
-		_exit(127);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) < 0)
-		return cli_fail("cannot unmount '%s': %s", dir, strerror(errno));
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-		return cli_fail("cannot unmount '%s': fusermount3 is missing (package "
-				"fuse3)", dir);
-	return WIFEXITED(status) && !WEXITSTATUS(status) ? CLI_OK : CLI_FAILED;
-}
-
-static int unmount_errno(const char *dir)
-{
-	if (errno == EINVAL || errno == ENOENT)
-		return cli_fail("nothing is mounted on '%s'", dir);
-	if (errno == EBUSY)
-		return cli_fail("'%s' is in use: close its files and leave the directory, "
-				"'fuser -vm %s' tells who", dir, dir);
-	return cli_fail("cannot unmount '%s': %s", dir, strerror(errno));
-}
-
-/* A process of that number may be another by now. */
-static int open_server(pid_t pid)
-{
-	char path[40], comm[16] = "";
-	FILE *f;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
-		return -1;
-	if (!fgets(comm, sizeof(comm), f))
-		comm[0] = '\0';
-	(void)fclose(f);
-	return strcmp(comm, "tacho\n") ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
-}
-
-struct left {
-	char names[256];
-};
-
-static int add_left(const char *name, const char *path, void *arg)
-{
-	char file[TACHO_PATH_MAX + 32];
-	struct left *l = arg;
-	size_t len = strlen(l->names);
-
-	(void)snprintf(file, sizeof(file), "%s/" TACHO_SESSION_SETTINGS, path);
-	if (!access(file, F_OK))
-		(void)snprintf(l->names + len, sizeof(l->names) - len, " %s", name);
-	return 0;
-}
-
-/* Nobody has put the sessions away. */
-static void tell_left(void)
-{
-	struct left l = { "" };
-	struct tacho_dir dir;
-
-	if (tacho_dir_open(&dir, false, NULL))
-		return;
-	(void)tacho_sessions_each(&dir, add_left, &l);
-	tacho_dir_close(&dir);
-	if (*l.names)
-		cli_note("its server was killed: what it recorded stays; 'tacho mount' goes on with "
-			 "it, 'tacho destroy%s' ends it", l.names);
-}
-
-/* dir has a server; fd is it, -1: it is gone. */
-static int unmount_dir(const char *dir, int fd)
-{
-	enum server server = ask_server(dir);
-	int flags = UMOUNT_NOFOLLOW, ret = CLI_OK;
-
-	if (server == SERVER_SILENT)
-		return fail_silent(dir);
-	if (umount2(dir, server == SERVER_DEAD ? flags | MNT_DETACH : flags))
-		ret = errno == EPERM ? helper(dir) : unmount_errno(dir);
-	if (ret == CLI_OK)
-		wait_for_server(fd);
-	if (ret == CLI_OK && server == SERVER_DEAD)
-		tell_left();
-	return ret;
-}
-
-static int unmount(const char *arg)
-{
-	char *dir = full_path(arg);
-	pid_t pid = dir ? server_of(dir) : tacho_no_room_here(-errno) ? -errno : 0;
-	int fd = pid > 0 ? open_server(pid) : -1;
-	int ret;
-
-	if (pid > 0)
-		ret = unmount_dir(dir, fd);
-	else if (pid < 0)
-		ret = fail_mounts(pid);
-	else
-		ret = cli_fail("no tacho is mounted on '%s'", arg);
-	if (fd >= 0)
-		close(fd);
-	free(dir);
-	return ret;
-}
-
 static int run_umount(int argc, char **argv)
 {
 	static const struct option common[] = {
 		CLI_COMMON_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};
+	struct tacho_diag d = { 0 };
 	bool json = false;
 	int opt;
 
@@ -584,7 +259,10 @@ static int run_umount(int argc, char **argv)
 	}
 	if (argc - optind != 1)
 		return cli_usage("name the directory to unmount");
-	return unmount(argv[optind]);
+	if (!app_umount(argv[optind], &cli_observer, &d))
+		return CLI_OK;
+	/* else fusermount3 has said why */
+	return d.err ? cli_fail_diag(&d) : CLI_FAILED;
 }
 
 const struct cli_verb cli_mount = {

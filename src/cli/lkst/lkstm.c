@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scan.h"
 #include "cli/lkst/show.h"
 
 /* What options say. */
@@ -247,17 +248,22 @@ static int find(struct tacho_lkst *l, const struct choice *c)
 
 /* ---- writing ---- */
 
+static bool is_number(const char *text, uint64_t max, uint64_t *n)
+{
+	return !tacho_scan_number(&text, NULL, max, n) && !*text;
+}
+
 /* An event type: a number or a mnemonic.  False: it is neither. */
 static bool is_type(const struct lkst_types *types, const char *text, int *etype)
 {
 	const struct lkst_type_text *t;
-	char *end;
-	unsigned long n;
+	uint64_t n;
 
 	if (isdigit((unsigned char)*text)) {
-		n = strtoul(text, &end, 0);
+		if (!is_number(text, LKST_ETYPE_MAX, &n))
+			return false;
 		*etype = (int)n;
-		return !*end && n <= LKST_ETYPE_MAX;
+		return true;
 	}
 	t = lkst_types_find(types, text);
 	if (t)
@@ -267,13 +273,13 @@ static bool is_type(const struct lkst_types *types, const char *text, int *etype
 
 static bool is_handler(struct tacho_lkst *l, const char *text, lkst_evhandler_id *id)
 {
-	char *end;
-	unsigned long n;
+	uint64_t n;
 
 	if (isdigit((unsigned char)*text)) {
-		n = strtoul(text, &end, 0);
+		if (!is_number(text, LKST_EVHANDLER_ID_MAX, &n))
+			return false;
 		*id = (lkst_evhandler_id)n;
-		return !*end && n <= LKST_EVHANDLER_ID_MAX;
+		return true;
 	}
 	*id = tacho_lkst_handler_get_id(l, text);
 	return *id > LKST_EVHANDLER_ID_VOID;

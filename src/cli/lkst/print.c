@@ -9,12 +9,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/lkst/show.h"
 #include "base/digits.h"
+#include "base/scan.h"
+#include "cli/lkst/show.h"
 #include "cli/out.h"
 #include "compat/lkst/pump.h"
 #include "fmt/lkst/line.h"
-#include "stream/clock.h"
 
 #define AT_ONCE	65536
 
@@ -35,9 +35,10 @@ struct printer {
 /* Types called `name`: all are marked.  False: there is none. */
 static bool mark(struct printer *p, const char *name, size_t len, int8_t *marks, int8_t how)
 {
-	char text[LKST_ETYPE_NAME_LEN + 1], *end;
+	char text[LKST_ETYPE_NAME_LEN + 1];
+	const char *at = text;
 	bool found = false;
-	unsigned long n;
+	uint64_t n;
 
 	if (!len || len > LKST_ETYPE_NAME_LEN)
 		return false;
@@ -47,8 +48,7 @@ static bool mark(struct printer *p, const char *name, size_t len, int8_t *marks,
 		memset(marks, how, LKST_TYPES_NR);
 		return true;
 	}
-	n = strtoul(text, &end, 0);
-	if (!*end && n < LKST_TYPES_NR) {
+	if (!tacho_scan_number(&at, NULL, LKST_TYPES_NR - 1, &n) && !*at) {
 		marks[n] = how;
 		return true;
 	}

@@ -2,6 +2,7 @@
 /* What LKST's commands share. */
 #include "cli/lkst/tool.h"
 
+#include "base/scan.h"
 #include "cli/cli.h"
 #include "cli/out.h"
 #include "fmt/lkst/kmap.h"
@@ -145,11 +146,7 @@ int tool_no_more(int argc, char **argv)
 
 int tool_number(const char *text, const char *what, uint64_t max, uint64_t *value)
 {
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	if (!*text || *end || errno || strchr(text, '-'))
+	if (!tacho_scan_whole(text, strlen(text), TACHO_SCAN_PLUS, value))
 		return tool_fail(TOOL_USAGE, "'%s' is no %s: a number from 0 to %llu is meant",
 				 text, what, (unsigned long long)max);
 	if (*value > max)
@@ -160,17 +157,15 @@ int tool_number(const char *text, const char *what, uint64_t max, uint64_t *valu
 
 int tool_size(const char *text, const char *what, uint64_t *bytes)
 {
+	const char *at = text;
 	unsigned int shift = 0;
-	char *end;
+	int err = tacho_scan_number(&at, NULL, UINT64_MAX, bytes);
 
-	errno = 0;
-	*bytes = strtoull(text, &end, 0);
-	if (*end == 'K' || *end == 'k')
+	if (*at == 'K' || *at == 'k')
 		shift = 10;
-	else if (*end == 'M' || *end == 'm')
+	else if (*at == 'M' || *at == 'm')
 		shift = 20;
-	if (!*text || *text == '-' || end == text || (shift ? end[1] : *end) || errno ||
-	    *bytes > UINT64_MAX >> shift)
+	if (err || (shift ? at[1] : *at) || *bytes > UINT64_MAX >> shift)
 		return tool_fail(TOOL_USAGE, "'%s' is no %s: bytes are meant, or 64K, or 2M",
 				 text, what);
 	*bytes <<= shift;

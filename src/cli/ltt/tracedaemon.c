@@ -2,9 +2,9 @@
 /*
  * tracedaemon - records the running kernel as LTT's daemon did, with its options.
  *
- * It is three steps: which tracepoints are LTT's events that are wanted (fmt/ltt/map.h) and
- * which events of programs (compat/ltt/tracer.h), a recording of those (app/record.h), and LTT
- * files of what was recorded.
+ * It is three steps: which tracepoints and which events of programs are LTT's events that are
+ * wanted (compat/ltt/files.h), a recording of those (app/record.h), and LTT files of what was
+ * recorded.
  *
  * The flight recorder (-k) is a child that goes on in the background.  It holds a lock on the file
  * with its pid; the file without a lock was left by one that is gone.
@@ -26,20 +26,16 @@
 #include "app/record.h"
 #include "app/session.h"
 #include "app/snapshot.h"
-#include "base/arena.h"
 #include "base/atomic.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "cli/stdout.h"
+#include "compat/ltt/files.h"
 #include "compat/ltt/tracer.h"
-#include "fmt/ltt/describe.h"
-#include "fmt/ltt/map.h"
-#include "fmt/ltt/write.h"
-#include "tracefs/tracefs.h"
-#include "stream/stream.h"
+#include "compat/ltt/visualize.h"
 
 #define NAME_ROOM	4200
-#define TABLE_MAX	((size_t)64 << 20)
-#define LISTS_SIZE	((size_t)1 << 20)
+#define BUFFER_MAX	((uint64_t)1 << 26)	/* bytes of a buffer in the files */
 /* Always in both masks. */
 #define FORCED	(LTT_FORCED | TRACE_EVENT_BIT(TRACE_BUFFER_END))
 
@@ -75,7 +71,7 @@ enum action { RECORD, FLIGHT_START, FLIGHT_SNAPSHOT, FLIGHT_STOP, STATUS };
 struct daemon {
 	enum action action;
 	const char *trace, *proc;
-	trace_event_mask events, details;
+	struct ltt_masks masks;
 	bool chosen;		/* some of them, not all */
 	bool us;
 	uint64_t buffer, buffers, run_us;
@@ -104,22 +100,21 @@ static int fail_diag(const struct tacho_diag *d)
 
 static int take_event(struct daemon *d, const char *name, bool details)
 {
-	int id = tacho_ltt_id_of(name);
-	trace_event_mask bits = id == -2 ? LTT_CORE_MASK : TRACE_EVENT_BIT(id & 63);
+	trace_event_mask bits;
 
-	if (id == -1) {
+	if (ltt_mask_of(name, &bits)) {
 		(void)fail("there is no event '%s'; see tracedaemon --help", name);
 		return 2;
 	}
 	if (!d->chosen)
-		d->events = d->details = FORCED;
+		d->masks.events = d->masks.details = FORCED;
 	d->chosen = true;
 	/* an event that was made must be told */
-	if (id == TRACE_CUSTOM)
+	if (bits == TRACE_EVENT_BIT(TRACE_CUSTOM))
 		bits |= TRACE_EVENT_BIT(TRACE_NEW_EVENT);
-	d->events |= bits;
+	d->masks.events |= bits;
 	if (details)
-		d->details |= bits;
+		d->masks.details |= bits;
 	return 0;
 }
 
@@ -167,7 +162,7 @@ static int take_option(struct daemon *d, const char *arg)
 		d->pid = (int32_t)v;
 		return ret;
 	case 'o': d->us = true; return 0;
-	case 'b': return take_number("b", arg + 2, LTT_BUFFER_MAX, &d->buffer);
+	case 'b': return take_number("b", arg + 2, BUFFER_MAX, &d->buffer);
 	case 'n': return take_number("n", arg + 2, 65536, &d->buffers);
 	case 't': return take_time(d, arg + 2);
 	case 'f':
@@ -214,9 +209,9 @@ static int parse(struct daemon *d, int argc, char **argv)
 		}
 	}
 	if (!d->chosen)
-		d->events = d->details = TRACE_EVENT_MASK_ALL;
+		d->masks.events = d->masks.details = TRACE_EVENT_MASK_ALL;
 	if (!d->chosen && d->action == FLIGHT_START)
-		d->events = d->details = LTT_FLIGHT_MASK | FORCED;
+		d->masks.events = d->masks.details = LTT_FLIGHT_MASK | FORCED;
 	if (d->buffer && (d->buffer < 4096 || d->buffer % 1024))
 		return refuse("-b", "a buffer has 4096 bytes or more, in steps of 1024");
 	if (!d->trace && d->action != STATUS)
@@ -226,98 +221,16 @@ static int parse(struct daemon *d, int argc, char **argv)
 	return -1;
 }
 
-/* ---- recording ---------------------------------------------------------------------- */
-
-#define LIST_MAX	512u
-
-/* Globs of events. */
-struct list {
-	const char *item[LIST_MAX];
-	uint32_t nr;
-};
-
-/* What is recorded. */
-struct lists {
-	struct tacho_arena arena;	/* of the items */
-	struct list kernel, programs;
-};
-
-/* 0, or a message was printed. */
-static int add(struct lists *lists, struct list *to, const char *prefix, const char *system,
-	       const char *name)
-{
-	char text[256];
-	int n = snprintf(text, sizeof(text), "%s%s%s%s", prefix, system, name ? ":" : "",
-			 name ? name : "");
-	char *item = tacho_arena_strndup(&lists->arena, text, (size_t)n);
-
-	if (!item || to->nr == LIST_MAX)
-		return fail("out of memory");
-	to->item[to->nr++] = item;
-	return 0;
-}
-
-static bool has_event(int events, const struct tacho_ltt_map *m)
-{
-	char path[256];
-
-	(void)snprintf(path, sizeof(path), "%s/%s/format", m->system, m->name);
-	return !faccessat(events, path, F_OK, 0);
-}
-
-/* The tracepoints of this kernel that make the events. */
-static int list_kernel(const struct daemon *d, struct lists *lists)
+static int make_lists(const struct daemon *d, struct ltt_lists *lists)
 {
 	struct tacho_diag diag = { 0 };
-	struct tacho_tracefs t;
-	int events, ret = 0;
 
-	if (tacho_tracefs_open(&t, 0, &diag))
-		return fail_diag(&diag);
-	events = openat(t.dirfd, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	tacho_tracefs_close(&t);
-	if (events < 0)
-		return fail("cannot open the kernel's events: %s", strerror(errno));
-	for (const struct tacho_ltt_map *m = tacho_ltt_maps; !ret && m->system; m++)
-		if (d->events >> m->id & 1 && has_event(events, m))
-			ret = add(lists, &lists->kernel, "", m->system, m->name);
-	close(events);
-	return ret;
+	return ltt_lists_make(lists, &d->masks, &diag) ? fail_diag(&diag) : 0;
 }
 
-/* "*:*", "!ltt:*", "ltt:custom", ...: the events of programs, LTT's own by the masks. */
-static int list_programs(const struct daemon *d, struct lists *lists)
-{
-	const struct ltt_masks masks = { d->events, d->details };
-	struct list *to = &lists->programs;
-	struct ltt_rules rules;
-	int ret = 0;
+/* ---- recording ---------------------------------------------------------------------- */
 
-	ltt_rules_of(&rules, &masks);
-	if (d->events >> TRACE_CUSTOM & 1)
-		ret = add(lists, to, "", "*", "*");
-	for (uint32_t i = 0; !ret && i < rules.n; i++)
-		if (rules.enable[i] || to->nr)
-			ret = add(lists, to, rules.enable[i] ? "" : "!", rules.glob[i], NULL);
-	return ret;
-}
-
-static int lists_init(const struct daemon *d, struct lists *lists)
-{
-	int ret;
-
-	*lists = (struct lists){ .kernel = { .nr = 0 } };
-	tacho_arena_init(&lists->arena, LISTS_SIZE);
-	ret = list_programs(d, lists);
-	return ret ? ret : list_kernel(d, lists);
-}
-
-static void lists_release(struct lists *lists)
-{
-	tacho_arena_release(&lists->arena);
-}
-
-static void config_of(const struct daemon *d, const struct lists *lists, bool flight,
+static void config_of(const struct daemon *d, const struct ltt_lists *lists, bool flight,
 		      struct app_record_config *config)
 {
 	*config = (struct app_record_config){
@@ -358,7 +271,7 @@ static void catch_signals(struct app_record *r)
 }
 
 /* A recording that has begun; *r is to be ended in any case. */
-static int begin(const struct daemon *d, const struct lists *lists, bool flight,
+static int begin(const struct daemon *d, const struct ltt_lists *lists, bool flight,
 		 struct app_record **r, struct tacho_diag *diag)
 {
 	struct app_record_config config;
@@ -399,130 +312,22 @@ static int end(struct app_record *r)
 
 /* ---- files ----------------------------------------------------------------------------- */
 
-/* Parents are not in a recording; those that still live are asked. */
-static int parent_of(int32_t pid)
-{
-	char path[64], state;
-	int ppid = 0;
-	FILE *f;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	if (fscanf(f, "%*d (%*[^)]) %c %d", &state, &ppid) != 2)
-		ppid = 0;
-	(void)fclose(f);
-	return ppid;
-}
-
-/* " 14:  12  34  IO-APIC  14-edge  ata_piix": the last word is who has it. */
-static void list_irqs(struct tacho_buf *out)
-{
-	char line[1024];
-	FILE *f = fopen("/proc/interrupts", "re");
-
-	while (f && fgets(line, sizeof(line), f)) {
-		char *end, *name;
-		long irq = strtol(line, &end, 10);
-
-		line[strcspn(line, "\n")] = '\0';
-		name = strrchr(line, ' ');
-		if (end > line && *end == ':' && name && name[1])
-			tacho_buf_printf(out, "IRQ: %ld; NAME: %s\n", irq, name + 1);
-	}
-	if (f)
-		(void)fclose(f);
-}
-
-static int write_file(const char *path, const struct tacho_buf *text)
-{
-	FILE *f = fopen(path, "we");
-	bool bad = !f || fwrite(text->data, 1, text->len, f) != text->len;
-
-	if ((f && fclose(f)) || bad)
-		return fail("cannot write '%s': %s", path, strerror(errno));
-	return 0;
-}
-
-static int write_names(const struct daemon *d, struct tacho_stream *s,
-		       struct tacho_ltt_writer *w)
-{
-	const struct tacho_facts *f = &tacho_stream_source(s, 0)->facts;
-	struct tacho_diag diag = { 0 };
-	struct tacho_buf proc;
-	int ret = 0;
-
-	tacho_buf_init(&proc, TABLE_MAX);
-	(void)tacho_stream_comm(s, 0, NULL);	/* brings them in order */
-	for (size_t i = 0; i < f->nr_tasks; i++)
-		if (f->task[i].pid > 0)
-			tacho_buf_printf(&proc, "PID: %d; PPID: %d; NAME: %.16s\n",
-					 f->task[i].pid, parent_of(f->task[i].pid),
-					 f->task[i].comm);
-	list_irqs(&proc);
-	if (tacho_buf_error(&proc))
-		ret = fail("out of memory");
-	else if (tacho_ltt_writer_text(w, "proc", proc.data, proc.len, &diag))
-		ret = fail("%s", diag.text);
-	else if (d->proc)
-		ret = write_file(d->proc, &proc);
-	tacho_buf_release(&proc);
-	return ret;
-}
-
-static int copy(struct daemon *d, struct tacho_stream *s, struct tacho_ltt_writer *w,
-		uint64_t *lost)
-{
-	struct tacho_diag diag = { 0 };
-	struct tacho_record r;
-	int status, err = 0;
-
-	while (!err && (status = tacho_stream_next(s, &r)) == TACHO_STREAM_RECORD) {
-		*lost += r.lost;
-		if (r.lost && d->events >> TRACE_CUSTOM & 1)
-			err = tacho_ltt_writer_lost(w, &r, &diag);
-		if (!err)
-			err = tacho_ltt_writer_record(w, &r, &diag);
-	}
-	if (err)
-		return fail("%s", diag.text);
-	if (status == TACHO_STREAM_ERROR)
-		return fail("%s", tacho_stream_error(s)->text);
-	return write_names(d, s, w);
-}
-
 /* The LTT trace of a recording. */
-static int convert(struct daemon *d, const char *from, bool flight)
+static int convert(const struct daemon *d, const char *from, bool flight)
 {
-	struct tacho_ltt_config config = { .us = d->us, .flight = flight,
-		.event_mask = d->events, .details_mask = d->details,
-		.buffer_size = (uint32_t)d->buffer };
-	struct tacho_ltt_written written;
-	struct tacho_ltt_writer *w;
+	const struct ltt_files_config config = {
+		.trace = d->trace, .proc = d->proc, .masks = d->masks, .us = d->us,
+		.flight = flight, .buffer_size = (uint32_t)d->buffer,
+	};
+	struct ltt_files_result made;
 	struct tacho_diag diag = { 0 };
-	struct tacho_error error;
-	struct tacho_stream *s;
-	uint64_t lost = 0;
-	int ret;
 
-	if (tacho_stream_open(&s, from, 0, &error))
-		return fail("%s", error.text);
-	config.stream = s;
-	if (tacho_ltt_writer_new(&w, d->trace, &config, &diag)) {
-		tacho_stream_close(s);
-		return fail("%s", diag.text);
-	}
-	ret = copy(d, s, w, &lost);
-	if (tacho_ltt_writer_close(w, !ret, &written, &diag) && !ret)
-		ret = fail("%s", diag.text);
-	tacho_stream_close(s);
-	if (!ret)
-		fprintf(stderr, "tracedaemon: %" PRIu64 " events of the kernel, %" PRIu64
-			" by LTT's calls, %" PRIu64 " others embedded as custom events, %"
-			PRIu64 " lost: '%s'\n", written.mapped, written.own, written.embedded,
-			lost, d->trace);
-	return ret;
+	if (ltt_files_write(from, &config, &made, &diag))
+		return fail_diag(&diag);
+	fprintf(stderr, "tracedaemon: %" PRIu64 " events of the kernel, %" PRIu64 " by LTT's "
+		"calls, %" PRIu64 " others embedded as custom events, %" PRIu64 " lost: '%s'\n",
+		made.mapped, made.own, made.embedded, made.lost, d->trace);
+	return 0;
 }
 
 /* What was recorded on the way: all files of it, and no others. */
@@ -555,7 +360,7 @@ static int is_free(const char *path)
 	       fail("'%s' exists; remove it or choose another name", path);
 }
 
-static int record_lists(const struct daemon *d, const struct lists *lists)
+static int record_lists(const struct daemon *d, const struct ltt_lists *lists)
 {
 	struct tacho_diag diag = { 0 };
 	struct app_record *r;
@@ -570,7 +375,7 @@ static int record_lists(const struct daemon *d, const struct lists *lists)
 
 static int record(struct daemon *d)
 {
-	struct lists lists;
+	struct ltt_lists lists;
 	int ret = is_free(d->trace);
 
 	if (ret)
@@ -579,14 +384,14 @@ static int record(struct daemon *d)
 	ret = is_free(d->native);
 	if (ret)
 		return ret;
-	ret = lists_init(d, &lists);
+	ret = make_lists(d, &lists);
 	if (!ret)
 		ret = record_lists(d, &lists);
 	if (!ret)
 		ret = convert(d, d->native, false);
 	if (!ret)
 		remove_native(d->native);
-	lists_release(&lists);
+	ltt_lists_release(&lists);
 	return ret;
 }
 
@@ -634,8 +439,13 @@ static int newest(const char *dir)
 	struct dirent *e;
 	int max = 0;
 
-	while (list && (e = readdir(list)))
-		max = atoi(e->d_name) > max ? atoi(e->d_name) : max;
+	while (list && (e = readdir(list))) {
+		const char *at = e->d_name;
+		uint64_t n;
+
+		if (!tacho_scan_digits(&at, NULL, 10, INT32_MAX, &n) && (int)n > max)
+			max = (int)n;
+	}
 	if (list)
 		closedir(list);
 	return max;
@@ -684,7 +494,7 @@ static void go_behind(void)
 }
 
 /* The child: says to the starter, by a struct tacho_diag, whether it records, and goes on. */
-static _Noreturn void be_flight_recorder(const struct daemon *d, const struct lists *lists,
+static _Noreturn void be_flight_recorder(const struct daemon *d, const struct ltt_lists *lists,
 					 int starter)
 {
 	struct tacho_diag diag = { 0 };
@@ -713,7 +523,7 @@ static void hear(int child, struct tacho_diag *diag)
 }
 
 /* Forks the recorder and waits until it records.  fd: of the file for its pid. */
-static int flight_fork(const struct daemon *d, const struct lists *lists, int fd)
+static int flight_fork(const struct daemon *d, const struct ltt_lists *lists, int fd)
 {
 	struct tacho_diag diag = { 0 };
 	int ends[2];
@@ -743,7 +553,7 @@ static int flight_fork(const struct daemon *d, const struct lists *lists, int fd
 static int flight_start(struct daemon *d)
 {
 	char pid_file[NAME_ROOM];
-	struct lists lists;
+	struct ltt_lists lists;
 	int fd, ret;
 
 	flight_names(d, pid_file);
@@ -753,13 +563,13 @@ static int flight_start(struct daemon *d)
 	fd = flight_lock(pid_file);
 	if (fd < 0)
 		return 1;
-	ret = lists_init(d, &lists);
+	ret = make_lists(d, &lists);
 	if (!ret)
 		ret = flight_fork(d, &lists, fd);
 	if (ret)
 		(void)unlink(pid_file);
 	close(fd);
-	lists_release(&lists);
+	ltt_lists_release(&lists);
 	return ret;
 }
 
@@ -768,13 +578,9 @@ static int flight_start(struct daemon *d)
 static int take_masks(struct ltt_tracer *t, struct tacho_session *s, void *arg)
 {
 	struct daemon *d = arg;
-	struct ltt_masks m;
-
 	if (strcmp(s->name, LTT_FLIGHT_SESSION) != 0)
 		return 0;
-	ltt_trace_masks(t, s, &m);
-	d->events = m.events;
-	d->details = m.details;
+	ltt_trace_masks(t, s, &d->masks);
 	d->chosen = true;
 	return 0;
 }

@@ -1,30 +1,16 @@
 // SPDX-License-Identifier: MIT
-/*
- * tracevisualizer - a trace of LTT as text, in the lines of LTT's own tool.
- *
- * The trace is read twice: once to count, since the counts stand first, and once to
- * print.
- */
+/* tracevisualizer - a trace of LTT as text, in the lines of LTT's own tool. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cli/ltt/account.h"
+#include "base/write.h"
 #include "cli/stdout.h"
-#include "fmt/ltt/describe.h"
-#include "fmt/ltt/i386_calls.h"
-#include "fmt/ltt/read.h"
-#include "kdata/syscalls.h"
-#include "stream/stream.h"
-
-#define FLUSH	65536u
-#define BANNER	"####################################################################\n"
+#include "compat/ltt/visualize.h"
 
 static const char usage[] =
 	"usage: tracevisualizer [OPTIONS] TRACE [PROCFILE [OUTPUT]]\n\n"
@@ -69,22 +55,9 @@ static const struct option options[] = {
 };
 
 struct visual {
-	unsigned int flags;		/* of tacho_stream_open() */
-	const char *trace, *proc, *output;
-	bool summarize, account;
-	bool no_cpu, no_time, no_pid, no_length, no_text;
-	trace_event_mask only, omit;	/* 0: not given */
-	int64_t cpu, pid;		/* -1: all */
-
-	struct tacho_stream *stream;
-	struct tacho_source *source;
-	struct tacho_ltt_words words;
-	struct tacho_arena arena;
-	struct tacho_syscalls calls;	/* of the trace */
-	struct ltt_account *sums;
-	int fd;
-	struct tacho_buf out;
-	bool failed;
+	struct ltt_visual_config config;
+	const char *output;		/* NULL: stdout */
+	int fd;				/* -1: output is not open yet */
 };
 
 static int fail(const char *what, const char *why)
@@ -98,14 +71,14 @@ static int fail(const char *what, const char *why)
 
 static int take_name(trace_event_mask *mask, const char *name)
 {
-	int id = tacho_ltt_id_of(name);
+	trace_event_mask bits;
 
-	if (id == -1) {
+	if (ltt_mask_of(name, &bits)) {
 		fprintf(stderr, "tracevisualizer: there is no event '%s' (SCHED, FS, "
 			"SYS_ENTRY, ..., CORE)\n", name);
 		return 2;
 	}
-	*mask |= id == -2 ? LTT_CORE_MASK : TRACE_EVENT_BIT(id);
+	*mask |= bits;
 	return 0;
 }
 
@@ -123,8 +96,8 @@ static int take_number(int64_t *to, const char *text)
 
 static int take_layout(struct visual *v, const char *text)
 {
-	v->flags = tacho_ltt_layout_flag(text);
-	if (v->flags)
+	v->config.flags = ltt_layout_flag(text);
+	if (v->config.flags)
 		return 0;
 	fprintf(stderr, "tracevisualizer: --layout: '%s' is not one of 64, 32, text\n", text);
 	return 2;
@@ -133,17 +106,17 @@ static int take_layout(struct visual *v, const char *text)
 static int take_option(struct visual *v, int opt)
 {
 	switch (opt) {
-	case 's': v->summarize = true; return 0;
-	case 'a': v->account = true; return 0;
-	case 'e': return take_name(&v->only, optarg);
-	case 'x': return take_name(&v->omit, optarg);
-	case 'c': return take_number(&v->cpu, optarg);
-	case 'p': return take_number(&v->pid, optarg);
-	case OPT_NO_CPU: v->no_cpu = true; return 0;
-	case OPT_NO_TIME: v->no_time = true; return 0;
-	case OPT_NO_PID: v->no_pid = true; return 0;
-	case OPT_NO_LENGTH: v->no_length = true; return 0;
-	case OPT_NO_TEXT: v->no_text = true; return 0;
+	case 's': v->config.summarize = true; return 0;
+	case 'a': v->config.account = true; return 0;
+	case 'e': return take_name(&v->config.only, optarg);
+	case 'x': return take_name(&v->config.omit, optarg);
+	case 'c': return take_number(&v->config.cpu, optarg);
+	case 'p': return take_number(&v->config.pid, optarg);
+	case OPT_NO_CPU: v->config.no_cpu = true; return 0;
+	case OPT_NO_TIME: v->config.no_time = true; return 0;
+	case OPT_NO_PID: v->config.no_pid = true; return 0;
+	case OPT_NO_LENGTH: v->config.no_length = true; return 0;
+	case OPT_NO_TEXT: v->config.no_text = true; return 0;
 	case OPT_LAYOUT: return take_layout(v, optarg);
 	default: return 2;
 	}
@@ -168,243 +141,52 @@ static int parse(struct visual *v, int argc, char **argv)
 		      stderr);
 		return 2;
 	}
-	v->trace = argv[optind];
-	v->proc = optind + 1 < argc ? argv[optind + 1] : NULL;
+	v->config.trace = argv[optind];
+	v->config.proc = optind + 1 < argc ? argv[optind + 1] : NULL;
 	v->output = optind + 2 < argc ? argv[optind + 2] : NULL;
 	return -1;
 }
 
-/* ---- output ------------------------------------------------------------------------ */
+/* ---- the program ------------------------------------------------------------------- */
 
-static void flush(struct visual *v)
+static int put(void *arg, const struct tacho_buf *text)
 {
-	size_t done = 0;
+	struct visual *v = arg;
 
-	if (tacho_buf_error(&v->out)) {
-		errno = -tacho_buf_error(&v->out);
-		v->failed = true;
-	}
-	while (done < v->out.len && !v->failed) {
-		ssize_t n = write(v->fd, v->out.data + done, v->out.len - done);
-
-		if (n >= 0)
-			done += (size_t)n;
-		else if (errno != EINTR)
-			v->failed = true;
-	}
-	tacho_buf_reset(&v->out);
-}
-
-/* 1086115200123456 as "1,086,115,200,123,456". */
-static void put_time(struct tacho_buf *out, uint64_t us)
-{
-	char digits[24];
-	int n = snprintf(digits, sizeof(digits), "%" PRIu64 "%06" PRIu64, us / 1000000,
-			 us % 1000000);
-
-	for (int i = 0; i < n; i++) {
-		tacho_buf_putc(out, digits[i]);
-		if ((n - i) % 3 == 1 && i + 1 < n)
-			tacho_buf_putc(out, ',');
-	}
-}
-
-static bool many_cpus(const struct visual *v)
-{
-	return v->source->nr_parts > 1 && !v->no_cpu;
-}
-
-static void put_header(struct visual *v)
-{
-	struct tacho_buf *out = &v->out;
-
-	tacho_buf_puts(out, BANNER);
-	if (many_cpus(v))
-		tacho_buf_puts(out, "CPU-ID\t");
-	tacho_buf_puts(out, "Event\t\t");
-	if (!v->no_time)
-		tacho_buf_puts(out, "\tTime\t\t");
-	if (!v->no_pid)
-		tacho_buf_puts(out, "\tPID");
-	if (!v->no_length)
-		tacho_buf_puts(out, "\tLength");
-	if (!v->no_text)
-		tacho_buf_puts(out, "\tDescription");
-	tacho_buf_puts(out, "\n" BANNER);
-}
-
-static void put_event(struct visual *v, const struct tacho_record *r,
-		      const struct tacho_ltt_seen *seen)
-{
-	struct tacho_buf *out = &v->out;
-
-	if (many_cpus(v))
-		tacho_buf_printf(out, "%d \t", (int)r->cpu);
-	tacho_buf_printf(out, "%-23s", tacho_ltt_title(&v->words, seen));
-	if (!v->no_time) {
-		put_time(out, r->time / 1000);
-		tacho_buf_puts(out, " \t");
-	}
-	if (!v->no_pid && r->pid < 0)
-		tacho_buf_puts(out, "N/A");
-	else if (!v->no_pid)
-		tacho_buf_put_s64(out, r->pid);
-	tacho_buf_puts(out, " \t");
-	if (!v->no_length)
-		tacho_buf_printf(out, "%u \t", seen->size);
-	if (!v->no_text)
-		tacho_ltt_describe(&v->words, seen, r->time / 1000, out);
-	tacho_buf_putc(out, '\n');
-	if (out->len >= FLUSH)
-		flush(v);
-}
-
-/* ---- the two passes ----------------------------------------------------------------- */
-
-static bool wanted(const struct visual *v, const struct tacho_record *r, uint32_t id)
-{
-	trace_event_mask bit = id < 64 ? TRACE_EVENT_BIT(id) : 0;
-
-	return (!v->only || v->only & bit) && !(v->omit & bit) &&
-	       (v->cpu < 0 || v->cpu == r->cpu) && (v->pid < 0 || v->pid == r->pid);
-}
-
-/* Those about buffers were never shown. */
-static bool is_frame(const struct tacho_ltt_seen *seen)
-{
-	return seen->id == TRACE_BUFFER_START || seen->id == TRACE_BUFFER_END ||
-	       (seen->id == TRACE_START && !seen->sub);
-}
-
-static int pass(struct visual *v, bool print)
-{
-	struct tacho_ltt_seen seen;
-	struct tacho_record r;
-	int status;
-
-	while ((status = tacho_stream_next(v->stream, &r)) == TACHO_STREAM_RECORD) {
-		tacho_ltt_see(&seen, &r);
-		if (tacho_ltt_words_add(&v->words, &seen))
-			return fail("out of memory", NULL);
-		if (!print && ltt_account_event(v->sums, &r, &seen, is_frame(&seen)))
-			return fail("out of memory", NULL);
-		if (print && !is_frame(&seen) && wanted(v, &r, seen.id))
-			put_event(v, &r, &seen);
-		if (v->failed)
-			break;
-	}
-	return status == TACHO_STREAM_ERROR ?
-	       fail(tacho_stream_error(v->stream)->text, NULL) : 0;
-}
-
-/* ---- opening -------------------------------------------------------------------------- */
-
-static const char *syscall_name(void *arg, uint32_t nr)
-{
-	const struct visual *v = arg;
-
-	if (v->calls.nr)
-		return tacho_syscalls_find(&v->calls, nr);
-	switch (v->words.arch) {
-	case TRACE_ARCH_TYPE_I386:
-		return nr < 256 ? i386_calls[nr] : NULL;
-#if defined(__x86_64__)
-	case TRACE_ARCH_TYPE_X86_64:
-		return tacho_syscall_name(nr);
-#elif defined(__aarch64__)
-	case TRACE_ARCH_TYPE_ARM64:
-		return tacho_syscall_name(nr);
-#endif
-	default:
-		return NULL;
-	}
-}
-
-static int load_calls(struct visual *v)
-{
-	struct tacho_buf text;
-	int err;
-
-	tacho_arena_init(&v->arena, (size_t)1 << 20);
-	tacho_buf_init(&text, (size_t)1 << 20);
-	err = tacho_stream_text(v->stream, "syscalls", &text);
-	if (!err)
-		err = tacho_syscalls_parse(&v->calls, &v->arena, text.data, text.len);
-	tacho_buf_release(&text);
-	v->words.syscall = syscall_name;
-	v->words.arg = v;
-	return err == -ENOMEM ? fail("out of memory", NULL) : 0;
-}
-
-static int open_all(struct visual *v)
-{
-	struct tacho_diag d = { 0 };
-	int err;
-
-	v->fd = STDOUT_FILENO;
-	tacho_buf_init(&v->out, (size_t)8 << 20);
-	v->stream = tacho_stream_new(0);
-	v->sums = ltt_account_new();
-	if (!v->stream || !v->sums)
-		return fail("out of memory", NULL);
-	if (tacho_ltt_open_plain(&v->source, v->trace, v->flags, &d))
-		return fail(d.text, NULL);
-	if (tacho_stream_add_take(v->stream, v->source))
-		return fail("out of memory", NULL);
-	err = v->proc ? tacho_ltt_read_proc(v->proc, &v->source->facts) : 0;
-	if (err)
-		return fail(v->proc, strerror(-err));
-	if (load_calls(v))
-		return 1;
-	if (v->output)
+	if (v->fd < 0)
 		v->fd = open(v->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	return v->fd < 0 ? fail(v->output, strerror(errno)) : 0;
+	return v->fd < 0 ? -errno : tacho_write_all(v->fd, text->data, text->len);
 }
 
 static int run(struct visual *v)
 {
-	struct tacho_stream_info info;
-	int ret = open_all(v);
+	struct tacho_diag d = { 0 };
+	bool damaged;
+	int err;
 
-	if (!ret)
-		ret = pass(v, false);
-	if (ret)
-		return ret;
-	ltt_account_print(v->sums, &v->source->facts, &v->words, v->account, &v->out);
-	if (v->cpu >= 0)
-		tacho_buf_printf(&v->out, "Tracing CPU %d only \n\n", (int)v->cpu);
-	if (v->pid >= 0)
-		tacho_buf_printf(&v->out, "Tracing process %d only \n\n", (int)v->pid);
-	if (!v->summarize) {
-		put_header(v);
-		if (tacho_stream_seek(v->stream, 0))
-			return fail("cannot read the trace again", NULL);
-		ret = pass(v, true);
-	}
-	flush(v);
-	if (v->failed && errno != EPIPE)
-		return fail(v->output ? v->output : "stdout", strerror(errno));
-	if (!ret && tacho_stream_get_info(v->stream, &info))
-		return fail(tacho_stream_error(v->stream)->text, NULL);
-	if (!ret && info.damaged)
+	v->config.put = put;
+	v->config.arg = v;
+	err = ltt_visualize(&v->config, &damaged, &d);
+	if (d.err)
+		return fail(d.text, NULL);
+	if (err && err != -EPIPE)
+		return fail(v->output ? v->output : "stdout", strerror(-err));
+	if (damaged)
 		fprintf(stderr, "tracevisualizer: skipped damaged places; 'tacho "
-			"check %s' lists them\n", v->trace);
-	return ret || v->failed;
+			"check %s' lists them\n", v->config.trace);
+	return err != 0;
 }
 
 static int run_tool(int argc, char **argv)
 {
-	struct visual v = { .cpu = -1, .pid = -1, .fd = -1 };
+	struct visual v = { .config = { .cpu = -1, .pid = -1 }, .fd = -1 };
 	int ret = parse(&v, argc, argv);
 
 	if (ret >= 0)
 		return ret;
+	if (!v.output)
+		v.fd = STDOUT_FILENO;
 	ret = run(&v);
-	tacho_ltt_words_release(&v.words);
-	tacho_stream_close(v.stream);
-	tacho_arena_release(&v.arena);
-	ltt_account_free(v.sums);
-	tacho_buf_release(&v.out);
 	if (v.output && v.fd >= 0 && close(v.fd) && !ret)
 		ret = fail(v.output, strerror(errno));
 	return ret;

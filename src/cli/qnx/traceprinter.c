@@ -17,6 +17,7 @@
 #define _QNX_RELEASE	710
 #include <qnx/sys/traceparser.h>
 
+#include "base/scan.h"
 #include "fmt/kev/kev.h"
 #include "fmt/kev/rows.h"
 
@@ -338,11 +339,15 @@ static bool field_text(const struct printer *p, char conversion, const struct li
 /* A width or a precision; what is larger than any line is as good as one. */
 static int number(const char **at)
 {
-	char *end;
-	long n = strtol(*at, &end, 10);
+	const char *c = *at + (**at == '-' || **at == '+');
+	bool minus = **at == '-';
+	uint64_t n;
 
-	*at = end;
-	return n > WIDTH_MAX ? WIDTH_MAX : n < -WIDTH_MAX ? -WIDTH_MAX : (int)n;
+	/* a number that is too large is WIDTH_MAX */
+	if (tacho_scan_digits(&c, NULL, 10, WIDTH_MAX, &n) == -EINVAL)
+		return 0;
+	*at = c;
+	return minus ? -(int)n : (int)n;
 }
 
 /* One conversion at *at, behind its '%'.  False: there is none such. */
@@ -643,7 +648,9 @@ static int on_header(struct traceparser_state *state, void *user, unsigned heade
 		(void)tacho_kev_release_of(text, len, &release);
 	tacho_kev_profile_init(&p->profile, release);
 	text = traceparser_get_info(state, _TRACEPARSER_INFO_CYCLES_PER_SEC, &len);
-	p->freq = text ? strtoull(text, NULL, 10) : 0;
+	p->freq = 0;
+	if (text)
+		(void)tacho_scan_digits(&text, NULL, 10, UINT64_MAX, &p->freq);
 	swap = traceparser_get_info(state, _TRACEPARSER_INFO_ENDIAN_CONV, &len);
 	p->swap = swap && *swap;
 	return 0;

@@ -5,8 +5,8 @@
  * A process runs from the SCHEDCHANGE that brings it in to the one that takes it out;
  * it is in its own code while it runs and is in no system call, trap or interrupt.
  */
-#ifndef TACHO_CLI_LTT_ACCOUNT_H
-#define TACHO_CLI_LTT_ACCOUNT_H
+#ifndef TACHO_COMPAT_LTT_ACCOUNT_H
+#define TACHO_COMPAT_LTT_ACCOUNT_H
 
 #include "fmt/ltt/describe.h"
 #include "stream/facts.h"

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/probe_priv.h"
 #include "app/suggest.h"
+#include "base/scan.h"
 #include "base/text.h"
-#include "cli/probe.h"
 
 #define NAME_ROOM	(TACHO_PROBE_NAME_MAX - 8u)	/* a number may follow */
 
@@ -19,7 +20,7 @@ struct probe_event *probe_event_new(struct probe_add *a, const char *spec,
 	struct probe_event *e;
 
 	if (a->nr_events == PROBE_EVENTS_MAX) {
-		(void)cli_fail("'%s' is more than %u events", spec,
+		(void)tacho_diag(a->d, -EINVAL, 0, "'%s' is more than %u events", spec,
 			       PROBE_EVENTS_MAX);
 		return NULL;
 	}
@@ -27,17 +28,17 @@ struct probe_event *probe_event_new(struct probe_add *a, const char *spec,
 		a->room = a->room ? 2 * a->room : 16;
 		e = reallocarray(a->event, a->room, sizeof(*e));
 		if (!e) {
-			(void)cli_fail("out of memory");
+			(void)tacho_no_memory(a->d);
 			return NULL;
 		}
 		a->event = e;
 	}
 	e = &a->event[a->nr_events];
 	*e = (struct probe_event){
-		.name = probe_clean_name(&a->arena, name), .spec = spec,
+		.name = probe_clean_name(&a->set->arena, name), .spec = spec,
 	};
 	if (!e->name) {
-		(void)cli_fail("out of memory");
+		(void)tacho_no_memory(a->d);
 		return NULL;
 	}
 	a->nr_events++;
@@ -68,13 +69,13 @@ bool probe_location_new(struct probe_add *a, struct probe_event *e,
 		if (e->location[i].address == address)
 			return true;
 	if (a->object && tacho_object_offset(a->object, address, &offset)) {
-		(void)cli_fail("'%s' has no code at 0x%" PRIx64, a->program,
+		(void)tacho_diag(a->d, -EINVAL, 0, "'%s' has no code at 0x%" PRIx64, a->config->program,
 			       address);
 		return false;
 	}
-	p = tacho_arena_array(&a->arena, e->nr_locations + 1, sizeof(*p));
+	p = tacho_arena_array(&a->set->arena, e->nr_locations + 1, sizeof(*p));
 	if (!p) {
-		(void)cli_fail("out of memory");
+		(void)tacho_no_memory(a->d);
 		return false;
 	}
 	if (e->nr_locations)
@@ -98,13 +99,7 @@ struct spec {
 
 static bool parse_number(const char *s, uint64_t *v)
 {
-	char *end;
-
-	if (!isdigit((unsigned char)*s))
-		return false;
-	errno = 0;
-	*v = strtoull(s, &end, 0);
-	return !*end && !errno;
+	return !tacho_scan_number(&s, NULL, UINT64_MAX, v) && !*s;
 }
 
 static int split(struct probe_add *a, const char *text, struct spec *s)
@@ -112,13 +107,13 @@ static int split(struct probe_add *a, const char *text, struct spec *s)
 	char *tail;
 
 	*s = (struct spec){ .text = text };
-	s->word = tacho_arena_strndup(&a->arena, text, strlen(text));
+	s->word = tacho_arena_strndup(&a->set->arena, text, strlen(text));
 	if (!s->word)
-		return cli_fail("out of memory");
+		return tacho_no_memory(a->d);
 	tail = strrchr(s->word, '%');
 	if (tail) {
 		if (strcmp(tail, "%return") != 0)
-			return cli_fail("'%s': only %%return may follow", text);
+			return tacho_diag(a->d, -EINVAL, 0, "'%s': only %%return may follow", text);
 		s->on_return = true;
 		*tail = '\0';
 	}
@@ -133,10 +128,10 @@ static int split(struct probe_add *a, const char *text, struct spec *s)
 		*tail = '\0';
 	}
 	if (!*s->word)
-		return cli_fail("'%s' names no function", text);
+		return tacho_diag(a->d, -EINVAL, 0, "'%s' names no function", text);
 	if (s->on_return && (s->has_line || s->has_offset))
-		return cli_fail("'%s': only a whole function returns", text);
-	return CLI_OK;
+		return tacho_diag(a->d, -EINVAL, 0, "'%s': only a whole function returns", text);
+	return 0;
 }
 
 /* ---- functions ---- */
@@ -169,7 +164,7 @@ static const char *similar_functions(struct probe_add *a, const char *name)
 	for (size_t i = 0; i < n; i++)
 		tacho_buf_printf(&b, "%s'%.100s'", i ? ", " : "; near: ",
 				 best[i]->name);
-	text = tacho_arena_strndup(&a->arena, tacho_buf_str(&b), b.len);
+	text = tacho_arena_strndup(&a->set->arena, tacho_buf_str(&b), b.len);
 	tacho_buf_release(&b);
 	return text ? text : "";
 }
@@ -180,10 +175,10 @@ static int no_function(struct probe_add *a, const char *name)
 
 	(void)tacho_object_functions(a->object, &nr);
 	if (!nr)
-		return cli_fail("'%s' has no symbols (it is stripped): install its "
+		return tacho_diag(a->d, -EINVAL, 0, "'%s' has no symbols (it is stripped): install its "
 				"debug symbols, or name an address (0x...)",
-				a->program);
-	return cli_fail("'%s' has no function '%s'%s", a->program, name,
+				a->config->program);
+	return tacho_diag(a->d, -ENOENT, 0, "'%s' has no function '%s'%s", a->config->program, name,
 			similar_functions(a, name));
 }
 
@@ -205,20 +200,20 @@ static int add_named(struct probe_add *a, struct probe_event *e,
 
 	while ((f = tacho_object_find(a->object, name, f))) {
 		if (f->resolver)
-			return cli_fail("'%s' only chooses a function when the "
+			return tacho_diag(a->d, -EINVAL, 0, "'%s' only chooses a function when the "
 				"program is loaded (ifunc): probe one of "
 				"those%s", name, similar_functions(a, name));
 		if (!probe_location_new(a, e, f->address, false))
-			return CLI_FAILED;
+			return a->d->err;
 	}
 	if (e->nr_locations)
-		return CLI_OK;
+		return 0;
 	f = tacho_object_functions(a->object, &nr);
 	for (size_t i = 0; i < nr; i++)
 		if (is_clone(f[i].name, name) &&
 		    !probe_location_new(a, e, f[i].address, false))
-			return CLI_FAILED;
-	return CLI_OK;
+			return a->d->err;
+	return 0;
 }
 
 /* Copies in other functions, as far as the debug information knows. */
@@ -229,11 +224,11 @@ static int add_copies(struct probe_add *a, struct probe_event *e,
 	bool good = true;
 
 	if (tacho_object_inlined(a->object, name, &p, NULL))
-		return CLI_OK;
+		return 0;
 	for (size_t i = 0; good && i < p.nr; i++)
 		good = probe_location_new(a, e, p.list[i], true);
 	tacho_places_release(&p);
-	return good ? CLI_OK : CLI_FAILED;
+	return good ? 0 : a->d->err;
 }
 
 static int resolve_function(struct probe_add *a, const struct spec *s)
@@ -247,7 +242,7 @@ static int resolve_function(struct probe_add *a, const struct spec *s)
 	e = probe_event_new(a, s->text, s->on_return || s->has_offset ?
 			    name : s->word);
 	if (!e)
-		return CLI_FAILED;
+		return a->d->err;
 	e->on_return = s->on_return;
 	e->function = s->word;
 	ret = add_named(a, e, s->word);
@@ -257,7 +252,7 @@ static int resolve_function(struct probe_add *a, const struct spec *s)
 		return ret;
 	if (!tacho_object_inlined(a->object, s->word, &(struct tacho_places){
 				  .list = NULL }, NULL))
-		return cli_fail("'%s' is only there as copies in other functions, "
+		return tacho_diag(a->d, -EINVAL, 0, "'%s' is only there as copies in other functions, "
 				"which have no return and no offsets", s->word);
 	return no_function(a, s->word);
 }
@@ -272,15 +267,15 @@ static int resolve_offset(struct probe_add *a, const struct spec *s)
 	if (!f)
 		return no_function(a, s->word);
 	if (tacho_object_find(a->object, s->word, f))
-		return cli_fail("'%s' has several functions '%s': name a line or "
-				"an address", a->program, s->word);
+		return tacho_diag(a->d, -EINVAL, 0, "'%s' has several functions '%s': name a line or "
+				"an address", a->config->program, s->word);
 	if (f->size && s->offset >= f->size)
-		return cli_fail("'%s' is %" PRIu64 " bytes long", s->word,
+		return tacho_diag(a->d, -EINVAL, 0, "'%s' is %" PRIu64 " bytes long", s->word,
 				f->size);
 	(void)snprintf(name, sizeof(name), "%.40s_%" PRIu64, s->word, s->offset);
 	e = probe_event_new(a, s->text, name);
 	return e && probe_location_new(a, e, f->address + s->offset, false) ?
-		CLI_OK : CLI_FAILED;
+		0 : a->d->err;
 }
 
 static int resolve_glob(struct probe_add *a, const struct spec *s)
@@ -291,7 +286,7 @@ static int resolve_glob(struct probe_add *a, const struct spec *s)
 	size_t nr, before = a->nr_events;
 
 	if (s->has_line || s->has_offset)
-		return cli_fail("'%s': a pattern is for whole functions", s->text);
+		return tacho_diag(a->d, -EINVAL, 0, "'%s': a pattern is for whole functions", s->text);
 	f = tacho_object_functions(a->object, &nr);
 	for (size_t i = 0; i < nr; i++) {
 		if (f[i].resolver || !tacho_glob_match(s->word, f[i].name))
@@ -304,11 +299,11 @@ static int resolve_glob(struct probe_add *a, const struct spec *s)
 		(void)snprintf(name, sizeof(name), "%.40s__return", f[i].name);
 		e = probe_event_new(a, s->text, s->on_return ? name : f[i].name);
 		if (!e || !probe_location_new(a, e, f[i].address, false))
-			return CLI_FAILED;
+			return a->d->err;
 		e->on_return = s->on_return;
 		e->function = f[i].name;
 	}
-	return a->nr_events > before ? CLI_OK : no_function(a, s->word);
+	return a->nr_events > before ? 0 : no_function(a, s->word);
 }
 
 /* ---- lines ---- */
@@ -317,33 +312,33 @@ static int resolve_line(struct probe_add *a, const struct spec *s)
 {
 	const struct tacho_function *f = tacho_object_find(a->object, s->word,
 							   NULL);
-	struct tacho_diag d = { 0 };
 	struct tacho_places p = { .list = NULL };
+	struct tacho_diag d = { 0 };
 	struct probe_event *e;
 	char name[TACHO_PROBE_NAME_MAX + 1];
 	bool good = true;
 	int ret;
 
 	if (s->line > UINT32_MAX)
-		return cli_fail("there is no line %" PRIu64, s->line);
+		return tacho_diag(a->d, -EINVAL, 0, "there is no line %" PRIu64, s->line);
 	ret = f ? tacho_object_function_line(a->object, f, (uint32_t)s->line,
 					     &p, &d)
 		: tacho_object_line(a->object, s->word, (uint32_t)s->line, &p, &d);
 	if (ret == -ENOENT && !f && !strchr(s->word, '.'))
 		return no_function(a, s->word);
 	if (ret)
-		return cli_fail_diag(&d);
+		return tacho_diag(a->d, ret, 0, "%s", d.text);
 	(void)snprintf(name, sizeof(name), "%.40s_L%u",
 		       strrchr(s->word, '/') ? strrchr(s->word, '/') + 1 : s->word,
 		       f ? (unsigned int)s->line : p.line);
 	if (!f && p.line != s->line)
-		cli_note("'%s' has no code; the next that has is line %u", s->text,
+		tacho_observer_note(a->config->observer, "'%s' has no code; the next that has is line %u", s->text,
 			 p.line);
 	e = probe_event_new(a, s->text, name);
 	for (size_t i = 0; e && good && i < p.nr; i++)
 		good = probe_location_new(a, e, p.list[i], i > 0);
 	tacho_places_release(&p);
-	return e && good ? CLI_OK : CLI_FAILED;
+	return e && good ? 0 : a->d->err;
 }
 
 /* ---- addresses and markers ---- */
@@ -356,10 +351,10 @@ static int resolve_address(struct probe_add *a, const struct spec *s)
 
 	if (s->on_return || s->has_line || s->has_offset ||
 	    !parse_number(s->word, &address))
-		return cli_fail("'%s' is no address", s->text);
+		return tacho_diag(a->d, -EINVAL, 0, "'%s' is no address", s->text);
 	(void)snprintf(name, sizeof(name), "at_0x%" PRIx64, address);
 	e = probe_event_new(a, s->text, name);
-	return e && probe_location_new(a, e, address, false) ? CLI_OK : CLI_FAILED;
+	return e && probe_location_new(a, e, address, false) ? 0 : a->d->err;
 }
 
 /* The event of a marker: several places of one name are one event. */
@@ -388,7 +383,7 @@ static int resolve_marker(struct probe_add *a, const char *text)
 
 	m = tacho_object_sdt(a->object, &nr);
 	if (!nr)
-		return cli_fail("'%s' has no markers (of sys/sdt.h)", a->program);
+		return tacho_diag(a->d, -EINVAL, 0, "'%s' has no markers (of sys/sdt.h)", a->config->program);
 	for (size_t i = 0; i < nr; i++) {
 		(void)snprintf(full, sizeof(full), "%s:%s", m[i].provider,
 			       m[i].name);
@@ -396,12 +391,12 @@ static int resolve_marker(struct probe_add *a, const char *text)
 			continue;
 		e = marker_event(a, text, &m[i], from);
 		if (!e || !probe_location_new(a, e, m[i].address, false))
-			return CLI_FAILED;
+			return a->d->err;
 		e->location[e->nr_locations - 1].counter = m[i].semaphore;
 	}
-	return a->nr_events > from ? CLI_OK :
-		cli_fail("no marker of '%s' matches '%s'; it has '%s:%s'%s",
-			 a->program, text + 4, m->provider, m->name,
+	return a->nr_events > from ? 0 :
+		tacho_diag(a->d, -EINVAL, 0, "no marker of '%s' matches '%s'; it has '%s:%s'%s",
+			 a->config->program, text + 4, m->provider, m->name,
 			 nr > 1 ? " and others" : "");
 }
 

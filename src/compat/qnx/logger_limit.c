@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * tracelogger: when there is enough for a file of a limited size.
+ * logger_limit.c - when there is enough for a file of a limited size.
  *
  * What is recorded says little of that: an event of Linux may be none of QNX's, or two; and what
  * is left out is known when the file is written.  So writing is tried, again and again, by a child
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/qnx/tracelogger.h"
+#include "compat/qnx/logger_priv.h"
 #include "fmt/kev/layout.h"
 
 /* What a child says: so much of the file is filled; or it could not tell. */

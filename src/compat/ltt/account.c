@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/ltt/account.h"
+#include "compat/ltt/account.h"
 
 #include <errno.h>
 #include <inttypes.h>

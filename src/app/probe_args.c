@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/probe.h"
+#include "app/probe_priv.h"
+#include "base/scan.h"
 
 /* One word, cut. */
 struct item {
@@ -31,7 +32,7 @@ struct making {
 	bool no_memory;
 };
 
-char **probe_words(struct tacho_arena *arena, const char *text, size_t *nr)
+static char **split_words(struct tacho_arena *arena, const char *text, size_t *nr)
 {
 	static const char blanks[] = " \t\n";
 	size_t len = strlen(text);
@@ -52,7 +53,7 @@ char **probe_words(struct tacho_arena *arena, const char *text, size_t *nr)
 
 static char *copy(struct making *m, const char *s, size_t len)
 {
-	char *c = tacho_arena_strndup(&m->a->arena, s, len);
+	char *c = tacho_arena_strndup(&m->a->set->arena, s, len);
 
 	m->no_memory |= !c;
 	return c;
@@ -199,15 +200,12 @@ static int return_value(struct making *m, const struct item *it)
 /* argN of a marker: N, or 0. */
 static size_t marker_argument(const char *value)
 {
-	unsigned long n = 0;
-	char *end;
+	uint64_t n;
 
-	if (!strncmp(value, "arg", 3) && isdigit((unsigned char)value[3])) {
-		n = strtoul(value + 3, &end, 10);
-		if (*end || n > 100)
-			n = 0;
-	}
-	return n;
+	if (strncmp(value, "arg", 3))
+		return 0;
+	value += 3;
+	return tacho_scan_digits(&value, NULL, 10, 100, &n) || *value ? 0 : (size_t)n;
 }
 
 /* The marker whose place this is: one of several with the same name. */
@@ -262,7 +260,7 @@ static int one_param(const char *name, void *arg)
 	/* the others are worth having */
 	d = m->d;
 	m->d = (struct tacho_diag){ 0 };
-	cli_note("'%s': %s", m->e->name, d.text);
+	tacho_observer_note(m->a->config->observer, "'%s': %s", m->e->name, d.text);
 	return 0;
 }
 
@@ -302,12 +300,12 @@ static int one_place(struct making *m, char **word, size_t nr, size_t *at)
 	struct item it;
 	int ret = 0;
 
-	m->p->arg = tacho_arena_array(&m->a->arena, TACHO_PROBE_ARGS_MAX,
+	m->p->arg = tacho_arena_array(&m->a->set->arena, TACHO_PROBE_ARGS_MAX,
 				      sizeof(*m->p->arg));
 	if (!m->p->arg)
 		return -ENOMEM;
 	m->p->nr_args = 0;
-	if (!m->a->args && m->e->sdt)
+	if (!m->a->config->args && m->e->sdt)
 		return marker_args(m);
 	for (*at = 0; !ret && *at < nr; (*at)++) {
 		if (!strcmp(word[*at], "$params"))
@@ -321,19 +319,20 @@ static int one_place(struct making *m, char **word, size_t nr, size_t *at)
 	return ret;
 }
 
-/* The word that is wrong, with a caret. */
+/* The word that is wrong, and where. */
 static int fail_at(const struct making *m, const char *word)
 {
-	struct tacho_diag d = m->d;
 	const char *equals = word ? strchr(word, '=') : NULL;
+	struct probe_add *a = m->a;
+	uint64_t offset = m->d.offset;
 
-	if (m->no_memory || !d.err)
-		return cli_fail("out of memory");
-	if (!word)
-		return cli_fail_diag(&d);
-	if (d.offset != TACHO_PROBE_NO_COLUMN && equals)
-		d.offset += (uint64_t)(equals + 1 - word);
-	return probe_fail(word, &d);
+	if (m->no_memory || !m->d.err)
+		return tacho_no_memory(a->d);
+	if (offset != TACHO_PROBE_NO_COLUMN && equals)
+		offset += (uint64_t)(equals + 1 - word);
+	(void)tacho_diag(a->d, m->d.err, offset, "%s", m->d.text[0] ? m->d.text :
+			 strerror(-m->d.err));
+	return word ? probe_wrong(a, word) : a->d->err;
 }
 
 int probe_arguments(struct probe_add *a, struct probe_event *e)
@@ -342,10 +341,10 @@ int probe_arguments(struct probe_add *a, struct probe_event *e)
 	struct tacho_diag why = { 0 };
 	char **word = NULL;
 
-	if (a->args) {
-		word = probe_words(&a->arena, a->args, &nr);
+	if (a->config->args) {
+		word = split_words(&a->set->arena, a->config->args, &nr);
 		if (!word)
-			return cli_fail("out of memory");
+			return tacho_no_memory(a->d);
 	}
 	for (size_t i = 0; i < e->nr_locations; i++) {
 		struct making m = { .a = a, .e = e, .p = &e->location[i] };
@@ -363,7 +362,8 @@ int probe_arguments(struct probe_add *a, struct probe_event *e)
 	}
 	e->nr_locations = kept;
 	if (left_out)
-		cli_note("'%s': %zu inlined cop%s left out: %s", e->spec, left_out,
-			 left_out == 1 ? "y is" : "ies are", why.text);
-	return CLI_OK;
+		tacho_observer_note(a->config->observer, "'%s': %zu inlined cop%s left out: %s",
+				    e->spec, left_out, left_out == 1 ? "y is" : "ies are",
+				    why.text);
+	return 0;
 }
