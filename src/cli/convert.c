@@ -17,7 +17,7 @@ struct convert_run {
 	struct app_convert c;
 	struct app_trace trace;
 	struct app_select select;
-	struct cli_lines lines;
+	struct app_lines lines;
 	bool json;
 };
 
@@ -169,11 +169,12 @@ static int convert_main(int argc, char **argv)
 	int ret;
 
 	app_select_init(&r.select);
+	app_lines_init(&r.lines);
 	ret = parse(&r, argc, argv);
 	if (ret < 0)
 		ret = run(&r, argv[optind]);
 	app_select_release(&r.select);
-	cli_lines_release(&r.lines);
+	app_lines_release(&r.lines);
 	return ret;
 }
 

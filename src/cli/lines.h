@@ -5,7 +5,7 @@
 
 #include <getopt.h>
 
-#include "fmt/text/line.h"
+#include "app/lines.h"
 
 enum {
 	CLI_OPT_FIELDS = 0x300,
@@ -35,25 +35,10 @@ enum {
 	"      --ns             print nanoseconds\n" \
 	"      --delta          also print the time since the previous line\n"
 
-struct cli_lines {
-	struct tacho_line_config config;
-	char **field;		/* config.field points here */
-	size_t nr_fields;
-};
-
 /* As cli_filter_option(). */
-int cli_lines_option(struct cli_lines *l, int opt, const char *arg);
+int cli_lines_option(struct app_lines *l, int opt, const char *arg);
 
 /* The format's name; CLI_OK or CLI_USAGE with a message. */
-int cli_lines_format(struct cli_lines *l, const char *name);
-
-/*
- * Whether some event of the stream has each of the fields, unless events may
- * yet appear.  CLI_OK or CLI_FAILED with a message.
- */
-int cli_lines_check(struct cli_lines *l, struct tacho_stream *s,
-		    bool growing);
-
-void cli_lines_release(struct cli_lines *l);
+int cli_lines_format(struct app_lines *l, const char *name);
 
 #endif

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: MIT
 /* tacho report: the records of a trace as text. */
-#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "app/report.h"
 #include "cli/cli.h"
 #include "cli/filter.h"
 #include "cli/lines.h"
 #include "cli/out.h"
 #include "cli/term.h"
 #include "cli/trace.h"
+#include "tacho/stream.h"
 
 enum {
 	OPT_NO_PAGER = CLI_OPT_FIRST,
@@ -24,12 +22,13 @@ enum {
 };
 
 struct report {
-	struct cli_lines lines;
+	struct app_lines lines;
 	struct app_select filter;
 	enum cli_colour colour;
 	bool no_pager, follow, consume, header, json;
 	struct app_trace trace;
 	struct cli_out out;
+	int failed;			/* to write, an exit status */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -130,91 +129,58 @@ static int parse(struct report *r, int argc, char **argv)
 		return cli_usage("unexpected argument '%s': give one trace",
 				 argv[optind + 1]);
 	if (r->json)
-		r->lines.config.format = TACHO_LINE_JSON;
+		app_lines_set(&r->lines, APP_LINES_JSON);
 	return -1;
 }
 
-/* Nothing now: write what there is and wait.  False: that was all. */
-static bool wait_for_more(struct report *r, int *ret)
+/* Not 0: nothing more is wanted. */
+static int put(void *arg)
 {
-	const struct timespec pause = { .tv_nsec = 50000000 };
+	struct report *r = arg;
 
-	*ret = cli_out_flush(&r->out);
-	if (!r->follow || interrupted || *ret != CLI_OK || r->out.closed)
-		return false;
-	(void)nanosleep(&pause, NULL);
-	return !interrupted;
+	r->failed = cli_out_flush(&r->out);
+	return r->failed || r->out.closed;
 }
 
-static int print_all(struct report *r, struct tacho_line *line)
+static bool is_interrupted(void *arg)
 {
-	struct tacho_stream *s = r->trace.stream;
-	uint64_t left = r->filter.max ? r->filter.max : UINT64_MAX;
-	struct tacho_record rec;
-	int ret = CLI_OK;
-
-	while (left && ret == CLI_OK && !r->out.closed && !interrupted) {
-		int status = tacho_stream_next(s, &rec);
-		enum app_verdict v;
-
-		if (status == TACHO_STREAM_AGAIN && wait_for_more(r, &ret))
-			continue;
-		if (status == TACHO_STREAM_ERROR)
-			ret = cli_fail("%s", tacho_stream_error(s)->text);
-		if (status != TACHO_STREAM_RECORD)
-			break;
-		v = app_select_look(&r->filter, &rec);
-		if (v == APP_STOP)
-			break;
-		if (tacho_unlikely(rec.lost) && v != APP_DROP)
-			tacho_line_lost(line, &rec, &r->out.buf);
-		if (v != APP_PASS)
-			continue;
-		tacho_line_put(line, &rec, &r->out.buf);
-		left--;
-		ret = cli_out_more(&r->out);
-	}
-	if (cli_out_flush(&r->out) != CLI_OK)
-		ret = CLI_FAILED;
-	return ret;
+	(void)arg;
+	return interrupted;
 }
 
 static int print(struct report *r)
 {
-	struct tacho_line *line;
-	int ret = cli_lines_check(&r->lines, r->trace.stream,
-				  r->filter.growing);
+	const struct tacho_observer observer = { .cancelled = is_interrupted };
+	const struct app_report_config config = {
+		.stream = r->trace.stream, .select = &r->filter, .lines = &r->lines,
+		.header = r->header, .follow = r->follow, .out = &r->out.buf, .put = put,
+		.arg = r, .observer = r->follow ? &observer : NULL,
+	};
+	struct tacho_diag d = { 0 };
+	int ret;
 
-	if (ret != CLI_OK)
-		return ret;
-	line = tacho_line_new(r->trace.stream, &r->lines.config);
-	if (!line)
-		return cli_fail("out of memory");
-	if (r->filter.first)
-		tacho_line_zero(line, r->filter.first);
 	cli_out_init(&r->out, STDOUT_FILENO, "stdout");
-	if (r->header)
-		tacho_line_head(line, &r->out.buf);
-	ret = print_all(r, line);
+	ret = app_report(&config, &d) ? cli_fail_diag(&d) : r->failed;
+	if (cli_out_flush(&r->out) != CLI_OK)
+		ret = CLI_FAILED;
 	cli_out_release(&r->out);
-	tacho_line_free(line);
 	return ret;
 }
 
 static int run(struct report *r, const char *path)
 {
-	const struct tacho_source *source;
 	int ret = cli_trace_open(&r->trace, path,
 				 r->consume ? TACHO_STREAM_CONSUME : 0);
 
 	if (ret != CLI_OK)
 		return ret;
-	source = tacho_stream_source(r->trace.stream, 0);
-	r->filter.growing = r->follow && source && source->ops->live;
+	r->filter.growing = r->follow && app_report_is_live(r->trace.stream);
 	ret = cli_filter_open(&r->filter, r->trace.stream);
 	if (ret == CLI_OK) {
-		r->lines.config.colour = cli_colour_wanted(r->colour);
-		r->lines.config.tame = isatty(STDOUT_FILENO);
+		if (cli_colour_wanted(r->colour))
+			app_lines_set(&r->lines, APP_LINES_COLOUR);
+		if (isatty(STDOUT_FILENO))
+			app_lines_set(&r->lines, APP_LINES_TAME);
 		if (!r->no_pager && !r->follow)
 			cli_pager_begin();
 		ret = print(r);
@@ -232,6 +198,7 @@ static int report_main(int argc, char **argv)
 	int ret;
 
 	app_select_init(&r.filter);
+	app_lines_init(&r.lines);
 	ret = parse(&r, argc, argv);
 	if (ret < 0) {
 		if (r.follow) {
@@ -243,7 +210,7 @@ static int report_main(int argc, char **argv)
 		ret = run(&r, argv[optind]);
 	}
 	app_select_release(&r.filter);
-	cli_lines_release(&r.lines);
+	app_lines_release(&r.lines);
 	return ret;
 }
 
