@@ -26,7 +26,7 @@ int app_lines_format(struct app_lines *l, const char *name, struct tacho_diag *d
 	else if (!strcmp(name, "json"))
 		l->config.format = TACHO_LINE_JSON;
 	else
-		return tacho_diag(d, -EINVAL, 0, "'%s' is none of ftrace, babeltrace, json", name);
+		return tacho_diag(d, -EINVAL, 0, "'%s' is not one of ftrace, babeltrace, json", name);
 	return 0;
 }
 

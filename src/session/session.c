@@ -496,7 +496,8 @@ static int no_session(struct tacho_diag *d, int err, const struct tacho_session 
 	char hint[96] = "";
 
 	if (err == -ENOSPC || err == -ENOMEM)
-		(void)snprintf(hint, sizeof(hint), " (%u CPUs take %ju KiB each; see --buffer)",
+		(void)snprintf(hint, sizeof(hint), " (%u CPUs take %ju KiB each; use smaller "
+			       "buffers)",
 			       sizes->nr_cpus, (uintmax_t)(lane >> 10));
 	else if (err == -EFBIG)
 		(void)snprintf(hint, sizeof(hint), " (a limit of this process, 'ulimit -f')");

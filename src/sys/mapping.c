@@ -3,14 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE	23
 #endif
+
+#define TMPFS_TYPE	0x01021994	/* fstatfs() f_type */
+#define ASK_FROM	(UINT64_C(64) << 20)	/* bytes that are worth a look at what is free */
 
 /* Ends a call: restores errno, returns the result as -errno. */
 static int done(int saved, int err)
@@ -50,11 +55,60 @@ int tacho_shm_create(int dirfd, const char *name, uint64_t size)
 	return done(saved, fd);
 }
 
+/* The number after a name in /proc/meminfo, in bytes; 0: there is none. */
+static uint64_t meminfo_bytes(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+	uint64_t v = 0;
+
+	if (!at)
+		return 0;
+	for (at += strlen(name); *at == ' '; at++)
+		;
+	for (; *at >= '0' && *at <= '9'; at++)
+		v = v * 10 + (uint64_t)(*at - '0');
+	return v << 10;
+}
+
+/* Bytes that the machine can allocate without killing a process; UINT64_MAX: not known. */
+static uint64_t memory_available(void)
+{
+	int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+	char text[1024];
+	uint64_t bytes;
+	ssize_t n;
+
+	if (fd < 0)
+		return UINT64_MAX;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return UINT64_MAX;
+	text[n] = '\0';
+	bytes = meminfo_bytes(text, "\nMemAvailable:");
+	return bytes ? bytes + meminfo_bytes(text, "\nSwapFree:") : UINT64_MAX;
+}
+
+/*
+ * Whether there is memory for so many bytes of a file.  Asked first, because a tmpfs that is
+ * larger than what is free allocates until the kernel has to kill a process.
+ */
+static bool has_memory(int fd, uint64_t len)
+{
+	struct statfs fs;
+
+	if (len < ASK_FROM || fstatfs(fd, &fs) || (uint64_t)fs.f_type != TMPFS_TYPE)
+		return true;
+	return len <= memory_available();
+}
+
 int tacho_shm_allocate(int fd, uint64_t offset, uint64_t len)
 {
 	int saved = errno;
 	int tries = 100;
 
+	if (!has_memory(fd, len))
+		return done(saved, -ENOSPC);
 	/* a signal may interrupt a long allocation: allocated blocks stay allocated */
 	while (fallocate(fd, 0, (off_t)offset, (off_t)len) < 0) {
 		if (errno != EINTR || !--tries)

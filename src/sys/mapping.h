@@ -25,7 +25,10 @@ bool tacho_shm_may_grow(uint64_t end);
  */
 int tacho_shm_create(int dirfd, const char *name, uint64_t size);
 
-/* Allocates [offset, offset + len); 0, -ENOSPC or another negative errno. */
+/*
+ * Allocates [offset, offset + len).  Returns 0, -ENOSPC (also when a file in memory would need
+ * more than the machine has available: then nothing is allocated), or another negative errno.
+ */
 int tacho_shm_allocate(int fd, uint64_t offset, uint64_t len);
 
 /*
