@@ -35,6 +35,12 @@ says "loss before events that are left out" 0 '^LOST +5 events' "$TACHO" stat ke
 "$TACHO" convert -q small -o none --time 9,
 ok "no events" lines 0 "$TACHO" report none
 says "no events is a trace" 0 'good; 0 events' "$TACHO" check none
+for f in dat dat7 kev lkst ltt ltt32 lttswap ltt32swap lttfull; do
+	"$TACHO" convert -q none -o none.$f --to $f
+	# LTT's have a few events of their own
+	case $f in ltt*) ;; *) ok "no events as $f" lines 0 "$TACHO" report none.$f ;; esac
+	says "no events as $f is a trace" 0 'good' "$TACHO" check none.$f
+done
 
 "$TACHO" convert -q small -o out.txt
 same "text by extension" out.txt "$TACHO" report small

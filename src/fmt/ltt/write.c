@@ -409,6 +409,9 @@ int tacho_ltt_writer_close(struct tacho_ltt_writer *w, bool keep,
 	struct tacho_diag before = *d;
 	int err = 0;
 
+	/* a directory of nothing would be no trace either */
+	if (keep && !w->nr_lanes && !lane_of(w, 0, d))
+		err = d->err;
 	for (uint32_t i = 0; i < w->nr_lanes; i++) {
 		struct tacho_ltt_lane *l = w->lane[i];
 		char path[4200];
