@@ -24,6 +24,16 @@ void app_record_snapshot(struct app_record *r)
 	(void)tacho_add_relaxed(&r->snapshots, 1);
 }
 
+void app_record_rotate(struct app_record *r)
+{
+	(void)tacho_add_relaxed(&r->rotations, 1);
+}
+
+const char *app_record_name(const struct app_record *r)
+{
+	return r->name;
+}
+
 bool record_is_stopped(struct app_record *r)
 {
 	if (tacho_observer_cancelled(r->observer))
@@ -88,6 +98,7 @@ void record_recorder_config(const struct app_record *r, const char *dir,
 		.start = r->start,
 		.uuid = r->has_session ? r->session.view.ctl->uuid : NULL,
 		.command = r->command_line[0] ? r->command_line : NULL,
+		.rotate = c->rotate,
 		.rotate_bytes = c->rotate_bytes,
 		.rotate_ns = c->rotate_ns,
 		.keep = c->rotate_keep,
@@ -193,6 +204,17 @@ static int step_in_memory(struct app_record *r)
 	return 1;
 }
 
+/* Begins the next trace if that was requested. */
+static int rotate_if_requested(struct app_record *r, struct tacho_diag *d)
+{
+	uint32_t requested = tacho_load_relaxed(&r->rotations);
+
+	if (requested == r->rotated)
+		return 0;
+	r->rotated = requested;
+	return tacho_recorder_rotate(r->recorder, d);
+}
+
 static int step_recorder(struct app_record *r, struct tacho_diag *d)
 {
 	struct tacho_recorder_stats s;
@@ -201,6 +223,8 @@ static int step_recorder(struct app_record *r, struct tacho_diag *d)
 	if (!record_runs(r))
 		return 0;
 	err = tacho_recorder_step(r->recorder, APP_STEP_MS, d);
+	if (err >= 0)
+		err = rotate_if_requested(r, d);
 	if (err < 0)
 		return err;
 	if (r->observer && r->observer->progress) {

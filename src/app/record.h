@@ -44,13 +44,14 @@
  * its own thread; only prepare of recordings with commands must not run in two threads at once,
  * for each child would keep a descriptor of the other's open.
  *
- * Two functions may be called from any thread and from signal handlers, between new and end:
+ * Three functions may be called from any thread and from signal handlers, between new and end:
  *
  *	app_record_stop()	run returns as soon as what it waits for lets it, in 100 ms
  *				at most; at once when the signal's handler ran in the thread
  *				of run, as this interrupts its sleep
  *	app_record_snapshot()	a flight recorder writes what it holds, likewise.  Requests
  *				that come before it does so are one
+ *	app_record_rotate()	a recorder with rotation begins the next trace, likewise
  *
  * observer.cancelled() is asked in each turn; when it says yes, the recording is stopped: this
  * is no error, and what was recorded until then is written.  No function here installs a signal
@@ -127,6 +128,7 @@ struct app_record_config {
 	uint64_t duration_ns;		/* 0: until stopped */
 	bool no_kallsyms;		/* leave the kernel's symbols out of the trace */
 
+	bool rotate;			/* app_record_rotate() will be called */
 	uint64_t rotate_bytes, rotate_ns;	/* see record/recorder.h */
 	uint32_t rotate_keep;
 
@@ -226,12 +228,16 @@ int app_record_end(struct app_record *r, struct tacho_diag *d);
 /* Any thread, signal handlers: see 3 above. */
 void app_record_stop(struct app_record *r);
 void app_record_snapshot(struct app_record *r);
+void app_record_rotate(struct app_record *r);
 
 /* What is written by now; of a flight recorder all 0.  The observer may call these two. */
 void app_record_stats(const struct app_record *r, struct tacho_recorder_stats *s);
 
 /* ns since go; since finish has stopped the writers, from go until then. */
 uint64_t app_record_duration(const struct app_record *r);
+
+/* The name of the session and the instance, since prepare; borrowed until end. */
+const char *app_record_name(const struct app_record *r);
 
 /* Whether the command was executed and has ended; *status is as waitpid()'s. */
 bool app_record_command_ended(const struct app_record *r, int *status);

@@ -51,6 +51,9 @@ struct app_record {
 	/* any thread and signal handlers: relaxed, each is a word of its own */
 	uint32_t stop;
 	uint32_t snapshots;		/* requested so far */
+	uint32_t rotations;		/* likewise */
+
+	uint32_t rotated;		/* of rotations, done */
 };
 
 /* Whether the recording overwrites memory and writes snapshots of it. */

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,7 @@ struct tacho_recorder {
 	uint64_t kseq[TACHO_LANES_MAX];		/* packets per CPU */
 	uint64_t kfirst[TACHO_LANES_MAX];	/* records per CPU */
 	uint64_t klost[TACHO_LANES_MAX];
+	uint64_t unwritten;	/* of a snapshot, after a failure */
 	struct tacho_recorder_stats st;
 	int failed;		/* error of writing a packet of a lane */
 	uint64_t kept;		/* records of that packet, which the session still has */
@@ -71,7 +73,7 @@ struct tacho_recorder {
 
 static bool rotates(const struct tacho_recorder *rec)
 {
-	return rec->cfg.rotate_bytes || rec->cfg.rotate_ns || rec->cfg.keep;
+	return rec->cfg.rotate || rec->cfg.rotate_bytes || rec->cfg.rotate_ns || rec->cfg.keep;
 }
 
 static uint64_t now_ns(void)
@@ -758,6 +760,13 @@ void tacho_recorder_stats(const struct tacho_recorder *rec,
 		s->lost += rec->klost[i];
 }
 
+int tacho_recorder_rotate(struct tacho_recorder *rec, struct tacho_diag *d)
+{
+	if (!rotates(rec))
+		return tacho_diag(d, -EINVAL, 0, "'%s' is one trace", rec->dir);
+	return rotate(rec, d);
+}
+
 const char *tacho_recorder_dir(const struct tacho_recorder *rec)
 {
 	return rec->chunk;
@@ -786,6 +795,21 @@ static uint64_t unread(const struct tacho_recorder *rec)
 	return less(n.written, got);
 }
 
+/* A snapshot's records that are not written because writing failed: nobody gets them. */
+static uint64_t count_unwritten(struct tacho_recorder *rec)
+{
+	struct tacho_chunk chunk;
+	uint64_t n = 0;
+
+	for (uint32_t nr = 0; nr < rec->nr_lanes; nr++) {
+		if (open_lane(rec, nr))
+			continue;
+		while (tacho_ring_read(&rec->lane[nr].rd, &chunk) > 0)
+			n += chunk.head.events;
+	}
+	return n;
+}
+
 /* Writes the remaining records of the session and the kernel. */
 static int drain(struct tacho_recorder *rec, struct tacho_diag *d)
 {
@@ -795,6 +819,11 @@ static int drain(struct tacho_recorder *rec, struct tacho_diag *d)
 		got = rec->failed ? rec->failed : step_lanes(rec, d);
 	while (got > 0);
 	err = got;
+	if (err && rec->cfg.snapshot) {
+		rec->unwritten = count_unwritten(rec);
+		rec->st.lost += rec->unwritten;
+		rec->kept = 0;
+	}
 	err = settle_lanes(rec, err, d);
 	rec->d = d;
 	rec->draining = true;
@@ -808,6 +837,19 @@ static int drain(struct tacho_recorder *rec, struct tacho_diag *d)
 				    tacho_kernel_tracefs(rec->cfg.kernel)->dirfd);
 	}
 	return err;
+}
+
+/* All of a snapshot that is missing, not only what the first failed write had. */
+static void tell_unwritten(const struct tacho_recorder *rec, struct tacho_diag *d)
+{
+	uint64_t n = rec->unwritten + tacho_ctf_writer_lost(rec->w);
+	struct tacho_diag all = { 0 };
+
+	if (!rec->unwritten || !d)
+		return;
+	tacho_diag(&all, d->err, 0, "cannot write '%s': %s; %" PRIu64 " events are not in the "
+		   "trace", rec->dir, strerror(-d->err), n);
+	*d = all;
 }
 
 /* The window of a history. */
@@ -846,6 +888,7 @@ int tacho_recorder_finish(struct tacho_recorder *rec,
 		rec->st.lost += rec->klost[i];
 	rec->st.bytes += tacho_ctf_writer_bytes(rec->w);
 	rec->st.lost += tacho_ctf_writer_lost(rec->w) - rec->kept;
+	tell_unwritten(rec, d);
 	if (err)
 		rec->st.unread = unread(rec);
 	if (s)

@@ -48,9 +48,10 @@ struct tacho_recorder_config {
 	const char *command;		/* for the environment; NULL: none */
 	/*
 	 * Rotation: the trace is a directory of traces 0001, 0002, ...; a new one is begun when
-	 * either limit is reached; keep: maximum number of them, the oldest are removed.  All 0:
-	 * one trace.
+	 * either limit is reached, or by tacho_recorder_rotate(); keep: maximum number of them,
+	 * the oldest are removed.  All 0 and false: one trace.
 	 */
+	bool rotate;
 	uint64_t rotate_bytes;
 	uint64_t rotate_ns;
 	uint32_t keep;
@@ -110,6 +111,14 @@ void tacho_recorder_stats(const struct tacho_recorder *rec,
  * chunk is full.  Returns 0, or a negative errno with d filled in.
  */
 int tacho_recorder_tell(struct tacho_recorder *rec, struct tacho_diag *d);
+
+/*
+ * tacho_recorder_rotate - complete this trace and go on in the next one.
+ *
+ * Returns 0; -EINVAL: there is only one; or a negative errno with d filled in, and the recorder
+ * stays where it was.
+ */
+int tacho_recorder_rotate(struct tacho_recorder *rec, struct tacho_diag *d);
 
 /* The directory that is being written now; borrowed. */
 const char *tacho_recorder_dir(const struct tacho_recorder *rec);
