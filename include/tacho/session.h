@@ -38,9 +38,10 @@
  * Context
  *	One thread at a time uses a handle.  Different handles are independent, also those of
  *	one session, in any threads and processes.  No function may be called in a signal
- *	handler.  Functions that change something wait for a lock among tools, which is held
- *	for milliseconds.  A child of fork() must not use its parent's handles, except to
- *	close them.  Nothing is printed, no signal handler is installed, no thread is started.
+ *	handler, except tacho_ctl_recording_stop() and tacho_ctl_recording_rotate().
+ *	Functions that change something wait for a lock among tools, which is held for
+ *	milliseconds.  A child of fork() must not use its parent's handles, except to close
+ *	them.  Nothing is printed, no signal handler is installed, no thread is started.
  *
  * Versions
  *	As in <tacho/stream.h>: structs may get members at their end.  A configuration in
@@ -57,7 +58,7 @@
 #include "tacho/error.h"
 
 #define TACHO_CTL_VERSION_MAJOR	1
-#define TACHO_CTL_VERSION_MINOR	0
+#define TACHO_CTL_VERSION_MINOR	1
 #define TACHO_CTL_VERSION	(TACHO_CTL_VERSION_MAJOR << 16 | TACHO_CTL_VERSION_MINOR)
 
 #ifdef __cplusplus
@@ -98,7 +99,11 @@ struct tacho_ctl_config {
 	 */
 	const char *dir;
 	const char *clock;	/* "x86-tsc", "mono" or "boot"; NULL: the best of this machine */
-	uint64_t buffer_size;	/* bytes per CPU; default 16 MiB, less on large machines */
+	/*
+	 * Bytes per CPU; default 16 MiB, less on large machines.  Rounded up to a power of two
+	 * sub-buffers, at least 2 and at most 65536.
+	 */
+	uint64_t buffer_size;
 	uint64_t subbuf_size;	/* bytes, a power of two from 4096 to 524288; default 256 KiB */
 	uint64_t kernel_buffer_size;	/* bytes per CPU of the kernel's; default 4 MiB */
 };
@@ -295,6 +300,119 @@ struct tacho_ctl_command {
 int tacho_ctl_each_command(struct tacho_ctl *ctl, enum tacho_ctl_side side,
 			   int (*fn)(const struct tacho_ctl_command *c, void *arg), void *arg);
 
+/* ---- histograms ------------------------------------------------------------ */
+
+/*
+ * A histogram of the session: a copy, made when it is handed out, of what the programs of the
+ * session, or the kernel, have counted by then for one hist trigger.  It is a table: a row for
+ * each combination of keys, in the trigger's sort order.
+ *
+ * The kernel prints its histograms itself.  Of these there is the text and no table: no columns
+ * and no rows.
+ */
+struct tacho_ctl_hist;
+
+/*
+ * tacho_ctl_each_hist - call fn for each histogram that has counted anything.
+ *
+ * events: a glob as in tacho_ctl_enable(), NULL: all.  hist and all that its functions return
+ * are valid during the call.  Ends when fn returns a value other than 0.
+ *
+ * Returns 0, what fn returned, or a negative errno: -ENOENT (the session is destroyed; the
+ * kernel's side: it records nothing of the kernel), -EACCES.
+ */
+int tacho_ctl_each_hist(struct tacho_ctl *ctl, enum tacho_ctl_side side, const char *events,
+			int (*fn)(struct tacho_ctl_hist *hist, void *arg), void *arg);
+
+/* Returns the event, as "system:event". */
+const char *tacho_ctl_hist_event(const struct tacho_ctl_hist *hist);
+
+/* Returns the text that the kernel's file events/SYSTEM/EVENT/hist has. */
+const char *tacho_ctl_hist_text(const struct tacho_ctl_hist *hist);
+
+/* Size and sums of a histogram. */
+struct tacho_ctl_hist_info {
+	uint32_t struct_size;	/* bytes of the caller's struct; _get_info() sets it */
+	uint32_t nr_rows;
+	uint32_t nr_columns;	/* keys, the hit count, then other values */
+	uint32_t nr_keys;	/* of the columns: those before the hit count */
+	uint64_t hits;		/* events that were counted */
+	uint64_t dropped;	/* events for which there was no room */
+	const char *trigger;	/* "hist:keys=pid:vals=hitcount:..."; of the kernel "" */
+};
+
+/* tacho_ctl_hist_get_info() for callers that set info->struct_size; -EINVAL: too small. */
+int tacho_ctl_hist_fill_info(const struct tacho_ctl_hist *hist, struct tacho_ctl_hist_info *info);
+
+/* Describes a histogram.  info need not be initialised.  Returns 0. */
+static inline int tacho_ctl_hist_get_info(const struct tacho_ctl_hist *hist,
+					  struct tacho_ctl_hist_info *info)
+{
+	info->struct_size = (uint32_t)sizeof(*info);
+	return tacho_ctl_hist_fill_info(hist, info);
+}
+
+/* What the cells of a column are. */
+enum tacho_ctl_hist_kind {
+	TACHO_CTL_HIST_NUMBER = 1,
+	TACHO_CTL_HIST_RANGE = 2,	/* .log2 and .buckets: from number to high */
+	TACHO_CTL_HIST_STRING = 3,
+	TACHO_CTL_HIST_STACK = 4,	/* addresses, innermost first */
+};
+
+/* A column of a histogram. */
+struct tacho_ctl_hist_column {
+	uint32_t struct_size;	/* bytes of the caller's struct; _get_column() sets it */
+	uint32_t kind;		/* enum tacho_ctl_hist_kind; there may be more later */
+	uint32_t is_signed;	/* 1: its numbers are signed */
+	uint32_t reserved;	/* 0 */
+	const char *name;	/* as in the trigger: "pid", "lat.log2", "hitcount" */
+};
+
+/* tacho_ctl_hist_get_column() for callers that set column->struct_size; -EINVAL: too small. */
+int tacho_ctl_hist_fill_column(const struct tacho_ctl_hist *hist, uint32_t index,
+			       struct tacho_ctl_hist_column *column);
+
+/* Describes a column, 0 to nr_columns - 1.  Returns 0, or -ENOENT after the last one. */
+static inline int tacho_ctl_hist_get_column(const struct tacho_ctl_hist *hist, uint32_t index,
+					    struct tacho_ctl_hist_column *column)
+{
+	column->struct_size = (uint32_t)sizeof(*column);
+	return tacho_ctl_hist_fill_column(hist, index, column);
+}
+
+/* One cell.  text is valid until the next cell of the histogram. */
+struct tacho_ctl_hist_cell {
+	uint32_t struct_size;	/* bytes of the caller's struct; _get_cell() sets it */
+	uint32_t nr_addresses;
+	uint64_t number;	/* of a signed column, an int64_t; of a string or stack, 0 */
+	uint64_t high;		/* of a range, its upper end; else as number */
+	const uint64_t *addresses;	/* of a stack, else NULL */
+	/*
+	 * As people read it: the string; the name of a thread, function or system call where
+	 * the trigger asks for it (.execname, .sym, .syscall); else the number.
+	 */
+	const char *text;
+};
+
+/* tacho_ctl_hist_get_cell() for callers that set cell->struct_size; -EINVAL: too small. */
+int tacho_ctl_hist_fill_cell(struct tacho_ctl_hist *hist, uint32_t row, uint32_t column,
+			     struct tacho_ctl_hist_cell *cell);
+
+/*
+ * tacho_ctl_hist_get_cell - read a cell.
+ *
+ * row: 0 to nr_rows - 1, column: 0 to nr_columns - 1.  cell need not be initialised.
+ *
+ * Returns 0, -ENOENT (there is no such cell), or -ENOMEM.
+ */
+static inline int tacho_ctl_hist_get_cell(struct tacho_ctl_hist *hist, uint32_t row,
+					  uint32_t column, struct tacho_ctl_hist_cell *cell)
+{
+	cell->struct_size = (uint32_t)sizeof(*cell);
+	return tacho_ctl_hist_fill_cell(hist, row, column, cell);
+}
+
 /* ---- recording ------------------------------------------------------------- */
 
 /*
@@ -409,6 +527,209 @@ static inline int tacho_ctl_get_buffer(struct tacho_ctl *ctl, enum tacho_ctl_sid
 {
 	buffer->struct_size = (uint32_t)sizeof(*buffer);
 	return tacho_ctl_fill_buffer(ctl, side, index, buffer);
+}
+
+/* ---- continuous recording -------------------------------------------------- */
+
+/*
+ * A recording writes all records of a session of its own, and of the kernel, to a trace on
+ * disk while they occur, as `tacho record` does:
+ *
+ *	tacho_ctl_recording_config_init(&config);
+ *	config.output = "/var/log/shop";
+ *	config.events = events;
+ *	config.nr_events = 1;
+ *	config.rotate_bytes = 100 << 20;
+ *	if (tacho_ctl_recording_open(&rec, &config, &error) < 0)
+ *		...
+ *	err = tacho_ctl_recording_start(rec);
+ *	if (!err)
+ *		err = tacho_ctl_recording_run(rec);		until tacho_ctl_recording_stop()
+ *	tacho_ctl_recording_finish(rec);
+ *	tacho_ctl_recording_close(rec, &error);
+ *
+ * The thread that calls tacho_ctl_recording_run() (or _step(), in a loop of its own) does the
+ * work.  One thread at a time uses a recording, except that any thread and any signal handler
+ * can call tacho_ctl_recording_stop() and tacho_ctl_recording_rotate() until _close().
+ *
+ * The session exists from tacho_ctl_recording_open() to tacho_ctl_recording_close().
+ * tacho_ctl_open() opens it by tacho_ctl_recording_name(), to change rules, filters and
+ * triggers of programs, and to read histograms.
+ *
+ * When writing fails (a full disk), programs record on into memory, as far as there is room.
+ * Then, and when the process is killed, the session remains, and `tacho recover OUTPUT` adds
+ * to the trace what it holds.
+ */
+struct tacho_ctl_recording;
+
+enum tacho_ctl_recording_flag {
+	/* Also the children that the processes of pids fork. */
+	TACHO_CTL_RECORDING_FOLLOW = 1,
+	/* A trace that exists becomes "OUTPUT.old"; default: output must be empty or absent. */
+	TACHO_CTL_RECORDING_REPLACE = 2,
+	/* output is a directory of traces, and tacho_ctl_recording_rotate() begins a new one. */
+	TACHO_CTL_RECORDING_ROTATE = 4,
+	/* A call stack after each event. */
+	TACHO_CTL_RECORDING_STACKS = 8,
+	/* Leave the kernel's symbols out of the trace. */
+	TACHO_CTL_RECORDING_NO_KALLSYMS = 16,
+};
+
+/* A filter or a trigger, for all program and kernel events for which it is valid. */
+struct tacho_ctl_recording_control {
+	const char *events;	/* a glob as in tacho_ctl_enable() */
+	const char *text;	/* as in tacho_ctl_filter() or tacho_ctl_trigger() */
+};
+
+/* What to record, and where.  Members that are 0 mean the default. */
+struct tacho_ctl_recording_config {
+	uint32_t struct_size;	/* bytes of the caller's; _config_init() sets it */
+	uint32_t flags;		/* enum tacho_ctl_recording_flag */
+	const char *output;	/* directory of the trace; required */
+	const char *name;	/* of the session; NULL: "record-PID" */
+	const char *clock;	/* as in struct tacho_ctl_config */
+	const char *const *events;	/* globs of programs' events; "!..." excludes */
+	/* Likewise of the kernel; without pids, not those of this process. */
+	const char *const *kernel_events;
+	const int32_t *pids;	/* these processes only */
+	const struct tacho_ctl_recording_control *filters;
+	const struct tacho_ctl_recording_control *triggers;
+	uint32_t nr_events;	/* 0: no events of programs, and no session */
+	uint32_t nr_kernel_events;	/* 0: none of the kernel */
+	uint32_t nr_pids;	/* at most 512; 0: no restriction */
+	uint32_t nr_filters;	/* at most 16 */
+	uint32_t nr_triggers;	/* at most 16 */
+	uint32_t rotate_keep;	/* delete all but the newest so many traces; 0: none */
+	uint64_t rotate_bytes;	/* begin a new trace after so many bytes; 0: do not */
+	uint64_t rotate_ns;	/* ... after so much time */
+	uint64_t duration_ns;	/* 0: until it is stopped */
+	uint64_t buffer_size;	/* as in struct tacho_ctl_config */
+	uint64_t subbuf_size;
+	uint64_t kernel_buffer_size;
+	/*
+	 * Called with each remark (a rule without effect, a full disk), in the thread that
+	 * works: one sentence, valid during the call.  NULL: no remarks.
+	 */
+	void (*note)(void *arg, const char *text);
+	void *arg;		/* for note */
+};
+
+/* Sets all members to their defaults.  Any context. */
+static inline void tacho_ctl_recording_config_init(struct tacho_ctl_recording_config *config)
+{
+	memset(config, 0, sizeof(*config));
+	config->struct_size = (uint32_t)sizeof(*config);
+}
+
+/*
+ * tacho_ctl_recording_open - prepare a recording: its session, rules, filters and triggers.
+ *
+ * Nothing is recorded yet.  config and what it points to is copied.
+ *
+ * Returns 0 and *rec, which the caller closes, or with *error filled in, and nothing left:
+ *	-EINVAL		no output, no events, a name, a size, the clock, struct_size, or the text
+ *			of a filter or trigger (error->offset is the column)
+ *	-E2BIG		a member that this library does not know; too many pids, filters, triggers
+ *	-EEXIST		there is a session of that name
+ *	-EEXIST		output has files
+ *	-ENOENT		no such kernel event, or no parent directory
+ *	-ENOSPC		64 sessions exist, or there is no room for the buffers
+ *	-EACCES, -EPERM, ...	the run-time directory, tracefs, or the file system
+ */
+int tacho_ctl_recording_open(struct tacho_ctl_recording **rec,
+			     const struct tacho_ctl_recording_config *config,
+			     struct tacho_error *error);
+
+/*
+ * tacho_ctl_recording_start - begin the trace and let programs and kernel record.
+ *
+ * Returns 0; -EINVAL (it was started already); or what the file system or the kernel says: then
+ * the recording can only be closed.
+ */
+int tacho_ctl_recording_start(struct tacho_ctl_recording *rec);
+
+/*
+ * tacho_ctl_recording_step - write what there is; waits at most 100 ms for more.
+ *
+ * Returns 1 while the recording goes on; 0 when it is over (it was stopped, or the time is up);
+ * or, once, why the trace cannot be written (-ENOSPC, ...): the next call waits on, see above.
+ * -EINVAL: it was not started, or is finished.
+ */
+int tacho_ctl_recording_step(struct tacho_ctl_recording *rec);
+
+/* Steps until one returns 0 or an error, and returns that. */
+int tacho_ctl_recording_run(struct tacho_ctl_recording *rec);
+
+/* Ends _run() and _step() in at most 100 ms.  Any thread, signal handlers. */
+void tacho_ctl_recording_stop(struct tacho_ctl_recording *rec);
+
+/*
+ * tacho_ctl_recording_rotate - complete the trace that is written, and begin the next one.
+ *
+ * The next _step() does it; requests before that are one.  Any thread, signal handlers.
+ *
+ * Returns 0; -EINVAL: the configuration has neither TACHO_CTL_RECORDING_ROTATE nor rotate_bytes,
+ * rotate_ns or rotate_keep.
+ */
+int tacho_ctl_recording_rotate(struct tacho_ctl_recording *rec);
+
+/*
+ * tacho_ctl_recording_finish - stop the writers, write the rest, complete the trace.
+ *
+ * Also after a failed _start(), _step() or _run(): then the trace has what could be written.
+ *
+ * Returns 0; -EINVAL: it was not started, or is finished; or why the rest cannot be written (an
+ * error that _step() has returned is not repeated).
+ */
+int tacho_ctl_recording_finish(struct tacho_ctl_recording *rec);
+
+/*
+ * tacho_ctl_recording_close - remove the session and free the recording.
+ *
+ * Finishes it first if that was not done.  Ignores NULL.  The session remains if it has records
+ * that could not be written.  Returns 0, or a negative errno with *error filled in: the session
+ * could not be removed.
+ */
+int tacho_ctl_recording_close(struct tacho_ctl_recording *rec, struct tacho_error *error);
+
+/* Returns the error of the last call that failed; err is 0 if none did.  Borrowed until close. */
+const struct tacho_error *tacho_ctl_recording_error(const struct tacho_ctl_recording *rec);
+
+/* Returns the name of its session.  Borrowed until close. */
+const char *tacho_ctl_recording_name(const struct tacho_ctl_recording *rec);
+
+enum tacho_ctl_recording_state {
+	TACHO_CTL_RECORDING_READY = 1,	/* opened, not started */
+	TACHO_CTL_RECORDING_RUNNING = 2,
+	TACHO_CTL_RECORDING_OVER = 3,	/* stopped or the time is up, and not finished */
+	TACHO_CTL_RECORDING_FAILED = 4,	/* started, but the trace cannot be written */
+	TACHO_CTL_RECORDING_FINISHED = 5,
+};
+
+/* A recording.  While it runs, lost is what is known by now. */
+struct tacho_ctl_recording_status {
+	uint32_t struct_size;	/* bytes of the caller's struct; _get_status() sets it */
+	uint32_t state;		/* enum tacho_ctl_recording_state */
+	uint64_t events;	/* records in the trace, or in all traces with rotation */
+	uint64_t kernel_events;	/* of these, the kernel's */
+	uint64_t lost;		/* records that are not and will not be in the trace */
+	uint64_t unread;	/* records of programs that remain in the session: writing failed */
+	uint64_t bytes;		/* of the trace's packets */
+	uint64_t duration_ns;	/* since start, until finish */
+	uint32_t traces;	/* how many were begun; 1 without rotation */
+	uint32_t reserved;	/* 0 */
+};
+
+/* tacho_ctl_recording_get_status() for callers that set struct_size; -EINVAL: too small. */
+int tacho_ctl_recording_fill_status(struct tacho_ctl_recording *rec,
+				    struct tacho_ctl_recording_status *status);
+
+/* How far a recording is.  status need not be initialised.  Returns 0. */
+static inline int tacho_ctl_recording_get_status(struct tacho_ctl_recording *rec,
+						 struct tacho_ctl_recording_status *status)
+{
+	status->struct_size = (uint32_t)sizeof(*status);
+	return tacho_ctl_recording_fill_status(rec, status);
 }
 
 #pragma GCC visibility pop

@@ -183,7 +183,7 @@ int app_kernel_explain(enum tacho_kernel_control what, const char *event, const 
 }
 
 int app_kernel_set(const struct app_kernel *k, enum tacho_kernel_control what,
-		   const char *event, const char *text, struct tacho_diag *d)
+		   const char *event, const char *text, uint32_t *done, struct tacho_diag *d)
 {
 	char target[TARGET_MAX] = "";
 	char *colon;
@@ -202,6 +202,6 @@ int app_kernel_set(const struct app_kernel *k, enum tacho_kernel_control what,
 					  "record it with -k, or give 'tacho record' this "
 					  "--trigger", target, colon + 1);
 	}
-	err = tacho_kernel_control(&k->tracefs, k->instance, what, event, text, NULL, d);
+	err = tacho_kernel_control(&k->tracefs, k->instance, what, event, text, done, d);
 	return err ? app_kernel_explain(what, event, text, d) : 0;
 }

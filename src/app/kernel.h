@@ -40,8 +40,11 @@ int app_kernel_check_trigger(const char *event, const char *text, char *target, 
 int app_kernel_explain(enum tacho_kernel_control what, const char *event, const char *text,
 		       struct tacho_diag *d);
 
-/* Sets a filter or trigger, or removes it.  d must not be NULL. */
+/*
+ * Sets a filter or trigger, or removes it.
+ * *done (may be NULL) receives how many events took it.  d must not be NULL.
+ */
 int app_kernel_set(const struct app_kernel *k, enum tacho_kernel_control what,
-		   const char *event, const char *text, struct tacho_diag *d);
+		   const char *event, const char *text, uint32_t *done, struct tacho_diag *d);
 
 #endif

@@ -161,7 +161,7 @@ int app_session_query_each(struct app_session_query *q, const char *event,
 	struct visit v = { .query = q, .visitor = visitor };
 	int err = 0;
 
-	if (q->has_session) {
+	if (q->has_session && visitor->hist) {
 		err = load_objects(q);
 		if (!err)
 			err = tacho_command_hists(&q->session, event, visit_hist, &v);
@@ -169,7 +169,7 @@ int app_session_query_each(struct app_session_query *q, const char *event,
 			return tacho_diag(d, err, APP_NO_PLACE, "cannot read the histograms of "
 					  "session '%s': %s", q->session.name, strerror(-err));
 	}
-	if (!err && q->has_kernel)
+	if (!err && q->has_kernel && visitor->kernel)
 		err = tacho_kernel_controls(&q->kernel.tracefs, q->kernel.instance,
 					    TACHO_KERNEL_HIST, event, visit_kernel, &v, d);
 	return v.ret ? v.ret : err;

@@ -28,7 +28,7 @@ int app_session_query_open(struct app_session_query **query, const char *name,
 			   bool kernel_only, struct tacho_diag *d);
 void app_session_query_close(struct app_session_query *query);
 
-/* Each returns 0, or not 0 to end. */
+/* Each returns 0, or not 0 to end.  One that is NULL: those are not looked at. */
 struct app_session_visitor {
 	/* hist and names are valid until it returns. */
 	int (*hist)(const struct tacho_hist *hist, const struct tacho_names *names, void *arg);

@@ -153,6 +153,8 @@ int app_session_run(struct tacho_session *s, bool recording, struct tacho_diag *
 	if (err)
 		return err;
 	err = tacho_session_run(s, recording);
+	if (err == -ENOENT)
+		return tacho_diag(d, err, 0, "session '%s' is destroyed", s->name);
 	return err ? tacho_diag(d, err, 0, "cannot change session '%s': %s", s->name,
 				strerror(-err)) : 0;
 }

@@ -116,7 +116,7 @@ static int kernel_run(const struct change *c, const char *event, const char *tex
 		return cli_fail_diag(&d);
 	if (!text)
 		ret = kernel_list(c, &k, event);
-	else if (app_kernel_set(&k, control_of(c), event, text, &d))
+	else if (app_kernel_set(&k, control_of(c), event, text, NULL, &d))
 		ret = cli_fail_at(&d, text);
 	app_kernel_close(&k);
 	return ret;

@@ -54,6 +54,15 @@ TACHO_EXPORT const struct tacho_error *tacho_ctl_error(const struct tacho_ctl *c
 
 /* ---- create, open ---------------------------------------------------------- */
 
+int tacho_ctl_clock(const char *name, int *to, struct tacho_diag *d)
+{
+	*to = name ? app_clock_by_name(name) : -1;
+	if (name && *to < 0)
+		return tacho_diag(d, -EINVAL, 0, "there is no clock '%s': use x86-tsc, mono or "
+				  "boot", name);
+	return 0;
+}
+
 static int session_config(struct app_session_config *to, const struct tacho_ctl_config *from,
 			  struct tacho_diag *d)
 {
@@ -68,11 +77,8 @@ static int session_config(struct app_session_config *to, const struct tacho_ctl_
 	if (from->flags & ~(uint32_t)(TACHO_CTL_OVERWRITE | TACHO_CTL_STOPPED))
 		return tacho_diag(d, -EINVAL, 0, "unknown flags 0x%x of session '%s'",
 				  from->flags, from->name);
-	if (from->clock)
-		to->clock = app_clock_by_name(from->clock);
-	if (from->clock && to->clock < 0)
-		return tacho_diag(d, -EINVAL, 0, "there is no clock '%s': use x86-tsc, mono or "
-				  "boot", from->clock);
+	if (tacho_ctl_clock(from->clock, &to->clock, d))
+		return d->err;
 	return 0;
 }
 

@@ -40,6 +40,9 @@ int tacho_ctl_done(struct tacho_ctl *ctl, int err, const struct tacho_diag *d, c
  */
 int tacho_ctl_kernel(struct tacho_ctl *ctl, bool make, struct tacho_diag *d);
 
+/* The number of a clock's name, as sessions have it; NULL: -1, the best.  0, or -EINVAL with d. */
+int tacho_ctl_clock(const char *name, int *clock, struct tacho_diag *d);
+
 /* Whether another tool has destroyed the session. */
 bool tacho_ctl_is_dead(const struct tacho_ctl *ctl);
 

@@ -152,11 +152,9 @@ static int set_command(struct tacho_ctl *ctl, enum tacho_ctl_side side,
 		if (!err) {
 			err = app_kernel_set(&k, kind == TACHO_COMMAND_FILTER ?
 					     TACHO_KERNEL_FILTER : TACHO_KERNEL_TRIGGER,
-					     events, text, &d);
+					     events, text, matched, &d);
 			app_kernel_close(&k);
 		}
-		if (!err && matched)
-			*matched = 1;
 	}
 	return tacho_ctl_done(ctl, err, &d, "change");
 }
@@ -183,6 +181,7 @@ struct listing {
 	int (*fn)(const struct tacho_ctl_command *c, void *arg);
 	void *arg;
 	uint32_t kind;		/* of the kernel's */
+	int ret;		/* what fn returned last */
 };
 
 static int list_program(const struct tacho_command_info *info, void *arg)
@@ -193,7 +192,7 @@ static int list_program(const struct tacho_command_info *info, void *arg)
 		[TACHO_COMMAND_SYNTH] = TACHO_CTL_SYNTH,
 		[TACHO_COMMAND_EPROBE] = TACHO_CTL_EPROBE,
 	};
-	const struct listing *l = arg;
+	struct listing *l = arg;
 	struct tacho_ctl_command c = {
 		.struct_size = sizeof(c), .events = info->event, .text = info->text,
 		.left = info->left,
@@ -202,7 +201,8 @@ static int list_program(const struct tacho_command_info *info, void *arg)
 	if (info->hidden || (size_t)info->kind >= TACHO_ARRAY_SIZE(kinds))
 		return 0;
 	c.kind = kinds[info->kind];
-	return l->fn(&c, l->arg);
+	l->ret = l->fn(&c, l->arg);
+	return l->ret;
 }
 
 static int list_kernel(const struct tacho_kernel_event *ev, const char *text, void *arg)
@@ -244,8 +244,10 @@ TACHO_EXPORT int tacho_ctl_each_command(struct tacho_ctl *ctl, enum tacho_ctl_si
 	struct tacho_diag d = { 0 };
 	int ret;
 
-	if (!is_kernel(side))
-		return tacho_commands_each(&ctl->session, list_program, &l);
+	if (!is_kernel(side)) {
+		ret = tacho_commands_each(&ctl->session, list_program, &l);
+		return ret == l.ret ? ret : tacho_ctl_done(ctl, ret, NULL, "list the commands of");
+	}
 	ret = each_kernel_command(ctl, &l, &d);
 	return d.err ? tacho_ctl_done(ctl, d.err, &d, "list") : ret;
 }

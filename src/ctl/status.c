@@ -74,8 +74,11 @@ TACHO_EXPORT int tacho_ctl_fill_status(struct tacho_ctl *ctl, struct tacho_ctl_s
 	struct app_lane_info sums;
 	int err = 0;
 
-	if (size < STATUS_SIZE_1_0)
-		return tacho_ctl_done(ctl, -EINVAL, NULL, "describe");
+	if (size < STATUS_SIZE_1_0) {
+		tacho_diag(&d, -EINVAL, 0, "struct_size %u is too small for a struct "
+			   "tacho_ctl_status", size);
+		return tacho_ctl_done(ctl, -EINVAL, &d, NULL);
+	}
 	describe(ctl, &own);
 	if (own.state != TACHO_CTL_DEAD) {
 		err = app_session_sums(&ctl->session, &sums);
@@ -98,8 +101,11 @@ TACHO_EXPORT int tacho_ctl_fill_buffer(struct tacho_ctl *ctl, enum tacho_ctl_sid
 	struct tacho_diag d = { 0 };
 	int err;
 
-	if (size < BUFFER_SIZE_1_0)
-		return tacho_ctl_done(ctl, -EINVAL, NULL, "describe a buffer of");
+	if (size < BUFFER_SIZE_1_0) {
+		tacho_diag(&d, -EINVAL, 0, "struct_size %u is too small for a struct "
+			   "tacho_ctl_buffer", size);
+		return tacho_ctl_done(ctl, -EINVAL, &d, NULL);
+	}
 	app_session_info(&ctl->session, &info);
 	if (side == TACHO_CTL_KERNEL) {
 		err = tacho_ctl_kernel(ctl, false, &d);

@@ -23,8 +23,10 @@ for l in $libraries; do
 	! grep -v '@@' "$work/have" >"$work/out"
 	ok $? "$(basename "$l"): every exported name has a version"
 	map=$(find "$src/src" -name '*.map' | xargs grep -l "^$(sed -n '1s/.*@@//p' "$work/have") {")
-	version=$(sed -n '1s/ {//p' "$map")
-	sed -n 's/^\t\([A-Za-z_0-9]*\);$/\1/p' "$map" | sed "s/\$/@@$version/" | sort >"$work/want"
+	# a name has the version of the block that it is in
+	awk '/^[A-Z].* {$/ { version = $1 }
+	     /^\t[A-Za-z_0-9]+;$/ { sub(/;/, "", $1); print $1 "@@" version }' "$map" |
+		sort >"$work/want"
 	diff "$work/want" "$work/have" >"$work/out"
 	ok $? "$(basename "$l"): exports what its linker map names"
 done

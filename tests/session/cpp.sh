@@ -38,13 +38,15 @@ program() {	# compiler, flags
 	# shellcheck disable=SC2086
 	$1 $2 $strict -I"$here" "$here/app.cc" -o "$work/app" $libs >"$work/out" 2>&1
 	ok $? "$1 $2: a program with all of them"
-	rm -rf "$work/trace"
+	rm -rf "$work/trace" "$work/trace.recorded"
 	"$work/app" "$work/trace" >"$work/out" 2>&1
 	[ $? = 0 ] && grep -q '^app:step number=0 text=c++$' "$work/out" &&
-		! grep -q 'number=1' "$work/out" && grep -q '^app:step number=2 text=c++$' "$work/out" &&
+		! grep -q '^app:step number=1' "$work/out" && grep -q '^app:step number=2 text=c++$' "$work/out" &&
 		grep -q '^synthetic:made value=42, text=text$' "$work/out" &&
 		grep -q '^printk:.* 3 steps$' "$work/out" && grep -q '^marker:' "$work/out" &&
-		grep -q '^attempted - written - discarded = 0$' "$work/out"
+		grep -q '^attempted - written - discarded = 0$' "$work/out" &&
+		[ "$(grep -c '^row number=[012] hitcount=1 $' "$work/out")" = 3 ] &&
+		grep -q '^recorded 2$' "$work/out"
 	ok $? "$1 $2: which records itself and reads that"
 }
 

@@ -25,6 +25,19 @@ ok $? "self: and the kernel's, or says why not"
 ok $? "self: a directory that is not empty"
 "$build/tacho" status >"$work/out" 2>&1 && ! grep -q '^self-' "$work/out"
 ok $? "self: leaves no session"
+"$build/examples/keep" "$work/keep" >"$work/out" 2>&1 && diff - "$work/out" <<END
+hello:greet: 100 events
+whom=kernel hitcount=34 round=1683
+whom=world hitcount=66 round=3267
+100 records written, 0 lost
+END
+ok $? "keep: writes its records, and counts them"
+[ "$("$build/tacho" report --no-pager "$work/keep" 2>"$work/out" | grep -c ' greet: ')" = 100 ]
+ok $? "keep: all are in its traces"
+! "$build/examples/keep" "$work/keep" >"$work/out" 2>&1 && grep -q "$work/keep" "$work/out"
+ok $? "keep: a directory that is not empty"
+! "$build/tacho" status | grep -q '^record-'
+ok $? "keep: leaves no session"
 "$build/examples/fields" "$work/self" greet >"$work/out" 2>&1 && diff - "$work/out" <<END
 hello:greet
 	round: signed integer of 4 bytes

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <tacho/session.h>
@@ -296,6 +298,58 @@ static void recording(void)
 	ok(tacho_ctl_destroy(ctl, NULL) == -ENOENT, "it cannot be destroyed again");
 }
 
+/* ---- what goes wrong ------------------------------------------------------- */
+
+/* A struct of another library, of a destroyed session. */
+static void misused(void)
+{
+	struct tacho_ctl *ctl = create(0), *other;
+	struct tacho_ctl_status st = { .struct_size = sizeof(st) - 8 };
+	struct tacho_ctl_buffer b = { .struct_size = 8 };
+
+	ends(ctl, tacho_ctl_fill_status(ctl, &st), -EINVAL, "struct_size", "a small status");
+	ends(ctl, tacho_ctl_fill_buffer(ctl, TACHO_CTL_PROGRAMS, 0, &b), -EINVAL, "struct_size",
+	     "a small buffer");
+	ok(!tacho_ctl_open(&other, name, NULL), "open");
+	destroy(ctl);
+	ends(other, tacho_ctl_start(other), -ENOENT, "is destroyed", "start of a destroyed one");
+	ends(other, tacho_ctl_stop(other), -ENOENT, "is destroyed", "stop of a destroyed one");
+	tacho_ctl_close(other);
+}
+
+/* What a full disk takes of a snapshot is counted. */
+static void full_disk(void)
+{
+	struct tacho_ctl *ctl = create(0);
+	struct tacho_ctl_status st;
+	unsigned long long missing = 0;
+	char disk[64], trace[80];
+	const char *number;
+	int there;
+
+	snprintf(disk, sizeof(disk), "%s/disk", dir);
+	snprintf(trace, sizeof(trace), "%s/trace", disk);
+	if (mkdir(disk, 0700) || mount("tacho", disk, "tmpfs", 0, "size=400k")) {
+		printf("# no right to mount a tmpfs: a full disk is not tried\n");
+		destroy(ctl);
+		return;
+	}
+	ok(!tacho_ctl_enable(ctl, TACHO_CTL_PROGRAMS, "hello:*", NULL), "enable");
+	greet(0, 20000);
+	ok(!tacho_ctl_get_status(ctl, &st) && st.programs.written > 10000, "many records");
+	ends(ctl, tacho_ctl_snapshot(ctl, trace, NULL), -ENOSPC, "No space left",
+	     "a snapshot to a full disk");
+	number = strstr(tacho_ctl_error(ctl)->text, "; ");
+	if (number)
+		missing = strtoull(number + 2, NULL, 10);
+	there = count(trace, "greet");
+	ok(missing && there > 0 && missing + (unsigned long long)there == st.programs.written,
+	   "the message says how many are missing");
+	printf("# %d of %d: %s\n", there, (int)st.programs.written, tacho_ctl_error(ctl)->text);
+	destroy(ctl);
+	ok(!umount(disk), "umount");
+}
+
 static void overwriting(void)
 {
 	struct tacho_ctl *ctl = create(TACHO_CTL_OVERWRITE);
@@ -313,6 +367,307 @@ static void overwriting(void)
 	   "the rest can be read live, after the handle is closed");
 	ok(!tacho_ctl_open(&ctl, name, NULL), "open");
 	destroy(ctl);
+}
+
+/* ---- histograms ------------------------------------------------------------ */
+
+/* A histogram as lines, "column=text(number)", after its event and its sums. */
+static int add_hist(struct tacho_ctl_hist *hist, void *arg)
+{
+	struct tacho_ctl_hist_column c;
+	struct tacho_ctl_hist_info info;
+	struct tacho_ctl_hist_cell cell;
+	char *out = arg;
+
+	ok(!tacho_ctl_hist_get_info(hist, &info), "a histogram");
+	sprintf(out + strlen(out), "%s keys=%u hits=%d dropped=%d\n", tacho_ctl_hist_event(hist),
+		info.nr_keys, (int)info.hits, (int)info.dropped);
+	for (uint32_t row = 0; row < info.nr_rows; row++)
+		for (uint32_t i = 0; i < info.nr_columns; i++) {
+			ok(!tacho_ctl_hist_get_column(hist, i, &c) &&
+			   !tacho_ctl_hist_get_cell(hist, row, i, &cell), "a cell");
+			sprintf(out + strlen(out), "%s=%s(%d..%d)%s", c.name, cell.text,
+				(int)cell.number, (int)cell.high,
+				i + 1 < info.nr_columns ? " " : "\n");
+		}
+	ok(tacho_ctl_hist_get_column(hist, info.nr_columns, &c) == -ENOENT &&
+	   tacho_ctl_hist_get_cell(hist, info.nr_rows, 0, &cell) == -ENOENT &&
+	   tacho_ctl_hist_get_cell(hist, 0, info.nr_columns, &cell) == -ENOENT, "no more of it");
+	cell.struct_size = 8;
+	info.struct_size = 8;
+	c.struct_size = 8;
+	ok(tacho_ctl_hist_fill_cell(hist, 0, 0, &cell) == -EINVAL &&
+	   tacho_ctl_hist_fill_info(hist, &info) == -EINVAL &&
+	   tacho_ctl_hist_fill_column(hist, 0, &c) == -EINVAL, "structs that are too small");
+	return 0;
+}
+
+static int add_text(struct tacho_ctl_hist *hist, void *arg)
+{
+	strcat(arg, tacho_ctl_hist_text(hist));
+	return 0;
+}
+
+static int refuse_hist(struct tacho_ctl_hist *hist, void *arg)
+{
+	(void)hist;
+	++*(int *)arg;
+	return 7;
+}
+
+/* What 'tacho hist -s' prints, but for the line with the event. */
+static bool same_as_tool(const char *text)
+{
+	char command[512], theirs[4096] = "";
+	size_t n;
+	FILE *f;
+
+	snprintf(command, sizeof(command), "%s hist -s %s | sed 1d", tacho, name);
+	f = popen(command, "r");
+	n = f ? fread(theirs, 1, sizeof(theirs) - 1, f) : 0;
+	theirs[n] = '\0';
+	return f && !pclose(f) && !strcmp(theirs, text);
+}
+
+static void histograms(void)
+{
+	struct tacho_ctl *ctl = create(TACHO_CTL_STOPPED), *other;
+	char text[4096] = "";
+	int n = 0;
+
+	ends(ctl, tacho_ctl_trigger(ctl, TACHO_CTL_PROGRAMS, "hello:greet",
+				    "hist:keys=whom,round.log2:vals=round:sort=whom.descending",
+				    NULL), 0, "", "a hist trigger");
+	greet(5, 7);
+	greet(3, 4);
+	trace_greet(-2, "other");
+	ends(ctl, tacho_ctl_each_hist(ctl, TACHO_CTL_PROGRAMS, NULL, add_hist, text), 0, "",
+	     "histograms");
+	ok(!strcmp(text, "hello:greet keys=2 hits=4 dropped=0\n"
+		   "whom=test(0..0) round.log2=3..4(3..4) hitcount=1(1..1) round=3(3..3)\n"
+		   "whom=test(0..0) round.log2=5..8(5..8) hitcount=2(2..2) round=11(11..11)\n"
+		   "whom=other(0..0) round.log2=9223372036854775809..18446744073709551615(1..-1) "
+		   "hitcount=1(1..1) round=-2(-2..-2)\n"), "as data");
+	printf("# %s", text);
+	text[0] = '\0';
+	ok(!tacho_ctl_each_hist(ctl, TACHO_CTL_PROGRAMS, "hello:*", add_text, text) &&
+	   strstr(text, "# event histogram\n") == text && strstr(text, "    Hits: 4\n"), "as text");
+	ok(same_as_tool(text), "which is what 'tacho hist -s' prints");
+	ok(!tacho_ctl_each_hist(ctl, TACHO_CTL_PROGRAMS, "hello:nosuch", refuse_hist, &n) && !n,
+	   "none of other events");
+	ok(tacho_ctl_each_hist(ctl, TACHO_CTL_PROGRAMS, NULL, refuse_hist, &n) == 7 && n == 1,
+	   "what fn returns");
+	ends(ctl, tacho_ctl_each_hist(ctl, TACHO_CTL_KERNEL, NULL, refuse_hist, &n), -ENOENT,
+	     "nothing of the kernel", "none of the kernel");
+	ok(!tacho_ctl_open(&other, name, NULL), "open");
+	destroy(other);
+	ends(ctl, tacho_ctl_each_hist(ctl, TACHO_CTL_PROGRAMS, NULL, refuse_hist, &n), -ENOENT,
+	     "is destroyed", "of a destroyed one");
+	tacho_ctl_close(ctl);
+}
+
+/* ---- continuous recording --------------------------------------------------- */
+
+static char notes[2048];
+
+static void keep_note(void *arg, const char *text)
+{
+	(void)arg;
+	strncat(notes, text, sizeof(notes) - strlen(notes) - 1);
+}
+
+static void recording_config(struct tacho_ctl_recording_config *c, const char *trace)
+{
+	static const char *const events[] = { "hello:*" };
+
+	tacho_ctl_recording_config_init(c);
+	c->output = trace;
+	c->name = name;
+	c->events = events;
+	c->nr_events = 1;
+	c->buffer_size = 1 << 20;
+	c->note = keep_note;
+}
+
+static void recording_refused(const struct tacho_ctl_recording_config *c, int want,
+			      const char *text, const char *what)
+{
+	struct tacho_ctl_recording *rec;
+	struct tacho_error e;
+	int err = tacho_ctl_recording_open(&rec, c, &e);
+	bool good = err == want && e.err == want && !rec && strstr(e.text, text);
+
+	ok(good, what);
+	if (!good)
+		printf("# %d, not %d: %s\n", err, want, e.text);
+}
+
+static void recording_configurations(const char *trace)
+{
+	const struct tacho_ctl_recording_control wrong = { "hello:greet", "round >" };
+	struct { struct tacho_ctl_recording_config c; uint64_t more; } later;
+	struct tacho_ctl_recording_config c;
+
+	recording_config(&c, NULL);
+	recording_refused(&c, -EINVAL, "no output", "no output");
+	recording_config(&c, trace);
+	c.nr_events = 0;
+	recording_refused(&c, -EINVAL, "no events", "no events");
+	recording_config(&c, trace);
+	c.flags = 1 << 20;
+	recording_refused(&c, -EINVAL, "flags", "unknown flags");
+	recording_config(&c, trace);
+	c.clock = "sundial";
+	recording_refused(&c, -EINVAL, "sundial", "no such clock");
+	recording_config(&c, trace);
+	c.nr_filters = 17;
+	recording_refused(&c, -E2BIG, "at most 16", "too many filters");
+	recording_config(&c, trace);
+	c.nr_pids = 513;
+	recording_refused(&c, -E2BIG, "at most 512", "too many processes");
+	recording_config(&c, trace);
+	c.filters = &wrong;
+	c.nr_filters = 1;
+	recording_refused(&c, -EINVAL, "", "a malformed filter");
+	recording_config(&c, "/usr");
+	recording_refused(&c, -EEXIST, "/usr", "a directory with files");
+	recording_config(&c, trace);
+	c.struct_size = 8;
+	recording_refused(&c, -EINVAL, "struct_size", "a struct that is too small");
+	memset(&later, 0, sizeof(later));
+	recording_config(&later.c, trace);
+	later.c.struct_size = sizeof(later);
+	later.more = 1;
+	recording_refused(&later.c, -E2BIG, "does not know", "a member that is not known");
+}
+
+/* Steps until the trace has so many records. */
+static bool step_until(struct tacho_ctl_recording *rec, uint64_t events)
+{
+	struct tacho_ctl_recording_status st;
+
+	for (int i = 0; i < 600; i++) {
+		if (tacho_ctl_recording_step(rec) != 1 ||
+		    tacho_ctl_recording_get_status(rec, &st))
+			return false;
+		if (st.events >= events)
+			return st.events == events &&
+			       st.state == TACHO_CTL_RECORDING_RUNNING && !st.lost;
+	}
+	return false;
+}
+
+static void continuous(void)
+{
+	struct tacho_ctl_recording_config c;
+	struct tacho_ctl_recording_status st;
+	struct tacho_ctl_recording *rec;
+	struct tacho_ctl_status status;
+	struct tacho_error e = { 0, 0, "" };
+	struct tacho_ctl *ctl;
+	char trace[64], part[80];
+
+	snprintf(trace, sizeof(trace), "%s/continuous", dir);
+	recording_configurations(trace);
+	recording_config(&c, trace);
+	c.flags = TACHO_CTL_RECORDING_ROTATE;
+	ok(!tacho_ctl_recording_open(&rec, &c, &e), "a recording");
+	ok(!strcmp(tacho_ctl_recording_name(rec), name) && !tacho_ctl_recording_error(rec)->err,
+	   "its name");
+	ok(!tacho_ctl_recording_get_status(rec, &st) && st.state == TACHO_CTL_RECORDING_READY &&
+	   !st.events && !st.duration_ns, "is ready");
+	ok(tacho_ctl_recording_step(rec) == -EINVAL && tacho_ctl_recording_finish(rec) == -EINVAL &&
+	   strstr(tacho_ctl_recording_error(rec)->text, "not started"), "and was not started");
+	greet(0, 3);
+	ok(!tacho_ctl_open(&ctl, name, NULL) &&
+	   !tacho_ctl_filter(ctl, TACHO_CTL_PROGRAMS, "hello:greet", "round < 1000", NULL),
+	   "its session can be changed");
+	ok(!tacho_ctl_recording_start(rec) && tacho_ctl_recording_start(rec) == -EINVAL, "start");
+	greet(990, 1010);
+	ok(step_until(rec, 10), "ten records");
+	ok(!tacho_ctl_recording_rotate(rec) && tacho_ctl_recording_step(rec) == 1 &&
+	   !tacho_ctl_recording_get_status(rec, &st) && st.traces == 2, "rotate");
+	greet(0, 5);
+	ok(step_until(rec, 15), "five more");
+	ok(!tacho_ctl_get_status(ctl, &status) && status.recorder == getpid() &&
+	   status.recorder_runs && strstr(status.output, trace), "the session has a recorder");
+	snprintf(part, sizeof(part), "%s/other", dir);
+	ends(ctl, tacho_ctl_snapshot(ctl, part, NULL), -EBUSY, "records", "a snapshot is refused");
+	tacho_ctl_recording_stop(rec);
+	greet(0, 2);
+	ok(!tacho_ctl_recording_run(rec) && !tacho_ctl_recording_get_status(rec, &st) &&
+	   st.state == TACHO_CTL_RECORDING_OVER, "stop");
+	ok(!tacho_ctl_recording_finish(rec) && tacho_ctl_recording_finish(rec) == -EINVAL &&
+	   strstr(tacho_ctl_recording_error(rec)->text, "finished"), "finish");
+	ok(!tacho_ctl_recording_get_status(rec, &st) && st.state == TACHO_CTL_RECORDING_FINISHED &&
+	   st.events == 17 && !st.lost && !st.unread && st.traces == 2 && st.bytes &&
+	   st.duration_ns && !st.kernel_events, "17 records in all");
+	ok(!tacho_ctl_recording_close(rec, &e), "close");
+	ok(count(trace, "greet") == 17, "17 in the trace");
+	snprintf(part, sizeof(part), "%s/0001", trace);
+	ok(count(part, "greet") == 10, "10 in its first part");
+	ok(!tacho_ctl_get_status(ctl, &status) && status.state == TACHO_CTL_DEAD,
+	   "the session is gone");
+	tacho_ctl_close(ctl);
+	ok(tacho_ctl_recording_close(NULL, NULL) == 0, "close nothing");
+}
+
+/* One trace, for a time; closed without more ado. */
+static void brief(void)
+{
+	struct tacho_ctl_recording_config c;
+	struct tacho_ctl_recording *rec;
+	char trace[64];
+
+	snprintf(trace, sizeof(trace), "%s/brief", dir);
+	recording_config(&c, trace);
+	c.duration_ns = 1;
+	notes[0] = '\0';
+	ok(!tacho_ctl_recording_open(&rec, &c, NULL) && !tacho_ctl_recording_start(rec), "start");
+	ok(tacho_ctl_recording_rotate(rec) == -EINVAL, "it does not rotate");
+	greet(0, 4);
+	ok(!tacho_ctl_recording_run(rec), "the time is up");
+	ok(!tacho_ctl_recording_close(rec, NULL) && count(trace, "greet") == 4,
+	   "closed, it is complete");
+	c.flags = TACHO_CTL_RECORDING_REPLACE;
+	ok(!tacho_ctl_recording_open(&rec, &c, NULL) && !tacho_ctl_recording_close(rec, NULL),
+	   "one that is not started replaces it");
+}
+
+/* A disk that gets full: said once, and what is missing stays in the session. */
+static void full_recording(void)
+{
+	struct tacho_ctl_recording_config c;
+	struct tacho_ctl_recording_status st;
+	struct tacho_ctl_recording *rec;
+	char disk[64], trace[80], command[300];
+	int ret = 1;
+
+	snprintf(disk, sizeof(disk), "%s/disk", dir);
+	snprintf(trace, sizeof(trace), "%s/trace", disk);
+	if (mount("tacho", disk, "tmpfs", 0, "size=400k"))
+		return;
+	recording_config(&c, trace);
+	c.buffer_size = 4 << 20;
+	notes[0] = '\0';
+	ok(!tacho_ctl_recording_open(&rec, &c, NULL) && !tacho_ctl_recording_start(rec), "start");
+	greet(0, 30000);
+	for (int i = 0; i < 100 && ret > 0; i++)
+		ret = tacho_ctl_recording_step(rec);
+	ok(ret == -ENOSPC && tacho_ctl_recording_error(rec)->err == -ENOSPC, "a full disk");
+	ok(!tacho_ctl_recording_get_status(rec, &st) && st.state == TACHO_CTL_RECORDING_FAILED,
+	   "the recording has failed");
+	ok(tacho_ctl_recording_step(rec) == 1 && strstr(notes, "memory"), "it waits");
+	tacho_ctl_recording_stop(rec);
+	ok(!tacho_ctl_recording_run(rec) && !tacho_ctl_recording_finish(rec), "stop");
+	ok(!tacho_ctl_recording_get_status(rec, &st) && st.unread &&
+	   st.events + st.unread + st.lost == 30000, "all are accounted for");
+	ok(!tacho_ctl_recording_close(rec, NULL) && strstr(notes, "tacho recover"), "close");
+	snprintf(command, sizeof(command), "mount -o remount,size=4M %s && %s recover -q %s", disk,
+		 tacho, trace);
+	ok(!system(command) && count(trace, "greet") + (int)st.lost == 30000,
+	   "'tacho recover' adds the rest");
+	ok(!umount(disk), "umount");
 }
 
 /* ---- kernel ---------------------------------------------------------------- */
@@ -340,6 +695,11 @@ static void kernel(void)
 	ends(ctl, tacho_ctl_set_pids(ctl, &self, 1, true), 0, "", "processes");
 	ends(ctl, tacho_ctl_filter(ctl, TACHO_CTL_KERNEL, FORK, "parent_pid > 0", NULL),
 	     0, "", "a filter of the kernel");
+	ends(ctl, tacho_ctl_filter(ctl, TACHO_CTL_KERNEL, "sched:sched_wakeup*", "pid > 0",
+				   &matched), 0, "", "a filter of several events");
+	ok(matched >= 2, "which are counted");
+	ends(ctl, tacho_ctl_filter(ctl, TACHO_CTL_KERNEL, "sched:sched_wakeup*", "0", NULL), 0, "",
+	     "it is removed");
 	ends(ctl, tacho_ctl_filter(ctl, TACHO_CTL_KERNEL, FORK, "nix > 0", NULL),
 	     -EINVAL, "", "a bad filter of the kernel");
 	ok(!tacho_ctl_each_command(ctl, TACHO_CTL_KERNEL, add_command, text) &&
@@ -409,6 +769,12 @@ int main(int argc, char **argv)
 	rules();
 	recording();
 	overwriting();
+	misused();
+	full_disk();
+	histograms();
+	continuous();
+	brief();
+	full_recording();
 	kernel();
 	snprintf(command, sizeof(command), "rm -r %s", dir);
 	ok(!system(command), "rm");

@@ -21,10 +21,12 @@ namespace {
 struct closer {
 	void operator()(tacho_ctl *ctl) const { tacho_ctl_destroy(ctl, nullptr); }
 	void operator()(tacho_stream *s) const { tacho_stream_close(s); }
+	void operator()(tacho_ctl_recording *r) const { tacho_ctl_recording_close(r, nullptr); }
 };
 
 using session = std::unique_ptr<tacho_ctl, closer>;
 using stream = std::unique_ptr<tacho_stream, closer>;
+using recording = std::unique_ptr<tacho_ctl_recording, closer>;
 
 [[noreturn]] void fail(const char *what, const tacho_error &error)
 {
@@ -98,6 +100,62 @@ std::vector<std::string> read(const std::string &trace)
 	return lines;
 }
 
+std::vector<std::string> rows(tacho_ctl *ctl)
+{
+	std::vector<std::string> found;
+	int err = tacho_ctl_each_hist(ctl, TACHO_CTL_PROGRAMS, nullptr,
+				      [](tacho_ctl_hist *hist, void *arg) {
+		auto &to = *static_cast<std::vector<std::string> *>(arg);
+		tacho_ctl_hist_column column;
+		tacho_ctl_hist_info info;
+		tacho_ctl_hist_cell cell;
+
+		if (tacho_ctl_hist_get_info(hist, &info) < 0)
+			return 1;
+		for (uint32_t row = 0; row < info.nr_rows; row++) {
+			std::string line;
+
+			for (uint32_t i = 0; !tacho_ctl_hist_get_column(hist, i, &column); i++)
+				if (!tacho_ctl_hist_get_cell(hist, row, i, &cell))
+					line += std::string(column.name) + "=" + cell.text + " ";
+			to.push_back(line);
+		}
+		return 0;
+	}, &found);
+
+	if (err)
+		fail("histograms", *tacho_ctl_error(ctl));
+	return found;
+}
+
+/* Records a few steps continuously; how many are in the trace. */
+uint64_t record(const std::string &trace)
+{
+	const char *const events[] = { "app:*" };
+	tacho_ctl_recording_config config;
+	tacho_ctl_recording_status status;
+	tacho_ctl_recording *raw;
+	tacho_error error;
+
+	tacho_ctl_recording_config_init(&config);
+	config.output = trace.c_str();
+	config.events = events;
+	config.nr_events = 1;
+	config.buffer_size = 1 << 20;
+	if (tacho_ctl_recording_open(&raw, &config, &error) < 0)
+		fail("prepare", error);
+	recording rec(raw);
+	if (tacho_ctl_recording_start(rec.get()) < 0)
+		fail("start", *tacho_ctl_recording_error(rec.get()));
+	trace_step(1, "recorded");
+	trace_step(2, "recorded");
+	tacho_ctl_recording_stop(rec.get());
+	if (tacho_ctl_recording_run(rec.get()) < 0 || tacho_ctl_recording_finish(rec.get()) < 0 ||
+	    tacho_ctl_recording_get_status(rec.get(), &status) < 0)
+		fail("record", *tacho_ctl_recording_error(rec.get()));
+	return status.events;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -107,7 +165,9 @@ int main(int argc, char **argv)
 
 	if (argc < 2 ||
 	    tacho_ctl_enable(ctl.get(), TACHO_CTL_PROGRAMS, "*:*", nullptr) < 0 ||
-	    tacho_ctl_filter(ctl.get(), TACHO_CTL_PROGRAMS, "app:step", "number != 1", nullptr) < 0)
+	    tacho_ctl_filter(ctl.get(), TACHO_CTL_PROGRAMS, "app:step", "number != 1", nullptr) < 0 ||
+	    tacho_ctl_trigger(ctl.get(), TACHO_CTL_PROGRAMS, "app:step", "hist:keys=number",
+			      nullptr) < 0)
 		fail("choose", *tacho_ctl_error(ctl.get()));
 	work();
 	if (!work_on_synthetic())
@@ -120,5 +180,8 @@ int main(int argc, char **argv)
 	std::printf("attempted - written - discarded = %d\n",
 		    int(status.programs.attempted - status.programs.written -
 			status.programs.discarded));
+	for (const auto &row : rows(ctl.get()))
+		std::printf("row %s\n", row.c_str());
+	std::printf("recorded %d\n", int(record(std::string(argv[1]) + ".recorded")));
 	return 0;
 }
