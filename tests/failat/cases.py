@@ -14,6 +14,7 @@ READ_TRACE = os.environ["READ_TRACE"]
 OWN_EVENTS, SLOW_REQUESTS = os.environ["OWN_EVENTS"], os.environ["SLOW_REQUESTS"]
 CALLS, CALLS_LKST = os.environ["CALLS"], os.environ["CALLS_LKST"]
 CALLS_LTT, CALLS_QNX = os.environ["CALLS_LTT"], os.environ["CALLS_QNX"]
+CALLS_SESSION = os.environ["CALLS_SESSION"]
 PRINTER = os.environ["TRACEPRINTER"]
 LOGGER = os.environ["TRACELOGGER"]
 VISUALIZER = os.environ["VISUALIZER"]
@@ -192,6 +193,41 @@ case_session("filter", TACHO, "filter", "-s", "s", "shop:*", "id > 1")
 case_session("trigger", TACHO, "trigger", "-s", "s", "shop:order_done", "hist:keys=id")
 case_session("destroy", TACHO, "destroy", "s")
 case("create", TACHO, "create", "s", "-b", "64K", "--subbuf", "16K", cleanup=no_session)
+
+# ---- the same by <tacho/session.h> ----
+
+def hist_session(env):
+    """A session that has counted."""
+    sh(TACHO, "create", "s", "-b", "64K", "--subbuf", "16K", "-e", "shop:*", env=env)
+    sh(TACHO, "trigger", "-s", "s", "shop:*", "hist:keys=customer,id.log2:vals=id", env=env)
+    sh(ORDERS, env=env)
+
+
+def kernel_session(env):
+    """A session whose name is this worker's, as the kernel knows it, too."""
+    sh(TACHO, "create", env["LKST_SESSION"], "-b", "64K", "--subbuf", "16K", env=env)
+
+
+def no_kernel_session(env):
+    """Whatever failed: it can be destroyed, and then there is nothing of it in the kernel."""
+    subprocess.run([TACHO, "destroy", env["LKST_SESSION"]], env=env, capture_output=True)
+    assert not os.path.exists(INSTANCES + "/tacho." + env["LKST_SESSION"])
+
+
+for what in "rule", "filter", "trigger", "start", "status", "destroy":
+    case_session("ctl-" + what, CALLS_SESSION, what, kinds=NO_DEVFULL)
+case_session("ctl-snapshot", CALLS_SESSION, "snapshot", kinds=NO_DEVFULL,
+             after=lambda env: events(env, "out"))
+case("ctl-create", CALLS_SESSION, "create", cleanup=no_session, kinds=NO_DEVFULL)
+case("ctl-hist", CALLS_SESSION, "hist", before=hist_session, cleanup=no_session,
+     kinds=NO_DEVFULL)
+case("ctl-recording", CALLS_SESSION, "recording", cleanup=no_session, kinds=NO_DEVFULL,
+     after=lambda env: events(env, "out"))
+if os.path.isdir(os.path.dirname(INSTANCES) + "/events") and os.geteuid() == 0:
+    case("ctl-kernel", CALLS_SESSION, "kernel", before=kernel_session,
+         cleanup=no_kernel_session, sample=2,
+         # the kernel reads a text for tracefs whole, or rejects it
+         kinds=[k for k in NO_DEVFULL if k != "short"])
 
 # ---- traced programs ----
 
