@@ -99,6 +99,8 @@ int tacho_order_give(struct tacho_session *s, const char *event, const char *tex
 		err = give(&o);
 	if (!err)
 		err = tacho_order_apply(&o, o.glob, &n);
+	else if (err == -EEXIST)	/* given again, because not all processes were told */
+		(void)tacho_edit_apply(s, NULL, NULL);
 	tacho_order_end(&o);
 	if (matched)
 		*matched = n;

@@ -64,6 +64,7 @@ struct reading {
 	int (*fn)(const struct tacho_command_hist *h, void *arg);
 	void *arg;
 	bool all;
+	int err;		/* why a map could not be read: no memory, no descriptor */
 };
 
 static int bind_open(struct tacho_compile *c, struct tacho_command *cmd,
@@ -73,8 +74,11 @@ static int bind_open(struct tacho_compile *c, struct tacho_command *cmd,
 		.series = tacho_load_relaxed(&cmd->series),
 		.type = spec->name ? 0 : tacho_hist_type_of(hist)->id,
 	};
+	struct reading *r = c->owner;	/* begins with the order */
 	int err = tacho_histmap_open(c->view, &m);
 
+	if (tacho_no_room_here(err))
+		r->err = err;
 	if (err)
 		return err;
 	err = tacho_hist_bind(hist, m.mem, m.size);
@@ -144,6 +148,9 @@ static int read_map(struct reading *r, struct tacho_command *cmd, uint32_t type_
 				 (uint32_t)(cmd - r->o.s->view.commands->command),
 				 &info))
 		ret = r->fn(&h, r->arg);
+	/* one that could not be read is not one that is not there */
+	else if (r->err || c.no_memory)
+		ret = r->err ? r->err : -ENOMEM;
 	unmap_all(&c);
 	tacho_arena_release(&a);
 	return ret;
@@ -154,13 +161,15 @@ static int read_command(struct reading *r, struct tacho_command *cmd)
 	DIR *list = opendir(r->o.s->path);
 	struct tacho_histmap m;
 	const struct dirent *e;
-	int ret = 0;
+	int ret = list ? 0 : -errno;
 
-	while (list && !ret && (e = readdir(list)))
+	/* a directory that is gone has none */
+	if (!list)
+		return tacho_no_room_here(ret) ? ret : 0;
+	while (!ret && (e = readdir(list)))
 		if (tacho_histmap_parse(e->d_name, &m) && m.series == cmd->series)
 			ret = read_map(r, cmd, m.type);
-	if (list)
-		closedir(list);
+	closedir(list);
 	return ret;
 }
 

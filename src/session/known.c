@@ -150,6 +150,8 @@ void tacho_known_release(struct tacho_known *k)
 	tacho_arena_release(&k->arena);
 	free(k->type);
 	free(k->slot);
+	/* it may be released again by an owner whose next load did not begin */
+	*k = (struct tacho_known){ .nr = 0 };
 }
 
 const struct tacho_known_type *tacho_known_find(const struct tacho_known *k,

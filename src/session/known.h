@@ -32,6 +32,7 @@ int tacho_known_load(struct tacho_known *k, struct tacho_session *s);
  * Otherwise as tacho_known_load().
  */
 int tacho_known_load_table(struct tacho_known *k, struct tacho_session *s);
+/* Frees what there is; again, nothing. */
 void tacho_known_release(struct tacho_known *k);
 
 /* The first type called name; NULL: none. */

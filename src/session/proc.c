@@ -192,6 +192,8 @@ static int each_of_file(struct tacho_procfile *p, const char *name,
 	int ret = 0;
 
 	*gone = !lives && !used;
+	if (tacho_no_room_here(lives))
+		return lives;
 	/* if unknown, the file is kept: the process is not treated as dead */
 	if (lives > 0 || p->sharers)
 		ret = fn(p, arg);
