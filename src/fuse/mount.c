@@ -592,18 +592,20 @@ static void keep_saying(enum fuse_log_level level, const char *fmt, va_list ap)
 
 static int try_mount(struct fuse_session *se, const char *dir, struct tacho_diag *d)
 {
-	int err;
+	int err, why;
 
 	said[0] = '\0';
+	errno = 0;
 	fuse_set_log_func(keep_saying);
 	err = fuse_session_mount(se, dir);
+	why = errno;
 	fuse_set_log_func(NULL);
 	if (err && access("/dev/fuse", F_OK))
 		return tacho_diag(d, -ENODEV, 0, "cannot mount on '%s': there is no /dev/fuse, "
 				  "'modprobe fuse' may help", dir);
 	if (err)
 		return tacho_diag(d, -EPERM, 0, "cannot mount on '%s': %s", dir,
-				  *said ? said : "see above");
+				  *said ? said : why ? strerror(why) : "libfuse does not say why");
 	return 0;
 }
 
@@ -622,6 +624,10 @@ static int serve(struct tacho_fuse_mount *m, struct tacho_diag *d)
 	if (m->failed)
 		return tacho_diag(d, m->failed, 0, "cannot serve '%s': no thread: %s",
 				  m->config->dir, strerror(-m->failed));
+	/* what libfuse says for each lack of memory or of threads; it has printed more */
+	if (ret == -1)
+		return tacho_diag(d, -ENOMEM, 0, "cannot serve '%s': no memory for another thread",
+				  m->config->dir);
 	/* a positive number is the signal that ended it */
 	return ret < 0 ? tacho_diag(d, ret, 0, "serving '%s' failed: %s",
 				    m->config->dir, strerror(-ret)) : 0;

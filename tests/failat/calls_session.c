@@ -146,7 +146,6 @@ static int kernel(struct tacho_ctl *ctl)
 	    tacho_ctl_enable(ctl, TACHO_CTL_KERNEL, "sched:sched_process_exec", NULL) < 0 ||
 	    tacho_ctl_filter(ctl, TACHO_CTL_KERNEL, "sched:sched_process_exec", "pid == 1",
 			     NULL) < 0 ||
-	    tacho_ctl_each_command(ctl, TACHO_CTL_KERNEL, print_command, NULL) < 0 ||
 	    print_status(ctl) < 0)
 		return -1;
 	return snapshot(ctl);

@@ -265,16 +265,15 @@ static void split_name(struct tacho_known_type *k)
 		*k->name = '\0';
 }
 
-/* Whether programs have other events than before. */
-static bool load_known(struct tree_inst *inst, struct tree_catalog *c)
+/* 1: programs have other events than before, 0: the same, or a negative errno: not known. */
+static int load_known(struct tree_inst *inst, struct tree_catalog *c)
 {
 	struct tacho_known known;
+	int err = tacho_known_load(&known, &inst->session);
 
-	if (tacho_known_load(&known, &inst->session))
-		known.nr = 0;
-	if (c->has_known && is_same_known(&known, &c->known)) {
+	if (err || (c->has_known && is_same_known(&known, &c->known))) {
 		tacho_known_release(&known);
-		return false;
+		return err;
 	}
 	if (c->has_known)
 		tacho_known_release(&c->known);
@@ -282,7 +281,7 @@ static bool load_known(struct tree_inst *inst, struct tree_catalog *c)
 		split_name(&known.type[i]);
 	c->known = known;
 	c->has_known = true;
-	return true;
+	return 1;
 }
 
 /*
@@ -443,10 +442,24 @@ static int make_list(struct tree_inst *inst, struct tree_catalog *c)
 	return 0;
 }
 
+/* It refers to what is not there any more. */
+static struct tree_event *drop_list(struct tree_catalog *c)
+{
+	free(c->event);
+	c->nr = 0;
+	return NULL;
+}
+
 static int load(struct tree_inst *inst, struct tree_catalog *c)
 {
-	bool kernel = load_kernel(inst, c), known = load_known(inst, c);
+	bool kernel = load_kernel(inst, c);
+	int known = load_known(inst, c);
 
+	/* the list is of the kernel's events as they were */
+	if (known < 0 && kernel)
+		c->event = drop_list(c);
+	if (known < 0)
+		return known;
 	c->seq = tacho_load_relaxed(&inst->tree->events_seq);
 	load_own(inst, c);
 	c->time = tacho_now_ns(CLOCK_MONOTONIC);
@@ -456,7 +469,9 @@ static int load(struct tree_inst *inst, struct tree_catalog *c)
 /* Of programs' events only. */
 static int load_programs(struct tree_inst *inst, struct tree_catalog *c)
 {
-	return load_known(inst, c) ? make_list(inst, c) : 0;
+	int known = load_known(inst, c);
+
+	return known > 0 ? make_list(inst, c) : known;
 }
 
 const struct tree_event *tree_events(struct tree_inst *inst, bool fresh, size_t *nr)
@@ -517,21 +532,27 @@ static const struct tree_event *any_of(struct tree_catalog *c, const char *syste
  * What is fixed is believed.  Of all else the list says what was there when it was made, so it
  * is made again.
  */
-bool tree_is_event(struct tree_inst *inst, const char *system, const char *name,
-		   bool *fixed)
+int tree_is_event(struct tree_inst *inst, const char *system, const char *name, bool *fixed)
 {
 	struct tree_catalog *c = catalog(inst);
 	const struct tree_event *e = NULL;
+	int err = 0;
 
 	*fixed = false;
-	if (!c || (!c->event && load(inst, c)))
-		return false;
+	if (!c)
+		return -ENOMEM;
+	if (!c->event)
+		err = load(inst, c);
+	if (err)
+		return err;
 	for (int tries = 0; tries < 2; tries++) {
 		e = name ? find(c, system, name) : any_of(c, system);
 		if (e && e->fixed)
 			break;
-		if (!tries && (e && !e->kernel ? load_programs(inst, c) : load(inst, c)))
-			return false;
+		if (!tries)
+			err = e && !e->kernel ? load_programs(inst, c) : load(inst, c);
+		if (err)
+			return err;
 	}
 	*fixed = e && e->fixed;
 	return e != NULL;

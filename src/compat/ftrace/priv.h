@@ -414,10 +414,9 @@ const struct tree_event *tree_event(struct tree_inst *inst, const char *system,
 				    const char *name);
 /*
  * Whether an event exists now, or any of a system (name NULL); fixed: only this tree can remove
- * it.
+ * it.  1, 0, or a negative errno if that cannot be determined.
  */
-bool tree_is_event(struct tree_inst *inst, const char *system, const char *name,
-		   bool *fixed);
+int tree_is_event(struct tree_inst *inst, const char *system, const char *name, bool *fixed);
 
 /*
  * The type of a program's record, as this tree shows it: the same fields, the

@@ -103,23 +103,26 @@ static const struct tree_node *const *event_nodes(const struct place *p)
 	       tree_own_nodes : tree_own_id_nodes;
 }
 
-/* Whether its system, or its event, is there. */
-static bool find_event(struct place *p, const char *event)
+/* Whether its system, or its event, is there: 0, -ENOENT, or why that is not known. */
+static int find_event(struct place *p, const char *event)
 {
-	bool there, fixed;
+	bool fixed;
+	int there;
 
 	pthread_mutex_lock(&p->inst->lock);
 	there = tree_is_event(p->inst, p->system, event, &fixed);
 	pthread_mutex_unlock(&p->inst->lock);
-	p->may_go = there && !fixed;
-	return there;
+	if (there <= 0)
+		return there < 0 ? there : -ENOENT;
+	p->may_go = !fixed;
+	return 0;
 }
 
 static int events_place(struct place *p, const char *rest)
 {
 	const struct tree_node *file;
 	char word[TACHO_RULE_MAX];
-	bool there;
+	int err;
 
 	p->kind = PLACE_EVENTS;
 	if (at_end(rest))
@@ -133,22 +136,22 @@ static int events_place(struct place *p, const char *rest)
 	}
 	if (at_end(rest)) {
 		p->kind = PLACE_SYSTEM;
-		return find_event(p, NULL) ? 0 : -ENOENT;
+		return find_event(p, NULL);
 	}
 	if (!next_word(&rest, p->event, sizeof(p->event)))
 		return -ENOENT;
 	/* the system's own files first: an event that is not there takes a fresh list */
 	file = tree_is_own(p->system) ? NULL :
 	       find_node(tree_system_nodes, p->inst, p->event);
-	there = find_event(p, file ? NULL : p->event);
-	if (there && file) {
+	err = find_event(p, file ? NULL : p->event);
+	if (!err && file) {
 		memcpy(word, p->event, sizeof(word));
 		p->event[0] = '\0';
 		return file_place(p, tree_system_nodes, word, rest);
 	}
 	p->kind = PLACE_EVENT;
-	if (!there)
-		return -ENOENT;
+	if (err)
+		return err;
 	if (at_end(rest))
 		return 0;
 	if (!next_word(&rest, word, sizeof(word)))
