@@ -17,6 +17,7 @@ CLEAN = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD" and "FAILAT" n
 DIR = os.path.abspath("mnt")
 X = DIR + "/instances/x"
 EVENT = X + "/events/shop/order_done"
+TRANSIENT = errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN
 
 
 def get(path):
@@ -57,7 +58,7 @@ def tries(what, *args):
         try:
             return what(*args)
         except OSError as e:
-            if not left or left == 1 and e.errno not in (errno.ENOMEM, errno.EMFILE, errno.ENFILE):
+            if not left or left == 1 and e.errno not in TRANSIENT:
                 return "fails twice: %s" % e
     return None
 

@@ -150,6 +150,14 @@ static void put_record(struct tacho_tree_file *f, const struct tacho_record *r)
 	t->holding = true;
 }
 
+/* Missing memory is not an error of what is read. */
+static int read_error(const struct text_file *t)
+{
+	int err = tacho_stream_error(t->reader.stream)->err;
+
+	return tacho_no_room_here(err) ? err : -EIO;
+}
+
 /* Lines until there are `size` bytes of text, or no more. */
 static int fill_text(struct tacho_tree_file *f, size_t size, bool pipe)
 {
@@ -160,7 +168,7 @@ static int fill_text(struct tacho_tree_file *f, size_t size, bool pipe)
 		int status = tree_reader_next(&t->reader, &r);
 
 		if (status == TACHO_STREAM_ERROR)
-			return -EIO;
+			return read_error(t);
 		if (status != TACHO_STREAM_RECORD) {
 			t->ended = true;
 			put_held(f, NULL);
@@ -190,7 +198,7 @@ static int snapshot_start(struct tacho_tree_file *f)
 	int status = tree_reader_next(&t->reader, &first), err;
 
 	if (status == TACHO_STREAM_ERROR)
-		return -EIO;
+		return read_error(t);
 	if (status != TACHO_STREAM_RECORD) {
 		put_snapshot_help(f, &f->text);
 		t->ended = true;
@@ -391,14 +399,18 @@ static ssize_t pipe_read(struct tacho_tree_file *f, void *to, size_t size,
 			err = wait_until(caller, t->dry + t->wait);
 		if (!err && (!t->open || tree_reader_is_partial(&t->reader)))
 			err = text_begin(f, TREE_VIEW_LIVE, true);
-		if (!err)
+		if (!err) {
 			err = take_more(f, size);
+			if (err)	/* the next read begins anew */
+				text_end(t);
+		}
 		if (err || f->text.len || tree_is_ended(f->inst))
 			break;
 		if (nonblock)
 			err = -EAGAIN;
 	}
-	if (err)
+	/* what was consumed before the error is handed out */
+	if (err && (!f->text.len || tacho_buf_error(&f->text)))
 		return err;
 	n = f->text.len < size ? f->text.len : size;
 	memcpy(to, f->text.data, n);
