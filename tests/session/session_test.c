@@ -448,7 +448,9 @@ static void histograms(void)
 		   "whom=test(0..0) round.log2=5..8(5..8) hitcount=2(2..2) round=11(11..11)\n"
 		   "whom=other(0..0) round.log2=9223372036854775809..18446744073709551615(1..-1) "
 		   "hitcount=1(1..1) round=-2(-2..-2)\n"), "as data");
-	printf("# %s", text);
+	for (char *at = text; (at = strchr(at, '\n'));)
+		*at = '|';
+	printf("# %s\n", text);
 	text[0] = '\0';
 	ok(!tacho_ctl_each_hist(ctl, TACHO_CTL_PROGRAMS, "hello:*", add_text, text) &&
 	   strstr(text, "# event histogram\n") == text && strstr(text, "    Hits: 4\n"), "as text");
