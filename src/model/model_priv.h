@@ -37,7 +37,7 @@ struct model_open {
 	/* overlapping */
 	uint32_t lanes;		/* index of its struct model_lanes */
 	uint32_t thread;	/* of a request: that began it; 0: not known */
-	uint64_t thread_key;
+	uint64_t thread_serial;	/* ... and which of the threads at that index */
 	struct model_place from;
 };
 
@@ -62,6 +62,7 @@ struct model_thread {
 	uint32_t track, state_track;
 	uint32_t cpu;		/* running: where */
 	uint32_t next_free;
+	uint64_t serial;	/* of all threads that there were */
 	uint32_t requests;	/* open slices of devices that it began */
 	uint32_t flags;		/* of the state: enum model_flag */
 	uint32_t number;	/* its id */
@@ -129,6 +130,7 @@ struct model {
 	uint32_t nr_tracks;
 	struct model_thread *thread;	/* [0] is not used */
 	uint32_t nr_threads, room_threads, free_thread;
+	uint64_t nr_born;		/* threads that there were */
 	struct model_table thread_by_key;
 	struct model_process *process;
 	uint32_t nr_processes, room_processes;

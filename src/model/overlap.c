@@ -130,10 +130,9 @@ static void close_open(struct model *m, uint32_t i, uint32_t to, uint64_t end_re
 {
 	struct model_open o = m->open[i];
 	struct model_lanes *l = &m->lanes[o.lanes];
-	uint32_t thread = o.thread ? model_table_get(&m->thread_by_key, o.thread_key) : 0;
 
-	if (thread && thread == o.thread && m->thread[thread].requests)
-		m->thread[thread].requests--;
+	if (o.thread && m->thread[o.thread].serial == o.thread_serial)
+		m->thread[o.thread].requests--;
 	model_table_remove(&m->open_by_key, o.key);
 	model_open_free(m, i);
 	m->nr_overlapping--;
@@ -171,7 +170,7 @@ static void begin(struct model *m, const struct model_action *a, uint32_t lanes,
 	m->nr_overlapping++;
 	if (a->object == MODEL_ON_DEVICE && thread && !from.by_irq) {
 		m->open[i].thread = thread;
-		m->open[i].thread_key = m->thread[thread].key;
+		m->open[i].thread_serial = m->thread[thread].serial;
 		m->thread[thread].requests++;
 	}
 	if (!model_table_set(&m->open_by_key, key, i))

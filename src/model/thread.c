@@ -87,7 +87,7 @@ static uint32_t thread_new(struct model *m, uint64_t key, uint64_t born, int64_t
 	m->thread[i] = (struct model_thread){
 		.key = key, .used = true, .process = p, .number = (uint32_t)key,
 		.name = name && *name ? model_intern(m, name, strlen(name)) : "",
-		.born = born, .since = born, .record = MODEL_NO_RECORD,
+		.born = born, .since = born, .serial = ++m->nr_born, .record = MODEL_NO_RECORD,
 		.cpu = MODEL_NO_CPU, .calls.floor = born,
 	};
 	if (m->is_qnx && m->process[p].name[0])
