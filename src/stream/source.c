@@ -20,8 +20,20 @@ void tacho_source_release(struct tacho_source *source)
 {
 	for (int i = 0; i < TACHO_NR_STREAM_IDS; i++)
 		free(source->table[i].type);
+	for (int i = 0; i < TACHO_NR_STREAM_IDS; i++)
+		free(source->wanted[i]);
 	free(source->part);
 	tacho_facts_release(&source->facts);
+}
+
+bool tacho_scope_has_cpu(const struct tacho_scope *scope, uint32_t cpu)
+{
+	if (!scope || !scope->nr_cpus)
+		return true;
+	for (uint32_t i = 0; i < scope->nr_cpus; i++)
+		if (scope->cpu[i] == cpu)
+			return true;
+	return false;
 }
 
 int tacho_source_add_part(struct tacho_source *source, struct tacho_part *part)

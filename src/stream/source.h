@@ -45,6 +45,31 @@
 
 struct tacho_source;
 
+/*
+ * What is wanted of a stream: tacho_stream_narrow().  Zero-initialised, with `to` UINT64_MAX:
+ * everything.
+ */
+struct tacho_scope {
+	uint64_t to;		/* ns since 1970; later records are not wanted */
+	const uint32_t *cpu;	/* sorted; records of other CPUs may be left out */
+	uint32_t nr_cpus;	/* 0: all CPUs are wanted */
+	/* Whether records of a type are wanted; asked once for each type.  NULL: all are. */
+	bool (*wants)(void *arg, const struct tacho_type *type, uint32_t stream_id);
+	/*
+	 * Called for each batch with the time of the last record before it; false: next()
+	 * returns AGAIN, and goes on from there when it is called again.  NULL: not called.
+	 */
+	bool (*pulse)(void *arg, uint64_t time);
+	void *arg;
+};
+
+/* One packet of a trace, by its header. */
+struct tacho_packet_info {
+	const char *part;	/* name of its file */
+	uint64_t offset;	/* in the file */
+	struct tacho_packet head;
+};
+
 struct tacho_part {
 	unsigned char *pos;	/* next record; the stream may write common_type */
 	unsigned char *end;
@@ -137,6 +162,19 @@ struct tacho_source_ops {
 		      const char *text);
 
 	/*
+	 * Where the record at pos is in its part, the same number whenever the trace is
+	 * read, below 2^46 and a multiple of 8.  NULL: not known.
+	 */
+	uint64_t (*place)(const struct tacho_part *part);
+
+	/*
+	 * Calls fn for each packet, a part's in order, until it returns not 0.  Returns that,
+	 * or -errno.  NULL: there are no packets, or they cannot be listed.
+	 */
+	int (*packets)(struct tacho_source *source,
+		       int (*fn)(void *arg, const struct tacho_packet_info *packet), void *arg);
+
+	/*
 	 * Appends the text of one of the recording's tables: "kallsyms",
 	 * "cmdlines", "syscalls", "printk_formats", "objects".  Returns 0 or -ENOENT; NULL: it
 	 * has no tables.
@@ -160,6 +198,11 @@ struct tacho_source {
 	bool strings_tried;		/* set by the stream: printk_formats was requested */
 	/* tacho_source_failed() was called; persists after seeking */
 	bool failed;
+	/* what is wanted, or NULL: a hint that fill() may use; the stream checks it as well */
+	const struct tacho_scope *scope;
+	uint64_t scope_to;		/* a tick after its `to`, and hardly after it */
+	unsigned char *wanted[TACHO_NR_STREAM_IDS];	/* by id: 1 yes, 2 no, 0 not asked yet */
+	uint64_t packets_read;		/* whose records fill() handed out, since it was opened */
 	bool counting;			/* set by the stream: only the number of records is
 					 * needed */
 	uint64_t damaged;
@@ -173,6 +216,9 @@ struct tacho_source {
 	 */
 	struct tacho_diag diag;
 };
+
+/* Whether a scope (NULL: none) wants records of a CPU. */
+bool tacho_scope_has_cpu(const struct tacho_scope *scope, uint32_t cpu);
 
 /* Initialises and releases a source; _release frees its memory, but not its parts. */
 void tacho_source_init(struct tacho_source *source,

@@ -176,9 +176,69 @@ static TACHO_ALWAYS_INLINE int part_look(struct tacho_part *p, bool *bad)
 	return TACHO_STREAM_AGAIN;
 }
 
+/* ---- a narrowed stream ------------------------------------------------------ */
+
+static TACHO_COLD bool type_asked(struct tacho_part *p, unsigned char *wanted)
+{
+	const struct tacho_scope *scope = p->source->scope;
+
+	*wanted = scope->wants(scope->arg, p->type, p->stream_id) ? 1 : 2;
+	return *wanted == 1;
+}
+
+/* Whether the type of the record at pos is wanted. */
+static bool type_wanted(struct tacho_part *p)
+{
+	unsigned char *wanted = p->source->wanted[p->stream_id];
+
+	if (!wanted || p->type->id >= 65536)
+		return true;
+	wanted += p->type->id;
+	return *wanted ? *wanted == 1 : type_asked(p, wanted);
+}
+
+/* part_look() for what is wanted; END: nothing of the part is any more. */
+static int part_look_wanted(struct tacho_part *p, bool *bad)
+{
+	for (;;) {
+		int status = part_look(p, bad);
+
+		if (status != TACHO_STREAM_RECORD)
+			return status;
+		if (p->ticks > p->source->scope_to)
+			return TACHO_STREAM_END;
+		if (type_wanted(p))
+			return status;
+		p->last = p->ticks;
+		p->pos += p->size;
+		p->lost = 0;
+	}
+}
+
+static TACHO_COLD int part_peek_wanted(struct tacho_part *p)
+{
+	for (;;) {
+		struct tacho_source *source = p->source;
+		const struct tacho_scope *scope = source->scope;
+		bool bad;
+		int status = part_look_wanted(p, &bad);
+
+		if (status != TACHO_STREAM_AGAIN)
+			return status;
+		status = source->ops->fill(source, p, bad);
+		if (status != TACHO_STREAM_RECORD)
+			return status;
+		if (scope->pulse &&
+		    !scope->pulse(scope->arg, tacho_clock_ns(&source->clock, p->last)))
+			return TACHO_STREAM_AGAIN;
+	}
+}
+
 /* Moves the next record to pos, calling fill() as often as necessary. */
 static TACHO_ALWAYS_INLINE int part_peek(struct tacho_part *p)
 {
+	if (tacho_unlikely(p->source->scope != NULL))
+		return part_peek_wanted(p);
 	for (;;) {
 		struct tacho_source *source = p->source;
 		bool bad;
@@ -489,6 +549,72 @@ int tacho_stream_seek(struct tacho_stream *s, uint64_t time)
 	s->from = time;
 	stream_begin(s);
 	return 0;
+}
+
+/* One byte for each id of both stream ids, all of them "not asked yet". */
+static int scope_prepare(struct tacho_source *source)
+{
+	for (int i = 0; i < TACHO_NR_STREAM_IDS; i++) {
+		/* pages that are never looked at stay untouched */
+		unsigned char *wanted = calloc(65536, 1);
+
+		if (!wanted)
+			return -ENOMEM;
+		free(source->wanted[i]);
+		source->wanted[i] = wanted;
+	}
+	return 0;
+}
+
+/* A tick after ns, and hardly after it; UINT64_MAX: none is found. */
+static uint64_t ticks_after(const struct tacho_clock_map *clock, uint64_t ns)
+{
+	uint64_t ticks = tacho_clock_ticks(clock, ns), step = 1;
+
+	for (; step < UINT64_C(1) << 40 && tacho_clock_ns(clock, ticks) <= ns; step *= 2) {
+		if (ticks > UINT64_MAX - step)
+			return UINT64_MAX;
+		ticks += step;
+	}
+	return tacho_clock_ns(clock, ticks) > ns ? ticks : UINT64_MAX;
+}
+
+int tacho_stream_narrow(struct tacho_stream *s, const struct tacho_scope *scope)
+{
+	for (uint32_t i = 0; scope && scope->wants && i < s->nr_sources; i++)
+		if (scope_prepare(s->source[i]))
+			return -ENOMEM;
+	for (uint32_t i = 0; i < s->nr_sources; i++) {
+		struct tacho_source *source = s->source[i];
+		uint64_t to = scope ? scope->to : UINT64_MAX;
+
+		source->scope = scope;
+		source->scope_to = to == UINT64_MAX ? to : ticks_after(&source->clock, to);
+		for (int j = 0; !(scope && scope->wants) && j < TACHO_NR_STREAM_IDS; j++) {
+			free(source->wanted[j]);
+			source->wanted[j] = NULL;
+		}
+	}
+	return 0;
+}
+
+uint64_t tacho_stream_packets_read(const struct tacho_stream *s)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < s->nr_sources; i++)
+		n += s->source[i]->packets_read;
+	return n;
+}
+
+bool tacho_stream_place(const struct tacho_stream *s, uint64_t *place)
+{
+	const struct tacho_part *p = s->held;
+
+	if (!p || !p->source->ops->place)
+		return false;
+	*place = (uint64_t)p->index << 43 | p->source->ops->place(p) >> 3;
+	return true;
 }
 
 /* ---- counting ------------------------------------------------------------ */

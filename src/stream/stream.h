@@ -48,6 +48,26 @@ void tacho_stream_frame(struct tacho_stream *stream,
 			const struct tacho_record *r, uint64_t addr,
 			struct tacho_frame *frame);
 
+/*
+ * tacho_stream_narrow - read no more than what is wanted.
+ *
+ * From the next tacho_stream_seek() on, or from the first record if none was read, records
+ * outside the scope are passed over: later ones, those of types that are not wanted and, as
+ * far as the source can leave out whole packets, those of other CPUs.  A record's `lost` is the
+ * same as without a scope.  scope is borrowed until it is replaced; NULL: everything is wanted
+ * again.  Returns 0 or -ENOMEM, and then the scope is the one before.
+ */
+int tacho_stream_narrow(struct tacho_stream *stream, const struct tacho_scope *scope);
+
+/* Packets whose records were read since the stream was opened, of sources that count them. */
+uint64_t tacho_stream_packets_read(const struct tacho_stream *stream);
+
+/*
+ * A number that the record that next() gave last has whenever the trace is read, and no
+ * other record.  False: its source knows none.
+ */
+bool tacho_stream_place(const struct tacho_stream *stream, uint64_t *place);
+
 struct tacho_type_count {
 	const struct tacho_type *type;
 	uint32_t stream_id;	/* enum tacho_stream_id */

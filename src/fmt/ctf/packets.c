@@ -12,6 +12,7 @@
 #include "fmt/ctf/layout.h"
 
 #define HEAD	((uint64_t)sizeof(struct tacho_packet))
+#define SKIP_READ	((size_t)4096)
 #define MARKS_MAX	4096u	/* per file; then every second one goes */
 
 /* ---- bytes --------------------------------------------------------------- */
@@ -82,7 +83,13 @@ static int window(struct tacho_ctf_part *p, uint64_t at, size_t len)
 	}
 	p->win_at = at;
 	p->win_len = 0;
-	len = left < p->win_room ? (size_t)left : p->win_room;
+	/* of packets that are passed over only the headers are looked at */
+	if (!p->skips || len > SKIP_READ)
+		len = p->win_room;
+	else
+		len = SKIP_READ < p->win_room ? SKIP_READ : p->win_room;
+	if (len > left)
+		len = (size_t)left;
 	err = part_pread(p, p->win, len, at);
 	if (!err)
 		p->win_len = len;
@@ -276,6 +283,12 @@ static void expose(struct tacho_ctf_part *p, uint64_t at)
 	p->part.end = p->win + (end - p->win_at);
 }
 
+/* Whether a packet begins after all that is wanted. */
+static bool is_beyond(const struct tacho_source *source, const struct packet *k)
+{
+	return source->scope && k->head.timestamp_begin > source->scope_to;
+}
+
 /* The next packet's records.  A status for the stream. */
 static int next_packet(struct tacho_source *source, struct tacho_ctf_part *p)
 {
@@ -300,10 +313,18 @@ static int next_packet(struct tacho_source *source, struct tacho_ctf_part *p)
 	p->next = k.next;
 	part->lost += lost_since(p->discarded, k.head.events_discarded);
 	p->discarded = k.head.events_discarded;
-	if (k.head.content_size && k.head.timestamp_end < p->from) {
+	if (is_beyond(source, &k)) {
+		tacho_ctf_part_idle(p);
+		return TACHO_STREAM_END;
+	}
+	if ((k.head.content_size && k.head.timestamp_end < p->from) ||
+	    !tacho_scope_has_cpu(source->scope, k.head.cpu_id)) {
+		p->skips = true;
 		part->lost = 0;
 		return TACHO_STREAM_RECORD;
 	}
+	p->skips = false;
+	source->packets_read++;
 	p->in_packet = true;
 	p->open = !k.head.content_size;
 	p->content_end = k.content_end;
@@ -480,6 +501,48 @@ int tacho_ctf_scan(struct tacho_ctf_part *part)
 	return err;
 }
 
+uint64_t tacho_ctf_place(const struct tacho_part *part)
+{
+	const struct tacho_ctf_part *p = (const struct tacho_ctf_part *)part;
+
+	return p->win_at + (uint64_t)(part->pos - p->win);
+}
+
+static int each_packet(struct tacho_ctf_part *part,
+		       int (*fn)(void *arg, const struct tacho_packet_info *packet), void *arg)
+{
+	struct tacho_ctf_part s = *part;	/* as in tacho_ctf_scan() */
+	struct packet k;
+	int ret = 0, found;
+
+	s.win = NULL;
+	s.win_len = 0;
+	s.win_room = 4096;
+	s.fd = -1;
+	s.next = 0;
+	while (!ret && (found = find_packet(&s, s.next, &k)) != 0) {
+		struct tacho_packet_info info = {
+			.part = s.name, .offset = k.offset, .head = k.head };
+
+		ret = found < 0 ? found : fn(arg, &info);
+		s.next = k.next;
+	}
+	free(s.win);
+	if (s.fd >= 0)
+		close(s.fd);
+	return ret;
+}
+
+int tacho_ctf_packets(struct tacho_source *source,
+		      int (*fn)(void *arg, const struct tacho_packet_info *packet), void *arg)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < source->nr_parts; i++)
+		ret = each_packet((struct tacho_ctf_part *)source->part[i], fn, arg);
+	return ret;
+}
+
 int tacho_ctf_seek(struct tacho_source *source, struct tacho_part *part,
 		   uint64_t ticks)
 {
@@ -493,6 +556,7 @@ int tacho_ctf_seek(struct tacho_source *source, struct tacho_part *part,
 	p->next = 0;
 	p->discarded = 0;
 	p->from = ticks;
+	p->skips = false;
 	err = tacho_ctf_first(p);
 	if (!err && ticks)
 		err = tacho_ctf_scan(p);

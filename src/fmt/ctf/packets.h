@@ -56,6 +56,7 @@ struct tacho_ctf_part {
 	uint64_t stuck;		/* offset at which fill() last gave no more */
 	uint64_t discarded;	/* events_discarded so far */
 	uint64_t from;		/* after seek(): earlier packets are passed over */
+	bool skips;		/* the last packet was passed over: so is the next one, likely */
 	bool in_packet, open;	/* open: content 0, ends where records end */
 
 	struct tacho_ctf_mark *mark;	/* every stride-th packet */
@@ -69,6 +70,11 @@ int tacho_ctf_fill(struct tacho_source *source, struct tacho_part *part,
 		   bool bad);
 int tacho_ctf_seek(struct tacho_source *source, struct tacho_part *part,
 		   uint64_t ticks);
+
+/* tacho_source_ops.place and .packets. */
+uint64_t tacho_ctf_place(const struct tacho_part *part);
+int tacho_ctf_packets(struct tacho_source *source,
+		      int (*fn)(void *arg, const struct tacho_packet_info *packet), void *arg);
 
 /* Reads every packet header once, for totals and marks.  0 or -errno. */
 int tacho_ctf_scan(struct tacho_ctf_part *p);
