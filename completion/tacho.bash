@@ -6,7 +6,7 @@
 # the answers again.
 
 _tacho_verbs='check convert create destroy disable enable explain filter help hist list mount
-	model recipe recover probe record report snapshot start stat status stop synth
+	model recipe recover probe record report snapshot sql start stat status stop synth
 	trigger umount'
 
 # Options of a verb, one per word; with '=' those that take a value.
@@ -50,6 +50,8 @@ _tacho_options()
 		echo "$common $trace --session= --event= --synth= --kernel --duration= --watch
 			--all --chart --ascii --quantiles= --by= --snapshot=
 			--snapshot-size=" ;;
+	sql)
+		echo "$common --file= --csv --chart --stats" ;;
 	recipe)
 		echo "$common --kernel --duration= --watch" ;;
 	model)
@@ -231,7 +233,7 @@ _tacho_argument()
 		_tacho_words 'list show run' "$cur"
 		COMPREPLY+=($(compgen -W "$(_tacho_recipes)" -- "$cur"))
 		_tacho_more_dirs "$cur" ;;
-	report|stat|check|convert|hist|model|explain)
+	report|stat|check|convert|hist|model|explain|sql)
 		_tacho_dirs "$cur"
 		COMPREPLY+=($(compgen -W "$(_tacho_sessions | sed s/^/session:/)" \
 			      -- "$cur")) ;;

@@ -9,9 +9,9 @@
 set -u
 
 build="gcc g++ make procps meson ninja-build pkg-config libbabeltrace2-dev
-libdw-dev libzstd-dev zlib1g-dev libfuse3-dev fuse3"
+libdw-dev libzstd-dev zlib1g-dev libfuse3-dev fuse3 libsqlite3-dev libedit-dev"
 demo="babeltrace2"
-check="python3 babeltrace2 trace-cmd binutils util-linux procps"
+check="python3 sqlite3 babeltrace2 trace-cmd binutils util-linux procps"
 test="abigail-tools clang llvm libclang-rt-14-dev python3 babeltrace2 libtraceevent-dev
 libtracefs-dev spin lttng-tools liblttng-ust-dev binutils gdb man-db
 bash-completion zsh util-linux procps gcc-aarch64-linux-gnu

@@ -3,6 +3,7 @@
 
 # Shared libraries, below the build directory.
 libraries="src/runtime/libtacho.so src/libtacho-stream.so src/ctl/libtacho-session.so"
+[ ! -f "$build/src/sql/libtacho-sql.so" ] || libraries="$libraries src/sql/libtacho-sql.so"
 for f in "$build"/src/*/*/lib*.so; do
 	case $f in
 	*/libtacho-bt2.so) ;;	# a module, for us alone
@@ -12,7 +13,7 @@ done
 
 # The types and constants of headers that no function has in its signature.
 types_library() {
-	for h in stream sink session events; do echo "#include <tacho/$h.h>"; done >"$work/types.c"
+	for h in stream sink session events sql; do echo "#include <tacho/$h.h>"; done >"$work/types.c"
 	echo "void tacho_types(void); void tacho_types(void) {}" >>"$work/types.c"
 	gcc -std=gnu11 -shared -fPIC -g -fno-eliminate-unused-debug-types -I"$src/include" \
 		"$work/types.c" -o "$work/types.so"

@@ -728,7 +728,7 @@ MUTATIONS = [
      'int tacho_stream_new_one(void);'),
     (check_bash, 'completion/tacho.bash', '--keep-after=', ''),
     (check_bash, 'completion/tacho.bash', '--sort=', '--sort'),
-    (check_bash, 'completion/tacho.bash', 'snapshot start', 'start'),
+    (check_bash, 'completion/tacho.bash', 'snapshot sql', 'sql'),
     (check_bash_sessions, 'completion/tacho.bash', '"name":"', '"nom":"'),
     (check_zsh, 'completion/_tacho', "'--dumps=", "'--dump="),
     (check_zsh, 'completion/_tacho', "'check:", "'cheek:"),

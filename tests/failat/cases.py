@@ -167,6 +167,20 @@ case("convert-stdout", TACHO, "convert", "../in/small", "-o", "-", "--to", "text
 case("convert-some", TACHO, "convert", "--json", "../in/small", "-o", "out", "-e", "app:*",
      after=lambda env: events(env, "out"))
 
+if os.environ["SQL"]:
+    case("sql", TACHO, "sql", "-q", "../in/small", "select *, context from events")
+    case("sql-event", TACHO, "sql", "-q", "--csv", "../in/orders", "select id, customer, text from "
+         "order_done where time > ts('0') and tid in (select tid from events) order by id desc")
+    case("sql-tables", TACHO, "sql", "-q", "--json", "../in/small", "select * from thread; select * "
+         "from process; select * from cpu; select events from packet; select * from type; "
+         "select * from field; select * from loss; select quantile(time, 0.5) from events")
+    case("sql-hist", TACHO, "sql", "-q", "../in/orders",
+         "select * from hist('shop:order_done', 'keys=customer,id.log2:vals=id')")
+    case("sql-chart", TACHO, "sql", "-q", "--chart", "../in/small",
+         "select name, count(*) from events group by name")
+    case("sql-rotated", TACHO, "sql", "-q", "../in/rotated", "../in/small",
+         "select count(*) from a.open, b.open", variant=False)
+
 # ---- sessions ----
 
 NO_DEVFULL = tuple(k for k in ALL if k != "devfull")    # it is not the tool that prints

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT
+/* The tables of events: events, loss and one for each event type. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "sql/cursor.h"
+#include "sys/clock.h"
+
+static struct sql_cursor *cursor_of(sqlite3_vtab_cursor *cursor)
+{
+	return (struct sql_cursor *)(void *)cursor;	/* first member */
+}
+
+/* ---- opening and closing ---------------------------------------------------------------- */
+
+static int events_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
+{
+	struct sql_cursor *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return SQLITE_NOMEM;
+	c->vtab = (struct sql_vtab *)(void *)vtab;
+	c->at_end = true;
+	tacho_buf_init(&c->text, SQL_TEXT_MAX);
+	*cursor = &c->base;
+	return SQLITE_OK;
+}
+
+/* What the scan has read so far goes into the statistics. */
+static void account(struct sql_cursor *c)
+{
+	struct tacho_sql_stats *stats = &c->vtab->trace->sql->stats;
+	uint64_t packets = c->stream ? tacho_stream_packets_read(c->stream->trace.stream) : 0;
+
+	stats->packets += packets - c->packets;
+	stats->records += c->records;
+	stats->rows += c->row;
+	stats->values += c->values;
+	c->packets = packets;
+	c->records = c->values = 0;
+}
+
+/* Ends a scan; the stream stays. */
+static void scan_end(struct sql_cursor *c)
+{
+	account(c);
+	c->row = 0;
+	c->at_end = true;
+}
+
+static void stream_drop(struct sql_cursor *c, bool failed)
+{
+	if (c->stream)
+		sql_forget(c);
+	sql_stream_put(c->vtab->trace, c->stream, failed);
+	c->stream = NULL;
+	c->packets = 0;
+}
+
+static int events_close(sqlite3_vtab_cursor *cursor)
+{
+	struct sql_cursor *c = cursor_of(cursor);
+
+	scan_end(c);
+	stream_drop(c, c->failed);
+	sql_plan_release(&c->plan);
+	tacho_buf_release(&c->text);
+	free(c->cpu);
+	free(c);
+	return SQLITE_OK;
+}
+
+/* ---- the scope of a scan ----------------------------------------------------------------- */
+
+static const struct sql_texts *texts(const struct sql_cursor *c, enum sql_term term)
+{
+	return &c->plan.text[term - SQL_TERM_SYSTEM];
+}
+
+static const struct sql_numbers *numbers(const struct sql_cursor *c, enum sql_term term)
+{
+	return &c->plan.number[term - SQL_FIRST_SET];
+}
+
+static bool scope_wants(void *arg, const struct tacho_type *type, uint32_t stream_id)
+{
+	const struct sql_cursor *c = arg;
+	const struct sql_table *t = c->vtab->table;
+
+	if (t->kind == SQL_TABLE_EVENT)
+		return !strcmp(type->name, t->event) && !strcmp(type->system, t->system);
+	return sql_has_text(texts(c, SQL_TERM_SYSTEM), type->system) &&
+	       sql_has_text(texts(c, SQL_TERM_NAME), type->name) &&
+	       sql_has_text(texts(c, SQL_TERM_SOURCE),
+			    stream_id == TACHO_STREAM_KERNEL ? "kernel" : "program");
+}
+
+static bool scope_pulse(void *arg, uint64_t now)
+{
+	const struct sql_cursor *c = arg;
+	const struct tacho_sql *sql = c->vtab->trace->sql;
+
+	if (sql->watch.progress && c->end > c->begin) {
+		uint64_t done = now < c->begin ? 0 : now > c->end ? c->end - c->begin :
+				now - c->begin;
+
+		sql->watch.progress(sql->watch.arg, done, c->end - c->begin);
+	}
+	return !sql_cancelled(sql);
+}
+
+static int set_cpus(struct sql_cursor *c)
+{
+	const struct sql_numbers *set = numbers(c, SQL_TERM_CPU);
+
+	free(c->cpu);
+	c->cpu = NULL;
+	c->scope.nr_cpus = 0;
+	if (set->any)
+		return 0;
+	c->cpu = calloc(set->nr + 1, sizeof(*c->cpu));
+	if (!c->cpu)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < set->nr; i++)
+		if (set->list[i] >= 0 && set->list[i] < UINT32_MAX)
+			c->cpu[c->scope.nr_cpus++] = (uint32_t)set->list[i];
+	/* no CPU can be meant: one that no packet has */
+	if (!c->scope.nr_cpus)
+		c->plan.nothing = true;
+	c->scope.cpu = c->cpu;
+	return 0;
+}
+
+static int set_scope(struct sql_cursor *c)
+{
+	bool types = c->vtab->table->kind == SQL_TABLE_EVENT ||
+		     !texts(c, SQL_TERM_SYSTEM)->any || !texts(c, SQL_TERM_NAME)->any ||
+		     !texts(c, SQL_TERM_SOURCE)->any;
+
+	c->scope = (struct tacho_scope){ .arg = c, .to = c->plan.to, .pulse = scope_pulse,
+					 .wants = types ? scope_wants : NULL };
+	c->takes_tasks = !numbers(c, SQL_TERM_PID)->any || !texts(c, SQL_TERM_COMM)->any;
+	c->filters = c->takes_tasks || !numbers(c, SQL_TERM_TID)->any ||
+		     !numbers(c, SQL_TERM_CPU)->any || c->vtab->table->kind == SQL_TABLE_LOSS;
+	return set_cpus(c);
+}
+
+/* ---- scanning ----------------------------------------------------------------------------- */
+
+static int fail(struct sql_cursor *c, const struct tacho_diag *d)
+{
+	c->failed = true;
+	scan_end(c);
+	return sql_vtab_error(&c->vtab->base, SQLITE_ERROR, d);
+}
+
+static TACHO_COLD int scan_stopped(struct sql_cursor *c, int status)
+{
+	struct tacho_diag d = { 0 };
+
+	if (status == TACHO_STREAM_ERROR) {
+		(void)app_stream_failed(c->stream->trace.stream, 0, &d);
+		return fail(c, &d);
+	}
+	if (status == TACHO_STREAM_AGAIN && sql_cancelled(c->vtab->trace->sql)) {
+		scan_end(c);
+		return SQLITE_INTERRUPT;
+	}
+	scan_end(c);
+	return SQLITE_OK;
+}
+
+static bool passes(struct sql_cursor *c)
+{
+	const struct tacho_record *r = &c->record;
+	const struct sql_task *task;
+
+	if (!sql_has_number(numbers(c, SQL_TERM_TID), r->pid) ||
+	    !sql_has_number(numbers(c, SQL_TERM_CPU),
+			    r->cpu == UINT32_MAX ? INT64_C(-1) : (int64_t)r->cpu) ||
+	    (c->vtab->table->kind == SQL_TABLE_LOSS && !r->lost))
+		return false;
+	if (!c->takes_tasks)
+		return true;
+	task = sql_task_of(c);
+	return (numbers(c, SQL_TERM_PID)->any ||
+		((task->tgid || !task->tid) &&
+		 sql_has_number(numbers(c, SQL_TERM_PID), task->tgid))) &&
+	       (texts(c, SQL_TERM_COMM)->any ||
+		(task->named && sql_has_text(texts(c, SQL_TERM_COMM), task->comm)));
+}
+
+static int events_next(sqlite3_vtab_cursor *cursor)
+{
+	struct sql_cursor *c = cursor_of(cursor);
+	struct tacho_stream *s = c->stream->trace.stream;
+
+	if (tacho_unlikely(!c->left)) {
+		scan_end(c);
+		return SQLITE_OK;
+	}
+	for (;;) {
+		int status = tacho_stream_next(s, &c->record);
+
+		if (tacho_unlikely(status != TACHO_STREAM_RECORD)) {
+			/* a stream that was asked to pause and may go on */
+			if (status == TACHO_STREAM_AGAIN && !c->vtab->trace->live &&
+			    !sql_cancelled(c->vtab->trace->sql))
+				continue;
+			return scan_stopped(c, status);
+		}
+		c->records++;
+		if (tacho_unlikely(c->record.time > c->plan.to))
+			return scan_stopped(c, TACHO_STREAM_END);
+		if (tacho_likely(!c->filters) || passes(c))
+			break;
+	}
+	c->left--;
+	c->row++;
+	return SQLITE_OK;
+}
+
+/* A stream at the beginning of the range. */
+static int begin_stream(struct sql_cursor *c, struct tacho_diag *d)
+{
+	struct sql_trace *trace = c->vtab->trace;
+	struct tacho_stream *s;
+	int err;
+
+	if (c->stream && (c->failed || (!trace->can_seek && !c->stream->fresh)))
+		stream_drop(c, true);
+	if (!c->stream) {
+		err = sql_stream_get(trace, &c->stream, d);
+		if (err)
+			return err;
+		c->packets = tacho_stream_packets_read(c->stream->trace.stream);
+	}
+	c->failed = false;
+	s = c->stream->trace.stream;
+	if (tacho_stream_narrow(s, &c->scope))
+		return tacho_no_memory(d);
+	err = trace->can_seek && (c->plan.from || !c->stream->fresh) ?
+	      tacho_stream_seek(s, c->plan.from) : 0;
+	c->stream->fresh = false;
+	return err ? app_stream_failed(s, err, d) : 0;
+}
+
+/* A live session is read as far as it is now, or a fast writer would never let it end. */
+static void end_live(struct sql_cursor *c)
+{
+	uint64_t now = tacho_now_ns(CLOCK_REALTIME);
+
+	if (c->vtab->trace->live && c->plan.to > now)
+		c->plan.to = now;
+}
+
+static int begin_scan(struct sql_cursor *c, struct tacho_diag *d)
+{
+	struct sql_trace *trace = c->vtab->trace;
+	int err;
+
+	end_live(c);
+	if (set_scope(c))
+		return tacho_no_memory(d);
+	if (c->plan.nothing || !c->plan.limit)
+		return 0;
+	if (trace->sql->watch.progress && !trace->live) {
+		err = sql_measure(trace, d);
+		if (err)
+			return err;
+		c->begin = trace->begin > c->plan.from ? trace->begin : c->plan.from;
+		c->end = trace->end < c->plan.to ? trace->end : c->plan.to;
+	}
+	return begin_stream(c, d);
+}
+
+static int events_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int argc,
+			 sqlite3_value **argv)
+{
+	struct sql_cursor *c = cursor_of(cursor);
+	struct tacho_diag d = { 0 };
+	int rc;
+
+	(void)text;
+	scan_end(c);
+	sql_plan_release(&c->plan);
+	rc = sql_plan_read(&c->plan, number, argc, argv);
+	if (rc != SQLITE_OK)
+		return rc;
+	if (begin_scan(c, &d))
+		return fail(c, &d);
+	if (c->plan.nothing || !c->plan.limit)
+		return SQLITE_OK;
+	c->vtab->trace->sql->stats.scans++;
+	c->left = c->plan.limit;
+	c->at_end = false;
+	return events_next(cursor);
+}
+
+static int events_eof(sqlite3_vtab_cursor *cursor)
+{
+	return cursor_of(cursor)->at_end;
+}
+
+static int events_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int column)
+{
+	struct sql_cursor *c = cursor_of(cursor);
+
+	return sql_value(c, ctx, &c->vtab->table->column[column], (uint32_t)column);
+}
+
+/* See sql.h, 3. */
+static int events_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
+{
+	struct sql_cursor *c = cursor_of(cursor);
+	uint64_t place;
+
+	*rowid = tacho_stream_place(c->stream->trace.stream, &place) ? (sqlite3_int64)place :
+		 (sqlite3_int64)c->row;
+	return SQLITE_OK;
+}
+
+const sqlite3_module sql_events_module = {
+	.xCreate = sql_connect,
+	.xConnect = sql_connect,
+	.xBestIndex = sql_best_index,
+	.xDisconnect = sql_disconnect,
+	.xDestroy = sql_disconnect,
+	.xOpen = events_open,
+	.xClose = events_close,
+	.xFilter = events_filter,
+	.xNext = events_next,
+	.xEof = events_eof,
+	.xColumn = events_column,
+	.xRowid = events_rowid,
+};

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan.h - what a scan of events has to do: from xBestIndex to xFilter.
+ *
+ * See sql.h, 3.
+ */
+#ifndef TACHO_SQL_PLAN_H
+#define TACHO_SQL_PLAN_H
+
+#include "sql/sql.h"
+
+/* A bit of idxNum each; values follow in this order. */
+enum sql_term {
+	SQL_TERM_TIME_EQ, SQL_TERM_TIME_GE, SQL_TERM_TIME_GT, SQL_TERM_TIME_LE,
+	SQL_TERM_TIME_LT,
+	SQL_TERM_CPU, SQL_TERM_PID, SQL_TERM_TID,
+	SQL_TERM_SYSTEM, SQL_TERM_NAME, SQL_TERM_SOURCE, SQL_TERM_COMM,
+	SQL_TERM_LIMIT, SQL_TERM_OFFSET,
+	SQL_NR_TERMS,
+};
+
+/* The value of a term is a list: bit SQL_TERM_LIST + term, of SQL_TERM_CPU to _COMM. */
+#define SQL_TERM_LIST	16
+
+#define SQL_FIRST_SET	SQL_TERM_CPU
+#define SQL_NR_NUMBERS	3	/* cpu, pid, tid */
+#define SQL_NR_TEXTS	4	/* system, name, source, comm */
+
+struct sql_numbers {
+	int64_t *list;
+	uint32_t nr, room;
+	bool any;		/* no term: every value passes */
+};
+
+struct sql_texts {
+	char **list;
+	uint32_t nr, room;
+	bool any;
+};
+
+struct sql_plan {
+	uint64_t from, to;	/* ns since 1970, both included */
+	struct sql_numbers number[SQL_NR_NUMBERS];
+	struct sql_texts text[SQL_NR_TEXTS];
+	uint64_t limit;		/* rows, UINT64_MAX: no limit */
+	bool nothing;		/* no row can pass */
+};
+
+/* The xBestIndex of a table of events. */
+int sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
+
+/*
+ * Reads idxNum and its values.  SQLITE_OK or SQLITE_NOMEM; to be released either way, and before
+ * the plan is read again.
+ */
+int sql_plan_read(struct sql_plan *plan, int number, int argc, sqlite3_value **argv);
+void sql_plan_release(struct sql_plan *plan);
+
+bool sql_has_number(const struct sql_numbers *set, int64_t v);
+bool sql_has_text(const struct sql_texts *set, const char *s);
+
+#endif

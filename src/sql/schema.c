@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: MIT
+/* Which tables a trace has, what their columns are called, and how SQLite gets them. */
+#include "sql/sql.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* SQLite takes 2,000. */
+#define COLUMNS_MAX	1900u
+
+/* The tables that every trace has, if its format has what they show. */
+static const struct {
+	const char *name;
+	enum sql_table_kind kind;
+	const char *module;
+} fixed[] = {
+	{ "events", SQL_TABLE_EVENTS, "tacho_events" },
+	{ "loss", SQL_TABLE_LOSS, "tacho_events" },
+	{ "thread", SQL_TABLE_THREAD, "tacho_rows" },
+	{ "process", SQL_TABLE_PROCESS, "tacho_rows" },
+	{ "cpu", SQL_TABLE_CPU, "tacho_rows" },
+	{ "packet", SQL_TABLE_PACKET, "tacho_rows" },
+	{ "env", SQL_TABLE_ENV, "tacho_rows" },
+	{ "type", SQL_TABLE_TYPE, "tacho_rows" },
+	{ "field", SQL_TABLE_FIELD, "tacho_rows" },
+	{ "hist", SQL_TABLE_HIST, "tacho_hist" },
+};
+
+/* Names that no event's table gets: of tables that are computed from events. */
+static const char *const reserved[] = {
+	"slice", "thread_state", "counter", "flow", "track", "sample",
+};
+
+static const struct sql_column common_columns[] = {
+	{ "time", SQL_TIME, false, "INTEGER", NULL },
+	{ "cpu", SQL_CPU, false, "INTEGER", NULL },
+	{ "pid", SQL_PID, false, "INTEGER", NULL },
+	{ "tid", SQL_TID, false, "INTEGER", NULL },
+	{ "comm", SQL_COMM, false, "TEXT", NULL },
+};
+
+static const struct sql_column events_columns[] = {
+	{ "system", SQL_SYSTEM, false, "TEXT", NULL },
+	{ "name", SQL_NAME, false, "TEXT", NULL },
+	{ "source", SQL_SOURCE, false, "TEXT", NULL },
+	{ "lost", SQL_LOST, false, "INTEGER", NULL },
+	{ "text", SQL_TEXT, false, "TEXT", NULL },
+	{ "context", SQL_CONTEXT, true, "TEXT", NULL },
+	{ "ticks", SQL_TICKS, true, "INTEGER", NULL },
+	{ "buffer", SQL_BUFFER, true, "TEXT", NULL },
+};
+
+/* After the fields of an event. */
+static const struct sql_column hidden_columns[] = {
+	{ "lost", SQL_LOST, true, "INTEGER", NULL },
+	{ "text", SQL_TEXT, true, "TEXT", NULL },
+	{ "context", SQL_CONTEXT, true, "TEXT", NULL },
+	{ "ticks", SQL_TICKS, true, "INTEGER", NULL },
+	{ "buffer", SQL_BUFFER, true, "TEXT", NULL },
+};
+
+static const struct sql_column loss_columns[] = {
+	{ "time", SQL_TIME, false, "INTEGER", NULL },
+	{ "cpu", SQL_CPU, false, "INTEGER", NULL },
+	{ "source", SQL_SOURCE, false, "TEXT", NULL },
+	{ "buffer", SQL_BUFFER, false, "TEXT", NULL },
+	{ "lost", SQL_LOST, false, "INTEGER", NULL },
+};
+
+/* ---- names of tables ------------------------------------------------------------ */
+
+struct sql_table *sql_find_table(const struct sql_trace *trace, const char *name)
+{
+	for (struct sql_table *t = trace->tables; t; t = t->next)
+		if (!strcasecmp(t->name, name))
+			return t;
+	return NULL;
+}
+
+const struct sql_table *sql_event_table(const struct sql_trace *trace, const char *system,
+					const char *event)
+{
+	for (const struct sql_table *t = trace->tables; t; t = t->next)
+		if (t->kind == SQL_TABLE_EVENT && !strcmp(t->event, event) &&
+		    !strcmp(t->system, system))
+			return t;
+	return NULL;
+}
+
+static bool is_free(const struct sql_trace *trace, const char *name)
+{
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(reserved); i++)
+		if (!strcasecmp(name, reserved[i]))
+			return false;
+	return *name && strncasecmp(name, "sqlite_", 7) && !sql_find_table(trace, name);
+}
+
+/* Whether another system of the trace has an event of that name, as SQL compares names. */
+static bool is_shared(const struct sql_trace *trace, const struct tacho_type *type)
+{
+	const struct tacho_type *other;
+
+	for (uint32_t i = 0; (other = tacho_stream_type(trace->main.stream, i)); i++)
+		if (!strcasecmp(other->name, type->name) &&
+		    (strcmp(other->system, type->system) || strcmp(other->name, type->name)))
+			return true;
+	return false;
+}
+
+static const char *table_name(struct sql_trace *trace, const struct tacho_type *type)
+{
+	char name[512];
+
+	if (!is_shared(trace, type) && is_free(trace, type->name))
+		return tacho_arena_strndup(&trace->arena, type->name, strlen(type->name));
+	(void)snprintf(name, sizeof(name), "%.250s_%.250s", type->system, type->name);
+	for (uint32_t n = 2; !is_free(trace, name); n++)
+		(void)snprintf(name, sizeof(name), "event_%.200s_%.200s_%u", type->system,
+			       type->name, n);
+	return tacho_arena_strndup(&trace->arena, name, strlen(name));
+}
+
+/* ---- columns --------------------------------------------------------------------- */
+
+static bool column_taken(const struct sql_table *t, const char *name)
+{
+	for (uint32_t i = 0; i < t->nr_columns; i++)
+		if (!strcasecmp(t->column[i].name, name))
+			return true;
+	for (size_t i = 0; i < TACHO_ARRAY_SIZE(hidden_columns); i++)
+		if (!strcasecmp(hidden_columns[i].name, name))
+			return true;
+	return !*name || !strcasecmp(name, "rowid") || !strcasecmp(name, "oid") ||
+	       !strcasecmp(name, "_rowid_");
+}
+
+static bool has_field(const struct sql_table *t, const char *field, enum sql_column_kind kind)
+{
+	for (uint32_t i = 0; i < t->nr_columns; i++)
+		if (t->column[i].kind == kind && !strcmp(t->column[i].field, field))
+			return true;
+	return false;
+}
+
+/* NAME; if that is taken field_NAME, then field_NAME_2, ... */
+static const char *column_name(struct sql_trace *trace, const struct sql_table *t,
+			       const char *want)
+{
+	char name[300];
+
+	(void)snprintf(name, sizeof(name), "%.250s", want);
+	if (column_taken(t, name))
+		(void)snprintf(name, sizeof(name), "field_%.250s", want);
+	for (uint32_t n = 2; column_taken(t, name); n++)
+		(void)snprintf(name, sizeof(name), "field_%.250s_%u", want, n);
+	return tacho_arena_strndup(&trace->arena, name, strlen(name));
+}
+
+static const char *declared(const struct tacho_field_info *info)
+{
+	if (info->kind == TACHO_VALUE_STRING || info->kind == TACHO_VALUE_BITMASK)
+		return "TEXT";
+	if (info->kind == TACHO_VALUE_BYTES)
+		return "BLOB";
+	if (info->flags & TACHO_VALUE_ARRAY)
+		return "TEXT";
+	return info->kind == TACHO_VALUE_FLOAT ? "REAL" : "INTEGER";
+}
+
+static void add_column(struct sql_trace *trace, struct sql_table *t, const char *want,
+		       enum sql_column_kind kind, const char *decl, const char *field)
+{
+	struct sql_column *c = &t->column[t->nr_columns];
+
+	if (t->nr_columns >= COLUMNS_MAX || has_field(t, field, kind))
+		return;
+	*c = (struct sql_column){ .kind = kind, .decl = decl,
+		.name = column_name(trace, t, want),
+		.field = tacho_arena_strndup(&trace->arena, field, strlen(field)) };
+	t->nr_columns += c->name && c->field;
+}
+
+static void add_field(struct sql_trace *trace, struct sql_table *t,
+		      const struct tacho_type *type, const struct tacho_field *field)
+{
+	struct tacho_field_info info;
+	char name[300];
+
+	if (tacho_type_field_info(type, field, &info) || info.flags & TACHO_VALUE_COMMON)
+		return;
+	add_column(trace, t, field->name, SQL_FIELD, declared(&info), field->name);
+	if (info.names == TACHO_NAMES_NONE || info.kind != TACHO_VALUE_INTEGER)
+		return;
+	(void)snprintf(name, sizeof(name), "%.250s_name", field->name);
+	add_column(trace, t, name, SQL_FIELD_NAME, "TEXT", field->name);
+}
+
+static bool is_event(const struct sql_table *t, const struct tacho_type *type)
+{
+	return !strcmp(type->name, t->event) && !strcmp(type->system, t->system);
+}
+
+static int set_columns(struct sql_table *t, struct tacho_arena *arena,
+		       const struct sql_column *columns, size_t nr)
+{
+	t->column = tacho_arena_array(arena, nr, sizeof(*columns));
+	if (!t->column)
+		return -ENOMEM;
+	memcpy(t->column, columns, nr * sizeof(*columns));
+	t->nr_columns = (uint32_t)nr;
+	return 0;
+}
+
+/* All layouts of the event: one column for each name of a field. */
+static int event_columns(struct sql_trace *trace, struct sql_table *t)
+{
+	const size_t nr_common = TACHO_ARRAY_SIZE(common_columns);
+	const size_t nr_hidden = TACHO_ARRAY_SIZE(hidden_columns);
+	const struct tacho_type *type;
+
+	t->column = tacho_arena_array(&trace->arena, COLUMNS_MAX + nr_hidden,
+				      sizeof(*t->column));
+	if (!t->column)
+		return -ENOMEM;
+	memcpy(t->column, common_columns, sizeof(common_columns));
+	t->nr_columns = (uint32_t)nr_common;
+	for (uint32_t i = 0; (type = tacho_stream_type(trace->main.stream, i)); i++)
+		for (uint32_t k = 0; is_event(t, type) && k < type->nr_fields; k++)
+			add_field(trace, t, type, &type->fields[k]);
+	memcpy(&t->column[t->nr_columns], hidden_columns, sizeof(hidden_columns));
+	t->nr_columns += (uint32_t)nr_hidden;
+	return trace->arena.no_memory ? -ENOMEM : 0;
+}
+
+static int make_columns(struct sql_trace *trace, struct sql_table *t)
+{
+	struct sql_column both[TACHO_ARRAY_SIZE(common_columns) +
+			       TACHO_ARRAY_SIZE(events_columns)];
+
+	switch ((int)t->kind) {
+	case SQL_TABLE_EVENT:
+		return event_columns(trace, t);
+	case SQL_TABLE_EVENTS:
+		memcpy(both, common_columns, sizeof(common_columns));
+		memcpy(both + TACHO_ARRAY_SIZE(common_columns), events_columns,
+		       sizeof(events_columns));
+		return set_columns(t, &trace->arena, both, TACHO_ARRAY_SIZE(both));
+	case SQL_TABLE_LOSS:
+		return set_columns(t, &trace->arena, loss_columns,
+				   TACHO_ARRAY_SIZE(loss_columns));
+	default:
+		return 0;	/* their modules know them */
+	}
+}
+
+/* ---- creating -------------------------------------------------------------------- */
+
+static int run(struct sql_trace *trace, char *text, struct tacho_diag *d)
+{
+	int rc = text ? sqlite3_exec(trace->sql->db, text, NULL, NULL, NULL) : SQLITE_NOMEM;
+
+	sqlite3_free(text);
+	if (rc == SQLITE_NOMEM)
+		return tacho_no_memory(d);
+	return rc == SQLITE_OK ? 0 :
+	       tacho_diag(d, -EINVAL, 0, "%s", sqlite3_errmsg(trace->sql->db));
+}
+
+/* The table is in the list before SQLite asks for it. */
+static struct sql_table *new_table(struct sql_trace *trace, const char *name,
+				   enum sql_table_kind kind)
+{
+	struct sql_table *t = tacho_arena_alloc(&trace->arena, sizeof(*t));
+
+	if (!t || !name)
+		return NULL;
+	*t = (struct sql_table){ .name = name, .kind = kind };
+	return t;
+}
+
+static int create(struct sql_trace *trace, struct sql_table *t, const char *module,
+		  struct tacho_diag *d)
+{
+	int err = make_columns(trace, t);
+
+	if (err)
+		return tacho_no_memory(d);
+	*trace->last_table = t;
+	trace->last_table = &t->next;
+	if (t->kind == SQL_TABLE_EVENT)
+		return run(trace, sqlite3_mprintf("create virtual table \"%w\".\"%w\" using "
+						  "%s('%q:%q')", trace->schema, t->name, module,
+						  t->system, t->event), d);
+	return run(trace, sqlite3_mprintf("create virtual table \"%w\".\"%w\" using %s",
+					  trace->schema, t->name, module), d);
+}
+
+static int create_fixed(struct sql_trace *trace, struct tacho_diag *d)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < TACHO_ARRAY_SIZE(fixed); i++) {
+		struct sql_table *t;
+
+		if (fixed[i].kind == SQL_TABLE_PACKET && !trace->has_packets)
+			continue;
+		t = new_table(trace, fixed[i].name, fixed[i].kind);
+		err = t ? create(trace, t, fixed[i].module, d) : tacho_no_memory(d);
+	}
+	return err;
+}
+
+static int create_event(struct sql_trace *trace, const struct tacho_type *type,
+			struct tacho_diag *d)
+{
+	struct sql_table *t = new_table(trace, table_name(trace, type), SQL_TABLE_EVENT);
+
+	if (!t)
+		return tacho_no_memory(d);
+	t->system = tacho_arena_strndup(&trace->arena, type->system, strlen(type->system));
+	t->event = tacho_arena_strndup(&trace->arena, type->name, strlen(type->name));
+	if (!t->system || !t->event)
+		return tacho_no_memory(d);
+	return create(trace, t, "tacho_events", d);
+}
+
+int sql_schema_make(struct sql_trace *trace, struct tacho_diag *d)
+{
+	const struct tacho_type *type;
+	int err = run(trace, sqlite3_mprintf("savepoint tacho_tables"), d);
+	uint32_t i;
+
+	if (err)
+		return err;
+	if (!trace->tables)
+		err = create_fixed(trace, d);
+	for (i = 0; !err && (type = tacho_stream_type(trace->main.stream, i)); i++)
+		if (!sql_event_table(trace, type->system, type->name))
+			err = create_event(trace, type, d);
+	if (!err && tacho_stream_check(trace->main.stream))
+		err = app_stream_failed(trace->main.stream, 0, d);
+	if (err)
+		(void)run(trace, sqlite3_mprintf("rollback to tacho_tables"), NULL);
+	if (run(trace, sqlite3_mprintf("release tacho_tables"), err ? NULL : d) && !err)
+		err = -EINVAL;
+	trace->nr_types = i;
+	return err;
+}
+
+/* ---- SQLite's side of a table ------------------------------------------------------- */
+
+static char *declaration(const struct sql_table *t)
+{
+	sqlite3_str *s = sqlite3_str_new(NULL);
+
+	sqlite3_str_appendall(s, "create table x(");
+	for (uint32_t i = 0; i < t->nr_columns; i++)
+		sqlite3_str_appendf(s, "%s\"%w\" %s%s", i ? ", " : "", t->column[i].name,
+				    t->column[i].decl, t->column[i].hidden ? " HIDDEN" : "");
+	sqlite3_str_appendall(s, ")");
+	return sqlite3_str_finish(s);
+}
+
+static int declare(sqlite3 *db, const struct sql_table *t)
+{
+	char *text;
+	int rc;
+
+	if (t->kind == SQL_TABLE_HIST)
+		return sqlite3_declare_vtab(db, sql_hist_declaration());
+	if (!t->nr_columns)
+		return sqlite3_declare_vtab(db, sql_rows_declaration(t->kind));
+	text = declaration(t);
+	rc = text ? sqlite3_declare_vtab(db, text) : SQLITE_NOMEM;
+	sqlite3_free(text);
+	return rc;
+}
+
+/* argv: module, schema, table, then what the statement says for people. */
+int sql_connect(sqlite3 *db, void *arg, int argc, const char *const *argv,
+		sqlite3_vtab **vtab, char **error)
+{
+	struct sql_trace *trace = argc < 3 ? NULL : sql_find_trace(arg, argv[1]);
+	struct sql_table *t = trace ? sql_find_table(trace, argv[2]) : NULL;
+	struct sql_vtab *v;
+	int rc;
+
+	*vtab = NULL;
+	if (!t) {
+		*error = sqlite3_mprintf("tables of a trace are made by attaching it");
+		return SQLITE_ERROR;
+	}
+	v = sqlite3_malloc(sizeof(*v));
+	rc = v ? declare(db, t) : SQLITE_NOMEM;
+	if (rc != SQLITE_OK) {
+		sqlite3_free(v);
+		return rc;
+	}
+	*v = (struct sql_vtab){ .trace = trace, .table = t };
+	trace->refs++;
+	*vtab = &v->base;
+	return SQLITE_OK;
+}
+
+int sql_disconnect(sqlite3_vtab *vtab)
+{
+	struct sql_vtab *v = (struct sql_vtab *)(void *)vtab;
+
+	sql_trace_put(v->trace);
+	sqlite3_free(v);
+	return SQLITE_OK;
+}

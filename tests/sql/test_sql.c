@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+/* <tacho/sql.h> in a handle of an application. */
+#include <errno.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+
+#include <tacho/sql.h>
+
+#include "unit/test.h"
+
+static char dir[64], trace[96];
+
+static sqlite3 *open_db(struct tacho_sql **sql)
+{
+	struct tacho_error error;
+	sqlite3 *db = NULL;
+
+	CHECK(sqlite3_open(":memory:", &db) == SQLITE_OK);
+	CHECK(!tacho_sql_open(sql, db, &error));
+	return db;
+}
+
+/* The first column of the first row; -1 with the code in *rc: there is none. */
+static sqlite3_int64 ask(sqlite3 *db, const char *text, int *rc)
+{
+	sqlite3_stmt *stmt = NULL;
+	sqlite3_int64 v = -1;
+
+	*rc = sqlite3_prepare_v2(db, text, -1, &stmt, NULL);
+	if (*rc == SQLITE_OK)
+		*rc = sqlite3_step(stmt);
+	if (*rc == SQLITE_ROW)
+		v = sqlite3_column_int64(stmt, 0);
+	(void)sqlite3_finalize(stmt);
+	return v;
+}
+
+static void test_attach(void)
+{
+	struct tacho_error error;
+	struct tacho_sql *sql;
+	sqlite3 *db = open_db(&sql);
+	int rc;
+
+	CHECK(tacho_sql_version() == TACHO_SQL_VERSION);
+	CHECK(!tacho_sql_attach(sql, trace, "x", 0, &error));
+	CHECK(!tacho_sql_attach(sql, trace, NULL, 0, &error));
+	CHECK(ask(db, "select count(*) from x.events", &rc) == 9000);
+	CHECK(ask(db, "select count(*) from trace_1.events", &rc) == 9000);
+	CHECK(tacho_sql_attach(sql, trace, "X", 0, &error) == -EEXIST);
+	CHECK(tacho_sql_attach(sql, "/no/such", "y", 0, &error) == -ENOENT);
+	CHECK(strstr(error.text, "/no/such"));
+	/* what failed left nothing */
+	CHECK(!tacho_sql_attach(sql, trace, "y", 0, &error));
+	CHECK(!tacho_sql_detach(sql, "y", &error));
+	CHECK(tacho_sql_detach(sql, "y", &error) == -ENOENT);
+	CHECK(!tacho_sql_attach(sql, trace, "y", 0, &error));
+	CHECK(sqlite3_close(db) == SQLITE_OK);
+}
+
+static void test_twice(void)
+{
+	struct tacho_sql *sql, *again;
+	struct tacho_error error;
+	sqlite3 *db = open_db(&sql);
+
+	CHECK(tacho_sql_open(&again, db, &error) == -EEXIST && !again);
+	CHECK(sqlite3_close(db) == SQLITE_OK);
+}
+
+/* `detach` in SQL is as good. */
+static void test_detach_in_sql(void)
+{
+	struct tacho_error error;
+	struct tacho_sql *sql;
+	sqlite3 *db = open_db(&sql);
+	int rc;
+
+	CHECK(!tacho_sql_attach(sql, trace, "x", 0, &error));
+	CHECK(sqlite3_exec(db, "detach x", NULL, NULL, NULL) == SQLITE_OK);
+	CHECK(tacho_sql_detach(sql, "x", &error) == -ENOENT);
+	CHECK(!tacho_sql_attach(sql, trace, "x", 0, &error));
+	CHECK(ask(db, "select count(*) from x.loss", &rc) == 1);
+	CHECK(sqlite3_close(db) == SQLITE_OK);
+}
+
+static void test_busy(void)
+{
+	struct tacho_error error;
+	struct tacho_sql *sql;
+	sqlite3 *db = open_db(&sql);
+	sqlite3_stmt *stmt;
+
+	CHECK(!tacho_sql_attach(sql, trace, "x", 0, &error));
+	CHECK(sqlite3_prepare_v2(db, "select * from x.events", -1, &stmt, NULL) == SQLITE_OK);
+	CHECK(sqlite3_step(stmt) == SQLITE_ROW);
+	CHECK(tacho_sql_detach(sql, "x", &error) < 0 && *error.text);
+	CHECK(sqlite3_step(stmt) == SQLITE_ROW);
+	CHECK(sqlite3_finalize(stmt) == SQLITE_OK);
+	CHECK(!tacho_sql_detach(sql, "x", &error));
+	CHECK(sqlite3_close(db) == SQLITE_OK);
+}
+
+struct watched {
+	unsigned int calls, after;
+	uint64_t done, total;
+	bool went_back;
+};
+
+static bool is_cancelled(void *arg)
+{
+	struct watched *w = arg;
+
+	return ++w->calls > w->after;
+}
+
+static void on_progress(void *arg, uint64_t done, uint64_t total)
+{
+	struct watched *w = arg;
+
+	w->went_back |= !total || done > total;
+	w->done = done;
+	w->total = total;
+}
+
+static void test_cancel(void)
+{
+	struct watched w = { .after = 3 };
+	const struct tacho_sql_watch watch = { &w, on_progress, is_cancelled };
+	struct tacho_error error;
+	struct tacho_sql *sql;
+	sqlite3 *db = open_db(&sql);
+	int rc;
+
+	CHECK(!tacho_sql_attach(sql, trace, "x", 0, &error));
+	tacho_sql_watch(sql, &watch);
+	(void)ask(db, "select count(*) from x.events", &rc);
+	CHECK(rc == SQLITE_INTERRUPT);
+	/* and from a scan that finds nothing */
+	w.calls = 0;
+	(void)ask(db, "select count(*) from x.events where name = 'nothing'", &rc);
+	CHECK(rc == SQLITE_INTERRUPT);
+	w = (struct watched){ .after = 0 };
+	(void)ask(db, "select count(*) from x.hist('order', 'keys=id')", &rc);
+	CHECK(rc == SQLITE_INTERRUPT);
+	/* the next one is as if nothing had been */
+	w = (struct watched){ .after = UINT32_MAX };
+	CHECK(ask(db, "select count(*) from x.events", &rc) == 9000);
+	CHECK(w.calls > 10 && w.total && w.done && !w.went_back);
+	tacho_sql_watch(sql, NULL);
+	CHECK(ask(db, "select count(*) from x.events", &rc) == 9000);
+	CHECK(sqlite3_close(db) == SQLITE_OK);
+}
+
+static void test_stats(void)
+{
+	struct tacho_sql_stats s, later;
+	struct tacho_error error;
+	struct tacho_sql *sql;
+	sqlite3 *db = open_db(&sql);
+	int rc;
+
+	CHECK(!tacho_sql_attach(sql, trace, "x", 0, &error));
+	CHECK(!tacho_sql_get_stats(sql, &s) && !s.packets && !s.rows && !s.scans);
+	CHECK(ask(db, "select count(*) from x.events", &rc) == 9000);
+	CHECK(!tacho_sql_get_stats(sql, &later));
+	CHECK(later.scans == 1 && later.packets == 80 && later.rows == 9000 && !later.values);
+	later.struct_size = 8;
+	CHECK(tacho_sql_fill_stats(sql, &later) == -EINVAL);
+	CHECK(sqlite3_close(db) == SQLITE_OK);
+}
+
+/* Two scans of one trace at once, and one that is asked again and again. */
+static void test_joins(void)
+{
+	struct tacho_error error;
+	struct tacho_sql *sql;
+	sqlite3 *db = open_db(&sql);
+	int rc;
+
+	CHECK(!tacho_sql_attach(sql, trace, "x", 0, &error));
+	CHECK(ask(db, "select count(*) from shop_order o join sched_waking w on "
+		  "w.time between o.time and o.time + 9999 where o.id < 30", &rc) == 30);
+	CHECK(ask(db, "select count(*) from (select 1 from events e, thread t where "
+		  "e.tid = t.tid and t.comm = 'cron')", &rc) == 3000);
+	/* ranges that are joined by `or` have each record once */
+	CHECK(ask(db, "select count(*) from events where time < (select min(time) from events) + "
+		  "100000 or time < (select min(time) from events) + 200000", &rc) ==
+	      ask(db, "select count(*) from events where time < (select min(time) from events) + "
+		  "200000", &rc));
+	CHECK(sqlite3_close(db) == SQLITE_OK);
+}
+
+static void test_read_only(void)
+{
+	struct tacho_error error;
+	struct tacho_sql *sql;
+	sqlite3 *db = open_db(&sql);
+
+	CHECK(!tacho_sql_attach(sql, trace, "x", 0, &error));
+	CHECK(sqlite3_exec(db, "delete from x.events", NULL, NULL, NULL) == SQLITE_ERROR);
+	CHECK(sqlite3_exec(db, "insert into x.thread values (1, 1, 'a')", NULL, NULL, NULL) ==
+	      SQLITE_ERROR);
+	CHECK(sqlite3_exec(db, "create virtual table x.mine using tacho_events", NULL, NULL,
+			   NULL) == SQLITE_ERROR);
+	CHECK(sqlite3_exec(db, "create virtual table mine using tacho_rows", NULL, NULL, NULL) ==
+	      SQLITE_ERROR);
+	CHECK(sqlite3_close(db) == SQLITE_OK);
+}
+
+int main(int argc, char **argv)
+{
+	char command[512];
+
+	test_args(argc, argv);
+	(void)snprintf(dir, sizeof(dir), "/tmp/tacho-test-sql.XXXXXX");
+	if (!mkdtemp(dir))
+		return 1;
+	(void)snprintf(trace, sizeof(trace), "%s/trace-1", dir);
+	(void)snprintf(command, sizeof(command), "%s %s", getenv("MAKE_SQL"), trace);
+	CHECK(system(command) == 0);
+	TEST(test_attach());
+	TEST(test_twice());
+	TEST(test_detach_in_sql());
+	TEST(test_busy());
+	TEST(test_cancel());
+	TEST(test_stats());
+	TEST(test_joins());
+	TEST(test_read_only());
+	(void)snprintf(command, sizeof(command), "rm -rf %s", dir);
+	CHECK(system(command) == 0);
+	return test_done();
+}
