@@ -16,7 +16,7 @@ test="abigail-tools clang llvm libclang-rt-14-dev python3 babeltrace2 libtraceev
 libtracefs-dev spin lttng-tools liblttng-ust-dev binutils gdb man-db
 bash-completion zsh util-linux procps gcc-aarch64-linux-gnu
 libc6-dev-arm64-cross qemu-user-static trace-cmd"
-bench="lttng-tools liblttng-ust-dev linux-perf babeltrace2 bpftrace util-linux"
+bench="sqlite3 lttng-tools liblttng-ust-dev linux-perf babeltrace2 bpftrace util-linux"
 
 want=
 for set in "$@"; do

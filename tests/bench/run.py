@@ -397,6 +397,57 @@ class Bench(Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
                  f'{max(rss1, rss2, rss3) / 1024:.1f}',
                  '-', '', '<= 64')
 
+    # ---- SQL ----
+
+    def sql_import(self, trace, path):
+        """The same data in a table of SQLite's own; how long that took."""
+        start = time.time()
+        p = subprocess.Popen([self.tacho, 'sql', '-q', '--csv', trace,
+                              'select time, cpu, tid, fd, count, bytes from thin'],
+                             stdout=subprocess.PIPE)
+        sh('sqlite3', path, '.mode csv',
+           'create table thin(time integer, cpu integer, tid integer, fd integer, count integer, bytes integer)', '.import --skip 1 /dev/stdin thin',
+           stdin=p.stdout)
+        p.wait()
+        return time.time() - start
+
+    def sql(self):
+        """CPU time: other work on the machine does not count.  Runs are interleaved."""
+        trace, path = os.path.join(self.dir, 'sql'), os.path.join(self.dir, 'sql.db')
+        n = 10000000
+        p = sh(os.path.join(self.build, 'tests', 'stream', 'gen_trace'), str(n), trace)
+        if p.returncode:
+            self.note('gen_trace failed: ' + p.stderr.strip())
+            return
+        made = self.sql_import(trace, path) if shutil.which('sqlite3') else None
+        begin = json.loads(sh(self.tacho, 'sql', '-q', '--json', trace,
+                              "select ts('0.5') as t").stdout)['t']
+        queries = (
+            ('sum of a field', 'select sum(bytes) from thin', None, 0.7),
+            ('sum in 1 % of the time', 'select sum(bytes) from thin where time between '
+             f'{begin} and {begin + 10023480}', None, 0.03),
+            ('group by, plain SQL', 'select fd, count(*) from thin group by fd', None, 5),
+            ('group by, hist()', "select k1, hitcount from hist('thin', 'keys=fd')",
+             'select fd, count(*) from thin group by fd', 0.5))
+        peak = 0
+        for what, query, other, bar in queries:
+            ours, peers = [], []
+            for _ in range(self.rounds):
+                run = self.timed(self.tacho, 'sql', '-q', trace, query)
+                ours.append(run[1])
+                peak = max(peak, run[2])
+                if made:
+                    peers.append(self.timed('sqlite3', path, other or query)[1])
+            own, peer = min(ours), min(peers) if peers else None
+            self.row(f'SQL over 10 million events: {what}, s of CPU', f'{own:.2f}',
+                     f'SQLite table {peer:.2f}' if peers else '-',
+                     f'{peer / own:.1f}x' if peers and own else '', f'<= {bar}')
+            self.figures['sql_' + what.replace(' ', '_').replace(',', '') + '_s'] = own
+        if made:
+            self.row('SQL: import into an SQLite table first, s', '0', f'{made:.0f}', '', '')
+        self.row('SQL: peak memory, MiB', f'{peak / 1024:.1f}', '-', '', '<= 256')
+        self.figures['sql_rss_kib'] = peak
+
     # ---- reading trace-cmd's files ----
 
     def make_dat(self, pages):
@@ -635,7 +686,8 @@ class Bench(Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
-PARTS = ('write', 'uprobe', 'kernel', 'pump', 'read', 'dat', 'model', 'ltt', 'kev', 'mount', 'mount_small', 'lkst',
+PARTS = ('write', 'uprobe', 'kernel', 'pump', 'read', 'sql', 'dat', 'model', 'ltt', 'kev', 'mount',
+         'mount_small', 'lkst',
          'lkst_hook', 'lkst_tools', 'qnx_logi')
 
 

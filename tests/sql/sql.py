@@ -289,6 +289,30 @@ def test_babeltrace():
         check(trace, {r['n']: r['c'] for r in rows}, dict(names))
 
 
+def test_other_formats():
+    """What cannot be done by packets and places is done by reading."""
+    for to in ('dat', 'ltt', 'kev'):
+        trace = 'small.' + to
+        run(TACHO, 'convert', '-q', 'small', '--to', to, '-o', trace)
+        lines = report(trace)
+        if not lines:
+            failures.append(f'{to}: no events')
+            continue
+        check(to, one(trace, 'select count(*) from events'), len(lines))
+        middle = lines[len(lines) // 2]['time']
+        for op, test in (('>=', lambda t: t >= middle), ('<', lambda t: t < middle),
+                         ('=', lambda t: t == middle)):
+            check(f'{to} {op}', one(trace, f'select count(*) from events where time {op} {middle}'),
+                  sum(test(x['time']) for x in lines))
+        check(f'{to}: or', one(trace, f'select count(*) from events where time >= {middle} or '
+                               f'time > {middle}'), sum(x['time'] >= middle for x in lines))
+        names = collections.Counter(x['event'] for x in lines)
+        check(f'{to}: names', {r['name']: r['n'] for r in sql(
+            trace, 'select name, count(*) n from events group by name')}, dict(names))
+        check(f'{to}: cpu', one(trace, 'select count(*) from events where cpu = 1'),
+              sum(x['cpu'] == 1 for x in lines))
+
+
 # ---- functions ----
 
 def test_functions():
@@ -440,6 +464,13 @@ def test_prompt():
     p.until('interrupted.*tacho> ')
     p.send('select nope;\n')
     p.until(r'no such column.*\^.*tacho> ')
+    # Ctrl-C while typing drops the line
+    p.send('select abc')
+    p.until('abc')
+    os.write(p.fd, b'\x03')
+    p.until('tacho> ')
+    p.send('select 8 * 8;\n')
+    p.until('64.*tacho> ')
     p.send('select 5 * 7 \\watch 0.1\n')
     p.until('35.*35.*35')
     os.write(p.fd, b'\x03')
@@ -458,7 +489,7 @@ def test_prompt():
 
 def test_session():
     name = f'sql{os.getpid()}'
-    p = run(TACHO, 'create', name)
+    p = run(TACHO, 'create', name, '-e', '*:*')
     if p.returncode:
         failures.append(p.stderr)
         return
@@ -466,6 +497,21 @@ def test_session():
         path = 'session:' + name
         check('empty', one(path, 'select count(*) from events'), 0)
         check('twice', one(path, 'select (select count(*) from events) + (select count(*) from loss)'), 0)
+        check('the program', run(os.environ['PROGRAM']).returncode, 0)
+        check('what is there', one(path, 'select count(*) from events'), 30)
+        check('again', one(path, 'select (select count(*) from events) + (select count(*) from events)'), 60)
+        check('a type', one(path, "select count(*) from events where name = 'begin'"), 10)
+        check('its table', one(path, 'select count(*) from "begin"'), 10)
+        check('hist', one(path, "select sum(hitcount) from hist('begin', 'keys=common_pid')"), 10)
+        check('report', len(report(path)), 30)
+        # tables of events that come while statements run
+        p = subprocess.Popen([TACHO, 'sql', '--csv', path], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, text=True)
+        p.stdin.write('select 1;\n')
+        p.stdin.flush()
+        check('began', [p.stdout.readline() for _ in range(2)], ['1\n', '1\n'])
+        run(os.environ['PROGRAM'])
+        check('later', p.communicate('select count(*) from events;')[0], 'count(*)\n60\n')
         check('no packets', run(TACHO, 'sql', path, 'select 1 from packet').returncode, 1)
     finally:
         run(TACHO, 'destroy', name)
