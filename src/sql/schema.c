@@ -2,10 +2,14 @@
 /* Which tables a trace has, what their columns are called, and how SQLite gets them. */
 #include "sql/sql.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/text.h"
 
 /* SQLite takes 2,000. */
 #define COLUMNS_MAX	1900u
@@ -71,22 +75,111 @@ static const struct sql_column loss_columns[] = {
 
 /* ---- names of tables ------------------------------------------------------------ */
 
+static uint32_t hash_name(const char *name)
+{
+	uint32_t h = 5381;
+
+	for (; *name; name++)
+		h = h * 33 ^ (uint32_t)tolower((unsigned char)*name);
+	return h % SQL_TABLE_HASH;
+}
+
+static uint32_t hash_event(const char *system, const char *event)
+{
+	uint64_t h = tacho_hash(event, strlen(event), tacho_hash(system, strlen(system), 0));
+
+	return (uint32_t)(h % SQL_TABLE_HASH);
+}
+
 struct sql_table *sql_find_table(const struct sql_trace *trace, const char *name)
 {
-	for (struct sql_table *t = trace->tables; t; t = t->next)
-		if (!strcasecmp(t->name, name))
-			return t;
-	return NULL;
+	struct sql_table *t = trace->named[hash_name(name)];
+
+	while (t && strcasecmp(t->name, name))
+		t = t->next_named;
+	return t;
 }
 
 const struct sql_table *sql_event_table(const struct sql_trace *trace, const char *system,
 					const char *event)
 {
-	for (const struct sql_table *t = trace->tables; t; t = t->next)
-		if (t->kind == SQL_TABLE_EVENT && !strcmp(t->event, event) &&
-		    !strcmp(t->system, system))
-			return t;
-	return NULL;
+	const struct sql_table *t = trace->of_event[hash_event(system, event)];
+
+	while (t && (strcmp(t->event, event) || strcmp(t->system, system)))
+		t = t->next_event;
+	return t;
+}
+
+static void add_table(struct sql_trace *trace, struct sql_table *t)
+{
+	struct sql_table **named = &trace->named[hash_name(t->name)];
+
+	*trace->last_table = t;
+	trace->last_table = &t->next;
+	t->next_named = *named;
+	*named = t;
+	trace->nr_tables++;
+	if (t->kind == SQL_TABLE_EVENT) {
+		struct sql_table **event = &trace->of_event[hash_event(t->system, t->event)];
+
+		t->next_event = *event;
+		*event = t;
+	}
+}
+
+/* ---- types, by name --------------------------------------------------------------- */
+
+static int type_order(const void *a, const void *b)
+{
+	const struct tacho_type *x = *(const struct tacho_type *const *)a;
+	const struct tacho_type *y = *(const struct tacho_type *const *)b;
+	int ret = strcasecmp(x->name, y->name);
+
+	if (!ret)
+		ret = strcmp(x->name, y->name);
+	if (!ret)
+		ret = strcmp(x->system, y->system);
+	return ret ? ret : (x->id > y->id) - (x->id < y->id);
+}
+
+static int list_types(struct sql_trace *trace)
+{
+	const struct tacho_type *type;
+	uint32_t room = 0;
+
+	trace->nr_types = 0;
+	for (uint32_t i = 0; (type = tacho_stream_type(trace->main.stream, i)); i++) {
+		if (i == room) {
+			const struct tacho_type **list;
+
+			room = room ? 2 * room : 64;
+			list = reallocarray(trace->type, room, sizeof(*list));
+			if (!list)
+				return -ENOMEM;
+			trace->type = list;
+		}
+		trace->type[trace->nr_types++] = type;
+	}
+	if (trace->nr_types)
+		qsort(trace->type, trace->nr_types, sizeof(struct tacho_type *), type_order);
+	return 0;
+}
+
+/* Whether another system of the trace has an event of that name, as SQL compares names. */
+static bool is_shared(const struct sql_trace *trace, uint32_t at)
+{
+	const struct tacho_type *type = trace->type[at];
+
+	for (int step = -1; step <= 1; step += 2)
+		for (uint32_t i = at + (uint32_t)step; i < trace->nr_types; i += (uint32_t)step) {
+			const struct tacho_type *other = trace->type[i];
+
+			if (strcasecmp(other->name, type->name))
+				break;
+			if (strcmp(other->system, type->system) || strcmp(other->name, type->name))
+				return true;
+		}
+	return false;
 }
 
 static bool is_free(const struct sql_trace *trace, const char *name)
@@ -97,23 +190,12 @@ static bool is_free(const struct sql_trace *trace, const char *name)
 	return *name && strncasecmp(name, "sqlite_", 7) && !sql_find_table(trace, name);
 }
 
-/* Whether another system of the trace has an event of that name, as SQL compares names. */
-static bool is_shared(const struct sql_trace *trace, const struct tacho_type *type)
+static const char *table_name(struct sql_trace *trace, uint32_t at)
 {
-	const struct tacho_type *other;
-
-	for (uint32_t i = 0; (other = tacho_stream_type(trace->main.stream, i)); i++)
-		if (!strcasecmp(other->name, type->name) &&
-		    (strcmp(other->system, type->system) || strcmp(other->name, type->name)))
-			return true;
-	return false;
-}
-
-static const char *table_name(struct sql_trace *trace, const struct tacho_type *type)
-{
+	const struct tacho_type *type = trace->type[at];
 	char name[512];
 
-	if (!is_shared(trace, type) && is_free(trace, type->name))
+	if (!is_shared(trace, at) && is_free(trace, type->name))
 		return tacho_arena_strndup(&trace->arena, type->name, strlen(type->name));
 	(void)snprintf(name, sizeof(name), "%.250s_%.250s", type->system, type->name);
 	for (uint32_t n = 2; !is_free(trace, name); n++)
@@ -213,35 +295,37 @@ static int set_columns(struct sql_table *t, struct tacho_arena *arena,
 	return 0;
 }
 
-/* All layouts of the event: one column for each name of a field. */
-static int event_columns(struct sql_trace *trace, struct sql_table *t)
+/* All layouts of the event, which are neighbours: one column for each name of a field. */
+static int event_columns(struct sql_trace *trace, struct sql_table *t, uint32_t at)
 {
 	const size_t nr_common = TACHO_ARRAY_SIZE(common_columns);
 	const size_t nr_hidden = TACHO_ARRAY_SIZE(hidden_columns);
-	const struct tacho_type *type;
+	struct sql_column *column = calloc(COLUMNS_MAX + nr_hidden, sizeof(*column));
 
-	t->column = tacho_arena_array(&trace->arena, COLUMNS_MAX + nr_hidden,
-				      sizeof(*t->column));
-	if (!t->column)
+	if (!column)
 		return -ENOMEM;
+	t->column = column;
 	memcpy(t->column, common_columns, sizeof(common_columns));
 	t->nr_columns = (uint32_t)nr_common;
-	for (uint32_t i = 0; (type = tacho_stream_type(trace->main.stream, i)); i++)
-		for (uint32_t k = 0; is_event(t, type) && k < type->nr_fields; k++)
-			add_field(trace, t, type, &type->fields[k]);
-	memcpy(&t->column[t->nr_columns], hidden_columns, sizeof(hidden_columns));
-	t->nr_columns += (uint32_t)nr_hidden;
+	for (; at < trace->nr_types && is_event(t, trace->type[at]); at++)
+		for (uint32_t k = 0; k < trace->type[at]->nr_fields; k++)
+			add_field(trace, t, trace->type[at], &trace->type[at]->fields[k]);
+	memcpy(&column[t->nr_columns], hidden_columns, sizeof(hidden_columns));
+	t->column = NULL;
+	if (set_columns(t, &trace->arena, column, t->nr_columns + nr_hidden))
+		trace->arena.no_memory = true;
+	free(column);
 	return trace->arena.no_memory ? -ENOMEM : 0;
 }
 
-static int make_columns(struct sql_trace *trace, struct sql_table *t)
+static int make_columns(struct sql_trace *trace, struct sql_table *t, uint32_t at)
 {
 	struct sql_column both[TACHO_ARRAY_SIZE(common_columns) +
 			       TACHO_ARRAY_SIZE(events_columns)];
 
 	switch ((int)t->kind) {
 	case SQL_TABLE_EVENT:
-		return event_columns(trace, t);
+		return event_columns(trace, t, at);
 	case SQL_TABLE_EVENTS:
 		memcpy(both, common_columns, sizeof(common_columns));
 		memcpy(both + TACHO_ARRAY_SIZE(common_columns), events_columns,
@@ -280,15 +364,15 @@ static struct sql_table *new_table(struct sql_trace *trace, const char *name,
 	return t;
 }
 
+/* at: place of its first type, of a table of an event. */
 static int create(struct sql_trace *trace, struct sql_table *t, const char *module,
-		  struct tacho_diag *d)
+		  uint32_t at, struct tacho_diag *d)
 {
-	int err = make_columns(trace, t);
+	int err = make_columns(trace, t, at);
 
 	if (err)
 		return tacho_no_memory(d);
-	*trace->last_table = t;
-	trace->last_table = &t->next;
+	add_table(trace, t);
 	if (t->kind == SQL_TABLE_EVENT)
 		return run(trace, sqlite3_mprintf("create virtual table \"%w\".\"%w\" using "
 						  "%s('%q:%q')", trace->schema, t->name, module,
@@ -307,15 +391,15 @@ static int create_fixed(struct sql_trace *trace, struct tacho_diag *d)
 		if (fixed[i].kind == SQL_TABLE_PACKET && !trace->has_packets)
 			continue;
 		t = new_table(trace, fixed[i].name, fixed[i].kind);
-		err = t ? create(trace, t, fixed[i].module, d) : tacho_no_memory(d);
+		err = t ? create(trace, t, fixed[i].module, 0, d) : tacho_no_memory(d);
 	}
 	return err;
 }
 
-static int create_event(struct sql_trace *trace, const struct tacho_type *type,
-			struct tacho_diag *d)
+static int create_event(struct sql_trace *trace, uint32_t at, struct tacho_diag *d)
 {
-	struct sql_table *t = new_table(trace, table_name(trace, type), SQL_TABLE_EVENT);
+	struct sql_table *t = new_table(trace, table_name(trace, at), SQL_TABLE_EVENT);
+	const struct tacho_type *type = trace->type[at];
 
 	if (!t)
 		return tacho_no_memory(d);
@@ -323,29 +407,38 @@ static int create_event(struct sql_trace *trace, const struct tacho_type *type,
 	t->event = tacho_arena_strndup(&trace->arena, type->name, strlen(type->name));
 	if (!t->system || !t->event)
 		return tacho_no_memory(d);
-	return create(trace, t, "tacho_events", d);
+	return create(trace, t, "tacho_events", at, d);
+}
+
+static int create_events(struct sql_trace *trace, struct tacho_diag *d)
+{
+	int err = list_types(trace) ? tacho_no_memory(d) : 0;
+
+	for (uint32_t i = 0; !err && i < trace->nr_types; i++)
+		if (!sql_event_table(trace, trace->type[i]->system, trace->type[i]->name) &&
+		    trace->nr_tables < SQL_TABLES_MAX)
+			err = create_event(trace, i, d);
+	free(trace->type);
+	trace->type = NULL;
+	return err;
 }
 
 int sql_schema_make(struct sql_trace *trace, struct tacho_diag *d)
 {
-	const struct tacho_type *type;
 	int err = run(trace, sqlite3_mprintf("savepoint tacho_tables"), d);
-	uint32_t i;
 
 	if (err)
 		return err;
 	if (!trace->tables)
 		err = create_fixed(trace, d);
-	for (i = 0; !err && (type = tacho_stream_type(trace->main.stream, i)); i++)
-		if (!sql_event_table(trace, type->system, type->name))
-			err = create_event(trace, type, d);
+	if (!err)
+		err = create_events(trace, d);
 	if (!err && tacho_stream_check(trace->main.stream))
 		err = app_stream_failed(trace->main.stream, 0, d);
 	if (err)
 		(void)run(trace, sqlite3_mprintf("rollback to tacho_tables"), NULL);
 	if (run(trace, sqlite3_mprintf("release tacho_tables"), err ? NULL : d) && !err)
 		err = -EINVAL;
-	trace->nr_types = i;
 	return err;
 }
 

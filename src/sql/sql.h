@@ -112,6 +112,7 @@ enum sql_table_kind {
 /* A table of a trace.  Memory is the trace's arena. */
 struct sql_table {
 	struct sql_table *next;
+	struct sql_table *next_named, *next_event;	/* of the same hash */
 	const char *name;
 	enum sql_table_kind kind;
 	const char *system, *event;	/* SQL_TABLE_EVENT */
@@ -137,6 +138,9 @@ struct sql_rows {
 	bool no_memory;
 };
 
+#define SQL_TABLE_HASH	4096u
+#define SQL_TABLES_MAX	8192u	/* more event types are in `events` alone */
+
 #define SQL_NR_ROWS	(SQL_TABLE_FIELD - SQL_TABLE_THREAD + 1)
 
 /* ---- a trace ----------------------------------------------------------------------- */
@@ -160,7 +164,11 @@ struct sql_trace {
 	struct sql_stream *idle;
 	struct tacho_arena arena;	/* of tables */
 	struct sql_table *tables, **last_table;
-	uint32_t nr_types;	/* types that have tables */
+	struct sql_table *named[SQL_TABLE_HASH];	/* by name in lower case */
+	struct sql_table *of_event[SQL_TABLE_HASH];	/* by system and event */
+	uint32_t nr_tables;
+	const struct tacho_type **type;	/* by name, while tables are made; else NULL */
+	uint32_t nr_types;
 	uint64_t begin, end;	/* ns since 1970, by packets; valid if measured */
 	uint64_t first;		/* the first record's time, 0: there is none */
 	bool measured, first_known;
