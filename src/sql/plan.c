@@ -244,7 +244,10 @@ static int add_text_value(struct sql_texts *set, sqlite3_value *value)
 		set->room = room;
 	}
 	set->list[set->nr] = strdup((const char *)text);
-	return set->list[set->nr] ? (set->nr++, SQLITE_OK) : SQLITE_NOMEM;
+	if (!set->list[set->nr])
+		return SQLITE_NOMEM;
+	set->nr++;
+	return SQLITE_OK;
 }
 
 static int add_value(struct sql_plan *plan, int term, sqlite3_value *value)
