@@ -311,7 +311,7 @@ static int events_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int 
 	return sql_value(c, ctx, &c->vtab->table->column[column], (uint32_t)column);
 }
 
-/* See sql.h, 3. */
+/* See tables.h, 3. */
 static int events_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 {
 	struct sql_cursor *c = cursor_of(cursor);

@@ -3,7 +3,7 @@
  * tacho_sqlite.so, a loadable extension: `.load tacho_sqlite` in the sqlite3 shell, then
  * `select tacho_attach('my-trace', 't')`.
  */
-#include "sql/sql.h"
+#include "sql/tables.h"
 
 const sqlite3_api_routines *sqlite3_api;
 

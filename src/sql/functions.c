@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/text.h"
-#include "sql/sql.h"
+#include "sql/tables.h"
 
 #define NS_PER_S	INT64_C(1000000000)
 #define DAY_S		86400

@@ -7,7 +7,7 @@
 #include "app/query.h"
 #include "base/json.h"
 #include "engine/hist_view.h"
-#include "sql/sql.h"
+#include "sql/tables.h"
 
 #define PAIRS_MAX	8	/* EVENT, COMMAND */
 #define KEYS_MAX	TACHO_HIST_KEYS_MAX

@@ -2,12 +2,12 @@
 /*
  * plan.h - what a scan of events has to do: from xBestIndex to xFilter.
  *
- * See sql.h, 3.
+ * See tables.h, 3.
  */
 #ifndef TACHO_SQL_PLAN_H
 #define TACHO_SQL_PLAN_H
 
-#include "sql/sql.h"
+#include "sql/tables.h"
 
 /* A bit of idxNum each; values follow in this order. */
 enum sql_term {

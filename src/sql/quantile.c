@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sql/sql.h"
+#include "sql/tables.h"
 
 #define EXACT_MAX	65536u
 #define BITS		10		/* of a fraction */

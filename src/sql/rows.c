@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sql/sql.h"
+#include "sql/tables.h"
 
 #define ROWS_ARENA_MAX	((size_t)256 << 20)
 

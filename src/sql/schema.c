@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Which tables a trace has, what their columns are called, and how SQLite gets them. */
-#include "sql/sql.h"
+#include "sql/tables.h"
 
 #include <ctype.h>
 #include <errno.h>

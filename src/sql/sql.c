@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* <tacho/sql.h>: handles, traces and their streams. */
-#include "sql/sql.h"
+#include "sql/tables.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sql.h - SQL over streams: the inside of <tacho/sql.h>.
+ * tables.h - SQL over streams: the inside of <tacho/sql.h>.
  *
  *	sqlite3 *db ---- struct tacho_sql		one per handle
  *			   struct sql_trace		one per schema; tables and what is known
@@ -74,8 +74,8 @@
  * 8. Numbers.  SQLite's integers have 64 bits and a sign: an unsigned value of 2^63 or more
  *	comes out negative, as all addresses of the kernel; `printf('%x', v)` and sym() take it.
  */
-#ifndef TACHO_SQL_SQL_H
-#define TACHO_SQL_SQL_H
+#ifndef TACHO_SQL_TABLES_H
+#define TACHO_SQL_TABLES_H
 
 #include "app/find.h"
 #include "base/arena.h"
