@@ -368,6 +368,11 @@ static bool type_passes(struct app_select *f, const struct tacho_type *type)
 	return v->pass;
 }
 
+bool app_select_has_type(const struct app_select *f, const struct tacho_type *type)
+{
+	return event_wanted(&f->events, type);
+}
+
 /* The key is the pid with one bit more, so that 0 is a key too. */
 static bool task_passes(struct app_select *f, int32_t pid)
 {

@@ -129,6 +129,9 @@ enum app_verdict {
 	APP_STOP,	/* too late, and so is everything after it */
 };
 
+/* Whether records of a type may pass: what app_select_events() said, alone. */
+bool app_select_has_type(const struct app_select *s, const struct tacho_type *type);
+
 /* What becomes of r, the record that the stream's next() gave last. */
 enum app_verdict app_select_look(struct app_select *s, const struct tacho_record *r);
 

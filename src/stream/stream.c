@@ -519,6 +519,84 @@ int tacho_stream_next_record(struct tacho_stream *s, struct tacho_record *r)
 	return status;
 }
 
+/* ---- runs ------------------------------------------------------------------ */
+
+/* The record after the one at pos, if it is whole and nothing is wrong with it. */
+static TACHO_ALWAYS_INLINE bool part_follows(const struct tacho_part *p, struct tacho_part *next)
+{
+	const struct tacho_type_table *t = &p->source->table[p->stream_id];
+	unsigned char *pos = p->pos + p->size;
+	size_t left = (size_t)(p->end - pos);
+	uint64_t word;
+	uint32_t id;
+
+	if (left < TACHO_RECORD_HEAD)
+		return false;
+	word = tacho_load_u64(pos);
+	id = tacho_load_u16(pos + 8);
+	next->size = tacho_record_size(word);
+	next->ticks = tacho_record_time(word, p->ticks);
+	next->type = id < t->nr ? t->type[id] : NULL;
+	return next->size >= TACHO_RECORD_HEAD && !(next->size % 8) && next->size <= left &&
+	       next->ticks <= p->limit && next->type;
+}
+
+/* Whether a slot may take the place of the part that was read last, within one run. */
+static bool slot_joins(const struct slot *slot, const struct slot *after,
+		       const struct tacho_source *source)
+{
+	return !slot_before(slot, after) || (slot->known && slot->part->source == source);
+}
+
+/*
+ * Goes to the next record, if it is at hand: neither fill() nor a record of another source comes
+ * before it.  Else nothing has changed.
+ */
+static TACHO_ALWAYS_INLINE bool run_step(struct tacho_stream *s, struct slot *at, bool merged)
+{
+	struct tacho_part *p = s->held, next;
+	struct slot after;
+
+	if (!part_follows(p, &next))
+		return false;
+	after = (struct slot){ .time = part_time(p, next.ticks), .ticks = next.ticks, .part = p,
+			       .known = true };
+	if (after.time < s->from ||
+	    (merged && ((s->nr_slots > 1 && !slot_joins(&s->slot[1], &after, p->source)) ||
+			(s->nr_slots > 2 && !slot_joins(&s->slot[2], &after, p->source)))))
+		return false;
+	part_step(p);
+	p->type = next.type;
+	p->size = next.size;
+	p->ticks = next.ticks;
+	*at = after;
+	if (merged)
+		heap_down(s, 0);
+	s->held = at->part;
+	return true;
+}
+
+int tacho_stream_next_run(struct tacho_stream *s, struct tacho_record *r, uint32_t max,
+			  uint32_t *nr)
+{
+	bool merged = !(s->flags & TACHO_STREAM_UNORDERED);
+	int status = tacho_stream_next(s, r);
+	struct slot *at, own;
+
+	*nr = status == TACHO_STREAM_RECORD;
+	if (!*nr)
+		return status;
+	at = merged ? &s->slot[0] : &own;
+	while (*nr < max && run_step(s, at, merged))
+		part_record(s->held, at->time, &r[(*nr)++]);
+	return status;
+}
+
+bool tacho_stream_is_ordered(const struct tacho_stream *s)
+{
+	return !(s->flags & TACHO_STREAM_UNORDERED);
+}
+
 int tacho_stream_seek(struct tacho_stream *s, uint64_t time)
 {
 	for (uint32_t i = 0; i < s->nr_sources; i++)

@@ -68,6 +68,23 @@ uint64_t tacho_stream_packets_read(const struct tacho_stream *stream);
  */
 bool tacho_stream_place(const struct tacho_stream *stream, uint64_t *place);
 
+/*
+ * tacho_stream_next_run - read several records, which are valid together.
+ *
+ * Fills in r[0] to r[*nr - 1], at most max, as tacho_stream_next() would one by one, but without
+ * struct_size from the second one on.  All are of one source, and valid until the next
+ * call on the stream: a run ends where a part must be filled.  For what looks at the
+ * current record (tacho_stream_comm(), tacho_stream_print(), ...) each record of the run counts as
+ * the last one; tacho_stream_buffer() is that of the last one only.
+ *
+ * Returns an enum tacho_stream_status.  *nr is 0 unless it is TACHO_STREAM_RECORD.
+ */
+int tacho_stream_next_run(struct tacho_stream *stream, struct tacho_record *r, uint32_t max,
+			  uint32_t *nr);
+
+/* Whether records come in the order of time: it is not TACHO_STREAM_UNORDERED. */
+bool tacho_stream_is_ordered(const struct tacho_stream *stream);
+
 struct tacho_type_count {
 	const struct tacho_type *type;
 	uint32_t stream_id;	/* enum tacho_stream_id */
