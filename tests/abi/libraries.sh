@@ -13,7 +13,7 @@ done
 
 # The types and constants of headers that no function has in its signature.
 types_library() {
-	for h in stream sink session events sql; do echo "#include <tacho/$h.h>"; done >"$work/types.c"
+	for h in stream sink columns session events sql; do echo "#include <tacho/$h.h>"; done >"$work/types.c"
 	echo "void tacho_types(void); void tacho_types(void) {}" >>"$work/types.c"
 	gcc -std=gnu11 -shared -fPIC -g -fno-eliminate-unused-debug-types -I"$src/include" \
 		"$work/types.c" -o "$work/types.so"

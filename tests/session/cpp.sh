@@ -25,7 +25,7 @@ for l in runtime:tacho .:tacho-stream ctl:tacho-session compat/kernel_api:tacho-
 done
 
 headers() {	# compiler, flags, suffix
-	for h in tracepoint marker printk stream sink session events error ktypes; do
+	for h in tracepoint marker printk stream sink columns session events error ktypes; do
 		printf '#include <tacho/%s.h>\n#include <tacho/%s.h>\nint main(void) { return 0; }\n' \
 			$h $h >"$work/one.$3"
 		# shellcheck disable=SC2086
@@ -44,6 +44,7 @@ program() {	# compiler, flags
 		! grep -q '^app:step number=1' "$work/out" && grep -q '^app:step number=2 text=c++$' "$work/out" &&
 		grep -q '^synthetic:made value=42, text=text$' "$work/out" &&
 		grep -q '^printk:.* 3 steps$' "$work/out" && grep -q '^marker:' "$work/out" &&
+		grep -q '^lines - rows = 0$' "$work/out" &&
 		grep -q '^attempted - written - discarded = 0$' "$work/out" &&
 		[ "$(grep -c '^row number=[012] hitcount=1 $' "$work/out")" = 3 ] &&
 		grep -q '^recorded 2$' "$work/out"

@@ -44,6 +44,16 @@ hello:greet
 	whom: string of 1 bytes, any number
 END
 ok $? "fields"
+"$build/examples/columns" "$work/self" hello:greet round >"$work/out" 2>&1 && diff - "$work/out" <<END
+round: int32, 4 rows, 0 nulls, from 0 to 4
+END
+ok $? "columns"
+"$build/examples/columns" "$work/self" hello:greet whom >"$work/out" 2>&1 &&
+	[ "$(cat "$work/out")" = "whom: utf8, 4 rows, 0 nulls" ]
+ok $? "columns: a text"
+! "$build/examples/columns" "$work/self" hello:greet nothing >"$work/out" 2>&1 &&
+	[ "$(cat "$work/out")" = "columns: no selected event has a column 'nothing'" ]
+ok $? "columns: one that is not there"
 TACHO_SESSION=syn "$build/examples/synthetic" >"$work/out" 2>&1 &&
 	"$build/tacho" report --no-pager session:syn >"$work/out" 2>&1 &&
 	[ "$(grep -c 'job_done: worker=10[1-3], task=resize' "$work/out")" = 3 ]

@@ -15,7 +15,7 @@ ok $? "meson install"
 root=$work/root$(sed -n 's/^prefix=//p' "$build/meson-private/tacho.pc" | head -1)
 lib=$(dirname "$(find "$root" -name libtacho.so.0)")
 for f in bin/tacho include/tacho/tracepoint.h include/tacho/define_trace.h \
-	 include/tacho/sink.h include/tacho/stream.h include/tacho/error.h \
+	 include/tacho/columns.h include/tacho/sink.h include/tacho/stream.h include/tacho/error.h \
 	 include/tacho/session.h include/tacho/events.h include/tacho/abi/shm.h \
 	 include/lkst/linux/lkst.h include/lkst/linux/lkst_hook.h \
 	 share/man/man1/tacho.1 share/man/man1/tacho-record.1 share/bash-completion/completions/tacho \

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include <tacho/columns.h>
 #include <tacho/events.h>
 #include <tacho/marker.h>
 #include <tacho/printk.h>
@@ -156,6 +157,26 @@ uint64_t record(const std::string &trace)
 	return status.events;
 }
 
+/* The same events as columns: how many rows. */
+long batches(const std::string &trace)
+{
+	tacho_columns_config config;
+	ArrowArrayStream columns;
+	tacho_error error;
+	ArrowArray batch;
+	long n = 0;
+
+	tacho_columns_config_init(&config);
+	if (tacho_columns_open(&columns, trace.c_str(), &config, &error) < 0)
+		fail("columns", error);
+	while (!columns.get_next(&columns, &batch) && batch.release) {
+		n += long(batch.length);
+		batch.release(&batch);
+	}
+	columns.release(&columns);
+	return n;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -175,8 +196,10 @@ int main(int argc, char **argv)
 	if (tacho_ctl_get_status(ctl.get(), &status) < 0 ||
 	    tacho_ctl_snapshot(ctl.get(), argv[1], nullptr) < 0)
 		fail("snapshot", *tacho_ctl_error(ctl.get()));
-	for (const auto &line : read(argv[1]))
+	const auto lines = read(argv[1]);
+	for (const auto &line : lines)
 		std::puts(line.c_str());
+	std::printf("lines - rows = %ld\n", long(lines.size()) - batches(argv[1]));
 	std::printf("attempted - written - discarded = %d\n",
 		    int(status.programs.attempted - status.programs.written -
 			status.programs.discarded));
