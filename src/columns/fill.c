@@ -54,7 +54,8 @@ void columns_fill_release(struct columns_fill *f)
 /* ---- which records ------------------------------------------------------------- */
 
 static TACHO_NOINLINE struct columns_plan *other_plan(struct columns_fill *f,
-						      const struct tacho_type *type)
+						      const struct tacho_type *type,
+						      struct columns_plan **near)
 {
 	struct columns_plan *p = tacho_hashmap_get(&f->plans, tacho_hashmap_key(type));
 
@@ -67,14 +68,16 @@ static TACHO_NOINLINE struct columns_plan *other_plan(struct columns_fill *f,
 			return NULL;
 		}
 	}
-	f->last_type = type;
-	f->last_plan = p;
+	*near = p;
 	return p;
 }
 
 static inline struct columns_plan *plan_of(struct columns_fill *f, const struct tacho_type *type)
 {
-	return tacho_likely(type == f->last_type) ? f->last_plan : other_plan(f, type);
+	uint64_t h = tacho_hashmap_key(type) * UINT64_C(0x9e3779b97f4a7c15);
+	struct columns_plan **near = &f->near[h >> 58 & (COLUMNS_NEAR - 1)];
+
+	return tacho_likely(*near && (*near)->type == type) ? *near : other_plan(f, type, near);
 }
 
 static bool process_passes(struct columns_fill *f, int32_t tid)

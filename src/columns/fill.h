@@ -27,6 +27,9 @@ struct columns_reader {
 /* The reader of one thread: the stream's own runs. */
 void columns_reader_init(struct columns_reader *reader, struct tacho_stream *stream);
 
+/* Plans that are found without the map. */
+#define COLUMNS_NEAR	64u
+
 struct columns_fill {
 	const struct columns_layout *layout;
 	struct columns_reader *reader;
@@ -39,8 +42,7 @@ struct columns_fill {
 	struct columns_table table;
 	struct columns_work work;
 	struct tacho_hashmap plans;	/* by type */
-	const struct tacho_type *last_type;	/* whose plan is last_plan */
-	struct columns_plan *last_plan;
+	struct columns_plan *near[COLUMNS_NEAR];	/* by type, direct-mapped; NULL: none */
 	struct columns_plan *of[COLUMNS_RUN];	/* plans of the records */
 	struct tacho_record record[COLUMNS_RUN];
 };

@@ -542,11 +542,15 @@ static TACHO_ALWAYS_INLINE bool part_follows(const struct tacho_part *p, struct 
 	       next->ticks <= p->limit && next->type;
 }
 
-/* Whether a slot may take the place of the part that was read last, within one run. */
-static bool slot_joins(const struct slot *slot, const struct slot *after,
-		       const struct tacho_source *source)
+/* The slot that comes before the one on top if that becomes `after`; NULL: none does. */
+static inline const struct slot *heap_next(const struct tacho_stream *s, const struct slot *after)
 {
-	return !slot_before(slot, after) || (slot->known && slot->part->source == source);
+	const struct slot *next = after;
+
+	for (uint32_t i = 1; i < 3 && i < s->nr_slots; i++)
+		if (slot_before(&s->slot[i], next))
+			next = &s->slot[i];
+	return next == after ? NULL : next;
 }
 
 /*
@@ -556,22 +560,22 @@ static bool slot_joins(const struct slot *slot, const struct slot *after,
 static TACHO_ALWAYS_INLINE bool run_step(struct tacho_stream *s, struct slot *at, bool merged)
 {
 	struct tacho_part *p = s->held, next;
+	const struct slot *other;
 	struct slot after;
 
 	if (!part_follows(p, &next))
 		return false;
 	after = (struct slot){ .time = part_time(p, next.ticks), .ticks = next.ticks, .part = p,
 			       .known = true };
-	if (after.time < s->from ||
-	    (merged && ((s->nr_slots > 1 && !slot_joins(&s->slot[1], &after, p->source)) ||
-			(s->nr_slots > 2 && !slot_joins(&s->slot[2], &after, p->source)))))
+	other = merged ? heap_next(s, &after) : NULL;
+	if (after.time < s->from || (other && !(other->known && other->part->source == p->source)))
 		return false;
 	part_step(p);
 	p->type = next.type;
 	p->size = next.size;
 	p->ticks = next.ticks;
 	*at = after;
-	if (merged)
+	if (other)
 		heap_down(s, 0);
 	s->held = at->part;
 	return true;

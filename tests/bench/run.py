@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 
+from columns import Columns
 from live import Live
 from lkst import Lkst
 from lkst_hook import LkstHook
@@ -78,7 +79,7 @@ def median(values):
     return statistics.median(values)
 
 
-class Bench(Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
+class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
     def __init__(self, build, events, rounds):
         self.build = build
         self.tacho = os.path.join(build, 'tacho')
@@ -686,9 +687,8 @@ class Bench(Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
-PARTS = ('write', 'uprobe', 'kernel', 'pump', 'read', 'sql', 'dat', 'model', 'ltt', 'kev', 'mount',
-         'mount_small', 'lkst',
-         'lkst_hook', 'lkst_tools', 'qnx_logi')
+PARTS = ('write', 'uprobe', 'kernel', 'pump', 'read', 'columns', 'sql', 'dat', 'model', 'ltt', 'kev',
+         'mount', 'mount_small', 'lkst', 'lkst_hook', 'lkst_tools', 'qnx_logi')
 
 
 def arguments():

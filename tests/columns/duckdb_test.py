@@ -13,10 +13,12 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import libduckdb  # noqa: E402
+
 TACHO, ASK, GEN = (os.environ[k] for k in ('TACHO', 'DUCKDB_ASK', 'GEN_TRACE'))
 DIR = os.environ['DUCKDB_DIR']
-LIBRARY = os.path.join(DIR, 'node_modules/@duckdb/node-bindings-linux-x64/libduckdb.so')
+LIBRARY = libduckdb.path(DIR)
 EVENTS = 40000
 count = failed = 0
 
@@ -33,23 +35,6 @@ def ok(good, what, *why):
 def skip(why):
     print(f'1..0 # SKIP {why}')
     sys.exit(0)
-
-
-def install():
-    """Why there is no library; or None."""
-    if os.path.exists(LIBRARY):
-        return None
-    if not shutil.which('npm'):
-        return 'npm is not installed: it brings libduckdb'
-    os.makedirs(DIR, exist_ok=True)
-    for name in ('package.json', 'package-lock.json'):
-        shutil.copy(os.path.join(HERE, name), DIR)
-    p = subprocess.run(['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], cwd=DIR,
-                       capture_output=True, text=True)
-    if p.returncode or not os.path.exists(LIBRARY):
-        lines = [s for s in p.stderr.splitlines() if 'error' in s] or ['no libduckdb.so for this machine']
-        return 'npm cannot install libduckdb: ' + lines[0]
-    return None
 
 
 def run(*cmd):
@@ -139,7 +124,7 @@ def totals(trace):
 
 
 def main():
-    why = install()
+    why = libduckdb.install(DIR)
     if why:
         skip(why)
     with tempfile.TemporaryDirectory(prefix='tacho-columns.') as work:

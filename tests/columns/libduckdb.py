@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""libduckdb, from the npm package that package-lock.json pins."""
+import os
+import shutil
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def path(directory):
+    return os.path.join(directory, 'node_modules/@duckdb/node-bindings-linux-x64/libduckdb.so')
+
+
+def install(directory):
+    """Installs it into a directory, if it is not there.  Why that failed; or None."""
+    if os.path.exists(path(directory)):
+        return None
+    if not shutil.which('npm'):
+        return 'npm is not installed: it brings libduckdb'
+    os.makedirs(directory, exist_ok=True)
+    for name in ('package.json', 'package-lock.json'):
+        shutil.copy(os.path.join(HERE, name), directory)
+    p = subprocess.run(['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], cwd=directory,
+                       capture_output=True, text=True)
+    if p.returncode or not os.path.exists(path(directory)):
+        lines = [s for s in p.stderr.splitlines() if 'error' in s]
+        return 'npm cannot install libduckdb: ' + (lines or ['none for this machine'])[0]
+    return None
