@@ -11,6 +11,7 @@ TACHO = os.environ["TACHO"]
 MAKE_TRACE = os.environ["MAKE_TRACE"]
 ORDERS = os.environ["ORDERS"]
 READ_TRACE = os.environ["READ_TRACE"]
+COLUMNS = os.environ["COLUMNS"]
 OWN_EVENTS, SLOW_REQUESTS = os.environ["OWN_EVENTS"], os.environ["SLOW_REQUESTS"]
 CALLS, CALLS_LKST = os.environ["CALLS"], os.environ["CALLS_LKST"]
 CALLS_LTT, CALLS_QNX = os.environ["CALLS_LTT"], os.environ["CALLS_QNX"]
@@ -286,6 +287,8 @@ case("printer", PRINTER, "-f", "../in/small.kev")
 for out in "out", "out.dat", "out.kev", "out.json":     # <tacho/sink.h>
     case("own-events-" + out, OWN_EVENTS, out, kinds=NO_DEVFULL,
          **({"after": lambda env, out=out: events(env, out)} if out != "out.json" else {"files": (out,)}))
+for column in "fd", "path", "comm", "list":
+    case("columns-" + column, COLUMNS, "../in/small", "*:*", column, kinds=NO_DEVFULL)
 case("slow-requests", SLOW_REQUESTS, "../in/small", "out", "open", "fd", "0",
      after=lambda env: events(env, "out"), kinds=NO_DEVFULL)
 case("traceparser", CALLS, "traceparser", "../in/small.kev", kinds=NO_DEVFULL)
