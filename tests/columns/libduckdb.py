@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 
+INSTALL_MAX = 200
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -20,8 +21,12 @@ def install(directory):
     os.makedirs(directory, exist_ok=True)
     for name in ('package.json', 'package-lock.json'):
         shutil.copy(os.path.join(HERE, name), directory)
-    p = subprocess.run(['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], cwd=directory,
-                       capture_output=True, text=True)
+    try:
+        p = subprocess.run(['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund',
+                            '--fetch-retries=0'], cwd=directory, capture_output=True, text=True,
+                           timeout=INSTALL_MAX)
+    except subprocess.TimeoutExpired:
+        return f'npm did not install libduckdb in {INSTALL_MAX} s'
     if p.returncode or not os.path.exists(path(directory)):
         lines = [s for s in p.stderr.splitlines() if 'error' in s]
         return 'npm cannot install libduckdb: ' + (lines or ['none for this machine'])[0]
