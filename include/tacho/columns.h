@@ -47,6 +47,10 @@
  *	floats become double, and strings become utf8.  A field that does not fit so gets a
  *	column of its own, which is named EVENT_FIELD.
  *
+ *	Columns are those of the event types that are known when the stream is opened.  Types
+ *	that become known later (in a live session, or custom events of an LTT trace) fill
+ *	columns that exist, where their fields fit, and add none.
+ *
  * Arrow types of fields
  *	integers		int8 to uint64, of the width and sign of the field
  *	bool			bool
@@ -76,6 +80,8 @@
  * Order, and what is read
  *	Rows are in the order of time, unless TACHO_COLUMNS_UNORDERED.  Packets outside of the
  *	time range are not read.  Fields without a column are not decoded.
+ *
+ *	As many rows as one batch has are in memory at a time, and the dictionaries.
  *
  *	A live session ("session:NAME") yields the records that it has when its last batch is
  *	read.
@@ -211,7 +217,7 @@ struct tacho_columns_config {
 	const char *source;	/* "program" or "kernel" */
 	const char *const *filters;	/* expressions of the control language, "EVENT/EXPR" */
 	uint32_t nr_filters;	/* at most 16 */
-	uint32_t threads;	/* threads that decode, at most; 0: as many as is best */
+	uint32_t threads;	/* threads that decode, at most; 0: as many as the library chooses */
 };
 
 /* Sets all members to their defaults.  Any context. */

@@ -469,7 +469,7 @@ static void make_damaged(const char *path)
 	(void)snprintf(file, sizeof(file), "%.250s/program_0", path);
 	f = fopen(file, "r+b");
 	if (!f || fseek(f, 20000, SEEK_SET)) {
-		CHECK(!"a file of the trace");
+		CHECK_STR(file, "a file that can be opened");
 		return;
 	}
 	for (int i = 0; i < 8000; i++)
@@ -492,7 +492,7 @@ static void test_damage(void)
 	c.flags = TACHO_COLUMNS_STRICT;
 	c.batch_rows = 100;
 	if (tacho_columns_open(&arrow, path, &c, NULL)) {
-		CHECK(!"opens");
+		CHECK_STR(path, "a trace that can be opened");
 		return;
 	}
 	while (!(err = arrow.get_next(&arrow, &batch)) && batch.release) {
