@@ -638,12 +638,21 @@ static void test_move_children(void)
 	tacho_buf_release(&text);
 }
 
-static void *release_batch(void *arg)
+/* Reads all texts of the dictionaries, then releases the batch.  Returns a sum of their bytes. */
+static void *read_and_release(void *arg)
 {
 	struct ArrowArray *batch = arg;
+	uintptr_t sum = 0;
 
+	for (int64_t i = 0; i < batch->n_children; i++) {
+		const struct ArrowArray *d = batch->children[i]->dictionary;
+		const int32_t *at = d ? d->buffers[1] : NULL;
+
+		for (int32_t j = 0; d && j < at[d->length]; j++)
+			sum += ((const unsigned char *)d->buffers[2])[j];
+	}
 	batch->release(batch);
-	return NULL;
+	return (void *)sum;
 }
 
 /* Other threads read and release batches, whose dictionaries go on growing meanwhile. */
@@ -653,18 +662,26 @@ static void test_threads(void)
 	static struct ArrowArray batch[KEPT_MAX];
 	static pthread_t thread[KEPT_MAX];
 	struct ArrowArrayStream arrow;
+	uintptr_t first = 0, last = 0;
+	void *sum;
 	int n = 0;
 
 	c.batch_rows = 100;
+	c.flags = TACHO_COLUMNS_DICTIONARY;
 	CHECK(!tacho_columns_open(&arrow, trace, &c, NULL));
 	while (n < KEPT_MAX && !arrow.get_next(&arrow, &batch[n]) && batch[n].release) {
-		CHECK(!pthread_create(&thread[n], NULL, release_batch, &batch[n]));
+		CHECK(!pthread_create(&thread[n], NULL, read_and_release, &batch[n]));
 		n++;
 	}
 	arrow.release(&arrow);
-	for (int i = 0; i < n; i++)
-		CHECK(!pthread_join(thread[i], NULL));
+	for (int i = 0; i < n; i++) {
+		CHECK(!pthread_join(thread[i], &sum));
+		last = (uintptr_t)sum;
+		first = i ? first : last;
+	}
 	CHECK_EQ(n, ROWS / 100);
+	/* the dictionaries have grown from batch to batch */
+	CHECK(last > first && first > 0);
 }
 
 /* A stream that the caller has opened. */
