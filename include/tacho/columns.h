@@ -208,7 +208,7 @@ struct tacho_columns_config {
 	const char *events;	/* globs "SYSTEM:EVENT", with commas; "!GLOB" excludes */
 	const char *const *columns;	/* nr_columns names, in the order of the result */
 	uint32_t nr_columns;
-	uint32_t batch_rows;	/* rows of a batch at most, up to 16,777,216; default 65,536 */
+	uint32_t batch_rows;	/* rows of a batch at most, up to 16,777,216; default 16,384 */
 	uint64_t begin, end;	/* ns since 1970, both included; end 0: to the end */
 	const char *tids;	/* threads: "12,34-36" */
 	const char *pids;	/* processes; a thread whose process is not known has none */
@@ -217,7 +217,7 @@ struct tacho_columns_config {
 	const char *source;	/* "program" or "kernel" */
 	const char *const *filters;	/* expressions of the control language, "EVENT/EXPR" */
 	uint32_t nr_filters;	/* at most 16 */
-	uint32_t threads;	/* threads that decode, at most; 0: as many as the library chooses */
+	uint32_t threads;	/* threads that decode, at most; 0: the library chooses */
 };
 
 /* Sets all members to their defaults.  Any context. */

@@ -77,8 +77,8 @@
 
 /* Rows that are converted at a time. */
 #define COLUMNS_RUN		1024u
-/* Rows of a batch. */
-#define COLUMNS_ROWS		65536u
+/* Rows of a batch: their columns fit into a cache, and memory of earlier batches is used again. */
+#define COLUMNS_ROWS		16384u
 #define COLUMNS_ROWS_MAX	(1u << 24)
 /* A batch ends when its buffers take as much; one run may exceed it. */
 #define COLUMNS_BYTES		((size_t)64 << 20)
