@@ -225,7 +225,23 @@ bool tacho_engine_has_filter(const struct tacho_engine_event *event);
  */
 bool tacho_engine_needs_record(const struct tacho_engine_event *event);
 
-/* Returns how many synthetic events were dropped because they were too deep. */
+/*
+ * Several instances with the same commands, of which each has seen a part of the records, in place
+ * of one that has seen all.
+ *
+ * _is_additive	Whether that can be told from the outside by nothing: every trigger is a
+ *		histogram that only counts and sums.  one_recording: a thread id means the same
+ *		thread in all records.
+ * _merge	Adds what from has counted.  0; -ENOSPC: a table has no room for all keys, or
+ *		had none, so the order of hits matters; -EINVAL: the commands differ.  After an
+ *		error some of it was added: tacho_engine_clear().
+ * _clear	Empties all histograms.
+ */
+bool tacho_engine_is_additive(const struct tacho_engine *engine, bool one_recording);
+int tacho_engine_merge(struct tacho_engine *to, const struct tacho_engine *from);
+void tacho_engine_clear(struct tacho_engine *engine);
+
+/* Synthetic events that were dropped: too deep. */
 uint64_t tacho_engine_too_deep(const struct tacho_engine *engine);
 
 #endif

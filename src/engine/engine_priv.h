@@ -6,6 +6,7 @@
  *	engine_eprobe.c	event probes
  *	engine_hit.c	one hit
  *	engine_hist.c	triggers that are histograms, and the host of hist.h
+ *	engine_merge.c	several instances as one
  *	engine_print.c	the files
  *	engine_offload.c	what the kernel can filter
  *

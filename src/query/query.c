@@ -116,6 +116,19 @@ const struct tacho_names *tacho_query_names(const struct tacho_query *q)
 	return &q->names;
 }
 
+static bool is_live(const struct tacho_query *q)
+{
+	const struct tacho_source *source = tacho_stream_source(q->stream, 0);
+
+	return source && source->ops->live;
+}
+
+bool tacho_query_is_additive(const struct tacho_query *q)
+{
+	return !q->pairing && !q->window && !q->run_queue && !is_live(q) &&
+	       tacho_engine_is_additive(q->engine, !tacho_stream_source(q->stream, 1));
+}
+
 bool tacho_query_has_hist(const struct tacho_query *q)
 {
 	return q->has_hist;
@@ -127,13 +140,6 @@ void tacho_query_changed(struct tacho_query *q)
 }
 
 /* ---- the built-in event ---- */
-
-static bool is_live(const struct tacho_query *q)
-{
-	const struct tacho_source *source = tacho_stream_source(q->stream, 0);
-
-	return source && source->ops->live;
-}
 
 static void run_queue_changed(void *arg, const struct tacho_synth_value *value,
 			      const struct tacho_rec *rec)

@@ -153,7 +153,13 @@ const struct tacho_record *tacho_query_generated(struct tacho_query *query);
  */
 void tacho_query_changed(struct tacho_query *query);
 
-/* Names for numbers in this recording. */
+/*
+ * Whether several queries with these commands, each over a part of the records in any order, are
+ * as good as one: tacho_engine_merge() makes one of their instances.
+ */
+bool tacho_query_is_additive(const struct tacho_query *query);
+
+/* What a number means in this recording. */
 const struct tacho_names *tacho_query_names(const struct tacho_query *query);
 
 /*

@@ -2,6 +2,7 @@
 #include "stream/source.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,17 +122,46 @@ int tacho_source_damage(struct tacho_source *source, const char *name,
 	return TACHO_STREAM_ERROR;
 }
 
-const char *tacho_source_string(struct tacho_source *source, uint64_t addr)
+/* ---- tables that are read when they are needed ---------------------------------- */
+
+static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER;
+
+void tacho_source_share_table(struct tacho_source *view,
+			      const struct tacho_symbols *(*load)(struct tacho_source *of))
+{
+	struct tacho_source *of = view->of;
+
+	(void)pthread_mutex_lock(&tables);
+	(void)load(of);		/* damage is counted there, once */
+	if (of->failed) {
+		view->failed = true;
+		view->diag = of->diag;
+	}
+	(void)pthread_mutex_unlock(&tables);
+}
+
+static const struct tacho_symbols *load_strings(struct tacho_source *source)
 {
 	struct tacho_buf text;
 
-	if (!source->strings_tried) {
+	if (source->strings_tried)
+		return NULL;
+	source->strings_tried = true;
+	tacho_buf_init(&text, PRINTK_MAX);
+	if (tacho_source_table(source, "printk_formats", &text) &&
+	    tacho_facts_take_printk(&source->facts, &text) == -ENOMEM)
+		tacho_source_failed(source, -ENOMEM, "");
+	tacho_buf_release(&text);
+	return NULL;
+}
+
+const char *tacho_source_string(struct tacho_source *source, uint64_t addr)
+{
+	if (!source->strings_tried && source->of) {
 		source->strings_tried = true;
-		tacho_buf_init(&text, PRINTK_MAX);
-		if (tacho_source_table(source, "printk_formats", &text) &&
-		    tacho_facts_take_printk(&source->facts, &text) == -ENOMEM)
-			tacho_source_failed(source, -ENOMEM, "");
-		tacho_buf_release(&text);
+		tacho_source_share_table(source, load_strings);
+	} else if (!source->strings_tried) {
+		(void)load_strings(source);
 	}
-	return tacho_facts_string(&source->facts, addr);
+	return tacho_facts_string(tacho_source_facts(source), addr);
 }

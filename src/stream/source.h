@@ -107,6 +107,16 @@ struct tacho_type_table {
 
 #define TACHO_NR_STREAM_IDS	2
 
+/* A stretch of a part: packets, of which the first can be found without those before it. */
+struct tacho_span {
+	uint32_t part;		/* its index in the source */
+	bool orderly;		/* and all before it: whole packets in order of time, no losses of
+				   their own without a record */
+	uint64_t offset, end;	/* bytes of the part */
+	uint64_t discarded;	/* events_discarded of the packet before */
+	uint64_t first, last;	/* ticks: no record is earlier, or later; orderly only */
+};
+
 struct tacho_source_ops {
 	const char *format;	/* for tacho_stream_info.format */
 	bool live;
@@ -175,6 +185,23 @@ struct tacho_source_ops {
 		       int (*fn)(void *arg, const struct tacho_packet_info *packet), void *arg);
 
 	/*
+	 * Of a source whose packets several threads can read at once (parallel.h); all NULL:
+	 * one thread reads it.
+	 *
+	 * _spans calls fn for stretches of each part, in order and without gaps, until fn
+	 * returns not 0; returns that, or why the packets cannot be looked at.
+	 * _view makes another reader of the source, one of so many; NULL: no memory.  Its parts
+	 * are in the same order, and it has what tacho_source.of says.
+	 * _only is of a view: lets part read one stretch, which a span began and another
+	 * one, or the same, ended.
+	 */
+	int (*spans)(struct tacho_source *source,
+		     int (*fn)(void *arg, const struct tacho_span *span), void *arg);
+	struct tacho_source *(*view)(struct tacho_source *source, uint32_t readers);
+	void (*only)(struct tacho_source *view, struct tacho_part *part,
+		     const struct tacho_span *first, const struct tacho_span *last);
+
+	/*
 	 * Appends the text of one of the recording's tables: "kallsyms",
 	 * "cmdlines", "syscalls", "printk_formats", "objects".  Returns 0 or -ENOENT; NULL: it
 	 * has no tables.
@@ -185,6 +212,12 @@ struct tacho_source_ops {
 
 struct tacho_source {
 	const struct tacho_source_ops *ops;
+	/*
+	 * A view (parallel.h): the source that it shows, which outlives it.  It has the types, the
+	 * facts and the tables, which do not change meanwhile but by
+	 * tacho_source_share_table().
+	 */
+	struct tacho_source *of;
 	struct tacho_clock_map clock;
 	struct tacho_part **part;	/* array and parts are the source's */
 	uint32_t nr_parts;
@@ -262,6 +295,19 @@ bool tacho_source_table(struct tacho_source *source, const char *name, struct ta
  */
 int tacho_source_damage(struct tacho_source *source, const char *name,
 			uint64_t offset, const char *what);
+
+/* The facts: of a view, those of what it shows. */
+static inline struct tacho_facts *tacho_source_facts(struct tacho_source *source)
+{
+	return source->of ? &source->of->facts : &source->facts;
+}
+
+/*
+ * Of a view: has load() bring a table of what it shows into memory, if no other thread has.
+ * What cannot be read has failed in the view, too.
+ */
+void tacho_source_share_table(struct tacho_source *view,
+			      const struct tacho_symbols *(*load)(struct tacho_source *of));
 
 /* The kernel's string at addr, by the recording's printk_formats; NULL: it has none. */
 const char *tacho_source_string(struct tacho_source *source, uint64_t addr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stream/stream.h"
+#include "stream/stream_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,45 +15,6 @@
 #define TEXT_MAX	((size_t)1 << 20)
 #define SYSCALLS_MAX	((size_t)16 << 20)
 
-/*
- * A part in the heap. known: its next record is at pos, time and ticks are that record's.
- * Otherwise time is a bound; such a part precedes a known one of equal time, so that it is filled
- * before the other's record is returned.
- */
-struct slot {
-	uint64_t time;
-	uint64_t ticks;		/* 0 while unknown */
-	struct tacho_part *part;
-	bool known;
-};
-
-struct type_list {
-	const struct tacho_type **type;
-	uint32_t nr;
-	bool no_memory;		/* a buffer was too short for lack of memory; sticks */
-};
-
-struct tacho_stream {
-	struct tacho_source **source;
-	uint32_t nr_sources;
-	uint32_t nr_parts;
-	unsigned int flags;
-	bool begun;
-	/* all parts that are not at their end: a heap, or (UNORDERED) a list */
-	struct slot *slot;
-	uint32_t nr_slots;
-	uint32_t turn;			/* UNORDERED: the current slot */
-	struct tacho_part *held;	/* its record was returned last */
-	const struct tacho_frames *frames;	/* or NULL */
-	uint64_t from;			/* ns: earlier records are skipped */
-	struct type_list *types;
-	struct tacho_buf text;		/* of tacho_record_text() */
-	struct tacho_arena arena;		/* of syscalls */
-	struct tacho_syscalls syscalls;
-	bool syscalls_tried;
-	struct tacho_error error;
-};
-
 struct tacho_stream *tacho_stream_new(unsigned int flags)
 {
 	struct tacho_stream *s = calloc(1, sizeof(*s));
@@ -61,6 +22,8 @@ struct tacho_stream *tacho_stream_new(unsigned int flags)
 	if (!s)
 		return NULL;
 	s->flags = flags;
+	s->threads = 1;
+	s->until = UINT64_MAX;
 	tacho_buf_init(&s->text, TEXT_MAX);
 	tacho_arena_init(&s->arena, SYSCALLS_MAX);
 	s->types = calloc(1, sizeof(*s->types));
@@ -261,6 +224,29 @@ static void part_step(struct tacho_part *p)
 	p->lost = 0;
 }
 
+/*
+ * Goes on to the first record at hand that is not before `ticks`, and no further than to one
+ * that is not as it should be.
+ */
+static void part_pass(struct tacho_part *p, uint64_t ticks)
+{
+	const struct tacho_type_table *t = &p->source->table[p->stream_id];
+	size_t left;
+
+	while ((left = (size_t)(p->end - p->pos)) >= TACHO_RECORD_HEAD) {
+		uint64_t word = tacho_load_u64(p->pos);
+		uint32_t size = tacho_record_size(word), id = tacho_load_u16(p->pos + 8);
+		uint64_t time = tacho_record_time(word, p->last);
+
+		if (size < TACHO_RECORD_HEAD || size % 8 || size > left || time >= ticks ||
+		    time > p->limit || id >= t->nr || !t->type[id])
+			return;
+		p->last = time;
+		p->pos += size;
+		p->lost = 0;
+	}
+}
+
 static uint64_t part_time(const struct tacho_part *p, uint64_t ticks)
 {
 	return tacho_clock_ns(&p->source->clock, ticks);
@@ -319,7 +305,7 @@ static void heap_down(struct tacho_stream *s, uint32_t i)
 }
 
 /* Puts every part into the heap, none of them known. */
-static void stream_begin(struct tacho_stream *s)
+void stream_begin(struct tacho_stream *s)
 {
 	uint32_t n = 0;
 
@@ -395,14 +381,21 @@ static int next_merged(struct tacho_stream *s, struct tacho_record *r)
 		struct slot *top = &s->slot[0];
 		int status;
 
+		/* a bound that is as late will do, too */
+		if (!step && tacho_unlikely(top->time >= s->until))
+			return TACHO_STREAM_END;
 		if (!step && top->known && top->time >= s->from) {
 			part_record(top->part, top->time, r);
 			s->held = top->part;
 			return TACHO_STREAM_RECORD;
 		}
-		/* the record returned last, or one before `from` */
-		if (top->known)
+		/* the record handed out last, or one before `from` */
+		if (top->known) {
 			part_step(top->part);
+			if (tacho_unlikely(top->time < s->from))
+				part_pass(top->part, tacho_clock_ticks(
+						&top->part->source->clock, s->from));
+		}
 		step = false;
 		status = heap_refresh(s, &stuck);
 		if (status == TACHO_STREAM_ERROR)
@@ -419,15 +412,19 @@ static int next_merged(struct tacho_stream *s, struct tacho_record *r)
 	return TACHO_STREAM_END;
 }
 
+void stream_let_go(struct tacho_stream *s)
+{
+	if (s->held)
+		part_step(s->held);
+	s->held = NULL;
+}
+
 /* Parts one after the other; live ones in turn. */
 static int next_unordered(struct tacho_stream *s, struct tacho_record *r)
 {
 	uint32_t idle = 0;
 
-	if (s->held) {
-		part_step(s->held);
-		s->held = NULL;
-	}
+	stream_let_go(s);
 	while (s->nr_slots && idle < s->nr_slots) {
 		struct tacho_part *p;
 		uint64_t time;
@@ -700,202 +697,28 @@ bool tacho_stream_place(const struct tacho_stream *s, uint64_t *place)
 	return true;
 }
 
-/* ---- counting ------------------------------------------------------------ */
+/* ---- threads ------------------------------------------------------------- */
 
-struct tally {
-	uint64_t events, bytes;
-};
-
-/* Pages of 256 ids, made when the first record of one comes: traces have few types. */
-#define TALLY_PAGE	256u
-#define TALLY_PAGES	(65536u / TALLY_PAGE)
-
-struct tallies {
-	struct tally *page[TACHO_NR_STREAM_IDS][TALLY_PAGES];
-};
-
-static struct tally *tally_page(struct tallies *tallies, uint32_t stream_id, uint32_t id)
+void tacho_stream_set_threads(struct tacho_stream *s, uint32_t threads)
 {
-	struct tally **page = &tallies->page[stream_id][id / TALLY_PAGE];
-
-	if (!*page)
-		*page = calloc(TALLY_PAGE, sizeof(**page));
-	return *page;
+	s->threads = threads ? threads : 1;
 }
 
-static void tallies_free(struct tallies *tallies)
+uint32_t tacho_stream_threads(const struct tacho_stream *s)
 {
-	for (uint32_t i = 0; tallies && i < TACHO_NR_STREAM_IDS * TALLY_PAGES; i++)
-		free(tallies->page[i / TALLY_PAGES][i % TALLY_PAGES]);
-	free(tallies);
+	return s->threads;
 }
 
-/*
- * Counts the complete records of the batch.  Returns 1; 0: the bytes at pos are not a record;
- * -ENOMEM.
- */
-static int count_batch(struct tacho_part *p, struct tallies *tallies)
+const struct tacho_part *tacho_stream_shown(const struct tacho_stream *view)
 {
-	struct tally *const *page = tallies->page[p->stream_id];
-	unsigned char *pos = p->pos, *end = p->end;
-	uint64_t last = p->last;
-	int good = 1;
+	const struct tacho_source *source = view->held->source;
 
-	while ((size_t)(end - pos) >= TACHO_RECORD_HEAD) {
-		uint64_t word = tacho_load_u64(pos);
-		uint32_t size = tacho_record_size(word), id = tacho_load_u16(pos + 8);
-		struct tally *t = page[id / TALLY_PAGE];
-
-		good = size >= TACHO_RECORD_HEAD && !(size % 8);
-		if (tacho_unlikely(!good || size > (size_t)(end - pos)))
-			break;
-		if (tacho_unlikely(!t)) {
-			t = tally_page(tallies, p->stream_id, id);
-			if (!t) {
-				good = -ENOMEM;
-				break;
-			}
-		}
-		t[id % TALLY_PAGE].events++;
-		t[id % TALLY_PAGE].bytes += size;
-		last = tacho_record_time(word, last);
-		pos += size;
-	}
-	p->last = last;
-	p->pos = pos;
-	return good;
+	return source->of->part[view->held->index - source->part[0]->index];
 }
 
-static int count_part(struct tacho_part *p, struct tallies *tallies)
+void tacho_stream_lend(struct tacho_stream *s, const struct tacho_part *part)
 {
-	struct tacho_source *source = p->source;
-	int status;
-
-	do {
-		int good = 1;
-
-		/* fill() may change the stream id: read it every time */
-		if (p->end != p->pos)
-			good = count_batch(p, tallies);
-		if (good < 0)
-			return tacho_diag(&source->diag, good, 0, "out of memory");
-		status = source->ops->fill(source, p, !good);
-	} while (status == TACHO_STREAM_RECORD);
-	return status == TACHO_STREAM_ERROR ? source->diag.err : 0;
-}
-
-/* Calls fn for each counted id, until the result is not 0. */
-static int each_tally(struct tallies *tallies,
-		      int (*fn)(void *arg, uint32_t stream_id, uint32_t id,
-				const struct tally *t), void *arg)
-{
-	int err = 0;
-
-	for (uint32_t i = 0; i < TACHO_NR_STREAM_IDS * TALLY_PAGES; i++) {
-		const struct tally *page = tallies->page[i / TALLY_PAGES][i % TALLY_PAGES];
-
-		for (uint32_t j = 0; !err && page && j < TALLY_PAGE; j++)
-			if (page[j].events)
-				err = fn(arg, i / TALLY_PAGES, i % TALLY_PAGES * TALLY_PAGE + j,
-					 &page[j]);
-	}
-	return err;
-}
-
-struct collect {
-	struct tacho_source *source;
-	struct tallies *tallies;
-	struct tacho_type_count *list;
-	size_t nr, room;
-};
-
-/* Counts substitute ids for the type that they replace. */
-static int move_substitute(void *arg, uint32_t stream_id, uint32_t id, const struct tally *t)
-{
-	struct collect *c = arg;
-	const struct tacho_type *type = tacho_source_type(c->source, stream_id, id);
-	struct tally *own;
-
-	if (!type && tacho_source_check(c->source))
-		return c->source->diag.err;
-	if (!type) {
-		c->source->damaged += t->events;
-		return 0;
-	}
-	if (type->id == id || type->id >= 65536)
-		return 0;
-	own = tally_page(c->tallies, stream_id, type->id);
-	if (!own)
-		return -ENOMEM;
-	own[type->id % TALLY_PAGE].bytes += t->bytes;
-	own[type->id % TALLY_PAGE].events += t->events;
-	return 0;
-}
-
-static int list_tally(void *arg, uint32_t stream_id, uint32_t id, const struct tally *t)
-{
-	struct collect *c = arg;
-	const struct tacho_type *type = tacho_source_type(c->source, stream_id, id);
-
-	if (!type || type->id != id)
-		return 0;
-	if (c->nr == c->room) {
-		size_t room = c->room ? 2 * c->room : 64;
-		struct tacho_type_count *p = reallocarray(c->list, room, sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		c->list = p;
-		c->room = room;
-	}
-	c->list[c->nr++] = (struct tacho_type_count){
-		.type = type, .stream_id = stream_id, .events = t->events, .bytes = t->bytes };
-	return 0;
-}
-
-static int count_source(struct collect *c)
-{
-	struct tacho_source *source = c->source;
-	int err = 0;
-
-	c->tallies = calloc(1, sizeof(*c->tallies));
-	if (!c->tallies)
-		return tacho_no_memory(&source->diag);
-	source->counting = true;
-	for (uint32_t j = 0; j < source->nr_parts && !err; j++)
-		err = count_part(source->part[j], c->tallies);
-	if (!err) {
-		err = each_tally(c->tallies, move_substitute, c);
-		if (!err)
-			err = each_tally(c->tallies, list_tally, c);
-		if (err)
-			(void)tacho_diag(&source->diag, err, 0, "out of memory");
-	}
-	tallies_free(c->tallies);
-	return err;
-}
-
-int tacho_stream_count(struct tacho_stream *s, struct tacho_type_count **list,
-		       size_t *nr)
-{
-	struct collect c = { .nr = 0 };
-	int err = 0;
-
-	if (!s->begun)
-		stream_begin(s);
-	if (s->held)
-		part_step(s->held);
-	s->held = NULL;
-	for (uint32_t i = 0; i < s->nr_sources && !err; i++) {
-		c.source = s->source[i];
-		err = count_source(&c);
-		if (err)
-			tacho_error_from(&s->error, &c.source->diag);
-	}
-	s->nr_slots = 0;
-	*list = c.list;
-	*nr = c.nr;
-	return err ? err : tacho_stream_check(s);
+	s->lent = part;
 }
 
 /* ---- facts --------------------------------------------------------------- */
@@ -946,7 +769,7 @@ uint32_t tacho_stream_version(void)
 const char *tacho_stream_env(const struct tacho_stream *s, const char *name)
 {
 	for (uint32_t i = 0; i < s->nr_sources; i++) {
-		const char *v = tacho_facts_get(&s->source[i]->facts, name);
+		const char *v = tacho_facts_get(tacho_source_facts(s->source[i]), name);
 
 		if (v)
 			return v;
@@ -980,7 +803,8 @@ uint32_t tacho_stream_cpus(const struct tacho_stream *s)
 const char *tacho_stream_comm(const struct tacho_stream *s, int32_t pid,
 			      int32_t *tgid)
 {
-	const struct tacho_source *held = s->held ? s->held->source : NULL;
+	const struct tacho_part *part = stream_part(s);
+	const struct tacho_source *held = part ? part->source : NULL;
 
 	for (int other = 0; other < 2; other++) {
 		for (uint32_t i = s->nr_sources; i--;) {
@@ -990,7 +814,7 @@ const char *tacho_stream_comm(const struct tacho_stream *s, int32_t pid,
 			const char *v = NULL;
 
 			if (same == !other)
-				v = tacho_facts_comm(&source->facts, pid, tgid);
+				v = tacho_facts_comm(tacho_source_facts(source), pid, tgid);
 			if (v)
 				return v;
 		}
@@ -1038,7 +862,9 @@ static void type_list_make(const struct tacho_stream *s)
 
 const char *tacho_stream_buffer(const struct tacho_stream *s)
 {
-	return s->held && s->held->buffer ? s->held->buffer : "";
+	const struct tacho_part *part = stream_part(s);
+
+	return part && part->buffer ? part->buffer : "";
 }
 
 const struct tacho_type *tacho_stream_type(const struct tacho_stream *s,
@@ -1084,19 +910,27 @@ struct tacho_source *tacho_stream_source(const struct tacho_stream *s,
 
 #define KALLSYMS_MAX	((size_t)24 << 20)
 
+static void load_symbols(struct tacho_source *source)
+{
+	struct tacho_buf text;
+
+	tacho_buf_init(&text, KALLSYMS_MAX);
+	if (tacho_source_table(source, "kallsyms", &text) &&
+	    tacho_symbols_take(&source->facts.symbols, &text) == -ENOMEM)
+		tacho_source_failed(source, -ENOMEM, "");
+	tacho_buf_release(&text);
+}
+
 const struct tacho_symbols *tacho_source_symbols(struct tacho_source *source)
 {
 	if (!source->symbols_tried) {
-		struct tacho_buf text;
-
 		source->symbols_tried = true;
-		tacho_buf_init(&text, KALLSYMS_MAX);
-		if (tacho_source_table(source, "kallsyms", &text) &&
-		    tacho_symbols_take(&source->facts.symbols, &text) == -ENOMEM)
-			tacho_source_failed(source, -ENOMEM, "");
-		tacho_buf_release(&text);
+		if (source->of)
+			tacho_source_share_table(source, tacho_source_symbols);
+		else
+			load_symbols(source);
 	}
-	return &source->facts.symbols;
+	return &tacho_source_facts(source)->symbols;
 }
 
 /* The state for a record's text. */
@@ -1150,8 +984,10 @@ static const char *source_string(void *arg, uint64_t addr)
 
 struct tacho_source *tacho_stream_current(const struct tacho_stream *s)
 {
-	if (s->held)
-		return s->held->source;
+	const struct tacho_part *part = stream_part(s);
+
+	if (part)
+		return part->source;
 	return s->nr_sources ? s->source[0] : NULL;
 }
 

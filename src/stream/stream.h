@@ -107,6 +107,26 @@ int tacho_stream_count(struct tacho_stream *stream,
 		       struct tacho_type_count **list, size_t *nr);
 
 /*
+ * How many threads may read the stream where that is of use (parallel.h); 1, as at first: the
+ * caller's alone, and none is ever started.  0 counts as 1.
+ */
+void tacho_stream_set_threads(struct tacho_stream *stream, uint32_t threads);
+uint32_t tacho_stream_threads(const struct tacho_stream *stream);
+
+/*
+ * Of a view (parallel.h): the part, of the stream that it shows, that the record is of which
+ * next() gave last.
+ */
+const struct tacho_part *tacho_stream_shown(const struct tacho_stream *view);
+
+/*
+ * Until the next call, a record of this part is at hand, which a view has read: for
+ * tacho_stream_current(), tacho_stream_comm(), tacho_stream_buffer().  NULL: the record that
+ * next() gave.
+ */
+void tacho_stream_lend(struct tacho_stream *stream, const struct tacho_part *part);
+
+/*
  * Appends a table of the recording as text: "kallsyms", "cmdlines" ("pid tgid
  * comm" lines), "syscalls", "printk_formats", "objects" (session/objects.h).  0 or
  * -ENOENT.

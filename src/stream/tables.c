@@ -8,11 +8,11 @@
 
 int tacho_stream_tasks(const struct tacho_stream *s, struct tacho_facts *all)
 {
-	const struct tacho_source *source;
+	struct tacho_source *source;
 	int err = 0;
 
 	for (uint32_t i = 0; !err && (source = tacho_stream_source(s, i)); i++) {
-		const struct tacho_facts *f = &source->facts;
+		const struct tacho_facts *f = tacho_source_facts(source);
 
 		for (size_t k = 0; k < f->nr_tasks && !err; k++)
 			err = tacho_facts_add_task(all, f->task[k].pid,

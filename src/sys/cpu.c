@@ -74,6 +74,17 @@ bool tacho_cpu_online(unsigned int cpu)
 }
 
 /* The raw calls: the C library's set type ends at 1,024 CPUs. */
+unsigned int tacho_cpu_allowed(void)
+{
+	unsigned long mask[256];
+	unsigned int nr = 0;
+	long n = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
+
+	for (long i = 0; i < n / (long)sizeof(long); i++)
+		nr += (unsigned int)__builtin_popcountl(mask[i]);
+	return nr ? nr : 1;
+}
+
 int tacho_cpu_enter(unsigned int cpu, struct tacho_cpu_saved *saved)
 {
 	const unsigned int bits = 8 * sizeof(long);

@@ -15,7 +15,10 @@ unsigned int tacho_cpu_possible(void);
 /* CPUs that are online now; at least 1. */
 unsigned int tacho_cpu_count(void);
 
-/* Whether a CPU is online now.  True if that cannot be determined. */
+/* CPUs that the calling thread may run on (sched_getaffinity()); at least 1. */
+unsigned int tacho_cpu_allowed(void);
+
+/* Whether a CPU is online now.  True when that cannot be told. */
 bool tacho_cpu_online(unsigned int cpu);
 
 /*

@@ -304,6 +304,9 @@ static int next_packet(struct tacho_source *source, struct tacho_ctf_part *p)
 		return fail(source, p, found);
 	if (k.fault)
 		status = tacho_source_damage(source, p->name, p->next, k.fault);
+	/* a mark is there without a fault: what is wrong before it was counted here */
+	if (found && k.offset >= p->stop)
+		found = 0;
 	if (!found)
 		p->next = p->file_size;
 	if (!found || status == TACHO_STREAM_ERROR) {
@@ -429,7 +432,8 @@ static int add_mark(struct tacho_ctf_part *p, const struct packet *k,
 			return -ENOMEM;
 		p->stride = 1;
 	}
-	if (p->totals.packets % p->stride)
+	/* a search may have found it: what lies before it would be left out */
+	if (p->totals.packets % p->stride || k->fault)
 		return 0;
 	if (p->nr_marks == MARKS_MAX)
 		thin(p);
@@ -455,6 +459,16 @@ static void add_totals(struct tacho_ctf_totals *t, const struct packet *k,
 		t->end = k->head.timestamp_begin;
 }
 
+/* Whether a packet says when its records are, all later than those before it. */
+static bool is_orderly(const struct packet *k, uint64_t end_before, uint64_t discarded)
+{
+	bool empty = k->content_end <= k->offset + HEAD;
+
+	return !k->fault && k->head.content_size && k->head.timestamp_end &&
+	       k->head.timestamp_begin >= end_before &&
+	       (!empty || k->head.events_discarded == discarded);
+}
+
 /*
  * Headers are read one by one, not through the window, when the packets are
  * larger than it is worth reading.
@@ -475,12 +489,16 @@ int tacho_ctf_scan(struct tacho_ctf_part *part)
 	s.fd = -1;
 	s.next = 0;
 	s.totals = (struct tacho_ctf_totals){ .begin = UINT64_MAX,
-					      .bytes = part->file_size };
+					      .bytes = part->file_size,
+					      .orderly = UINT64_MAX };
 	while (!err && (found = find_packet(&s, s.next, &k)) != 0) {
 		err = found < 0 ? found :
 		      add_mark(&s, &k, end_before, discarded);
 		if (err)
 			break;
+		if (s.totals.orderly == UINT64_MAX &&
+		    !is_orderly(&k, end_before, discarded))
+			s.totals.orderly = s.next;
 		add_totals(&s.totals, &k, discarded);
 		discarded = k.head.events_discarded;
 		/* the end time of an open packet is not known */
@@ -490,6 +508,8 @@ int tacho_ctf_scan(struct tacho_ctf_part *part)
 			end_before = k.head.timestamp_end;
 		s.next = k.next;
 	}
+	if (!err && k.fault && s.totals.orderly == UINT64_MAX)
+		s.totals.orderly = s.next;
 	part->mark = s.mark;
 	part->nr_marks = s.nr_marks;
 	part->stride = s.stride;
@@ -577,4 +597,45 @@ int tacho_ctf_seek(struct tacho_source *source, struct tacho_part *part,
 		part->horizon = p->mark[lo - 1].begin;
 	}
 	return 0;
+}
+
+void tacho_ctf_only(struct tacho_source *source, struct tacho_part *part,
+		    const struct tacho_span *first, const struct tacho_span *last)
+{
+	struct tacho_ctf_part *p = (struct tacho_ctf_part *)part;
+
+	(void)source;
+	tacho_ctf_part_idle(p);
+	p->in_packet = false;
+	p->next = first->offset;
+	p->stop = last->end < p->file_size ? last->end : UINT64_MAX;
+	p->discarded = first->discarded;
+	p->from = 0;
+	part->lost = 0;
+	part->horizon = 0;
+}
+
+int tacho_ctf_spans(struct tacho_ctf_part *p, uint32_t index,
+		    int (*fn)(void *arg, const struct tacho_span *span), void *arg)
+{
+	int err = tacho_ctf_scan(p);
+	uint64_t at = 0, discarded = 0;
+
+	for (uint32_t i = 0; !err && at < p->file_size; i++) {
+		/* what is before the first mark, belongs to it or is damaged */
+		const struct tacho_ctf_mark *here = i < p->nr_marks ? &p->mark[i] : NULL;
+		const struct tacho_ctf_mark *next = i + 1 < p->nr_marks ? &p->mark[i + 1] : NULL;
+		struct tacho_span span = {
+			.part = index, .offset = at, .discarded = discarded,
+			.end = next ? next->offset : p->file_size,
+			.first = here ? here->begin : 0,
+			.last = next ? next->end_before : p->totals.end,
+		};
+
+		span.orderly = here && span.end <= p->totals.orderly;
+		err = fn(arg, &span);
+		at = span.end;
+		discarded = next ? next->discarded : 0;
+	}
+	return err;
 }

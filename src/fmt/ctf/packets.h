@@ -35,6 +35,7 @@ struct tacho_ctf_totals {
 	bool counted;
 	uint64_t packets, events, discarded, damaged, bytes;
 	uint64_t begin, end;	/* ticks; begin > end: no packet */
+	uint64_t orderly;	/* bytes of the file in which packets are orderly */
 };
 
 struct tacho_ctf_part {
@@ -52,6 +53,7 @@ struct tacho_ctf_part {
 	uint64_t win_at;
 
 	uint64_t next;		/* offset of the next packet */
+	uint64_t stop;		/* packets that begin here or later are not read */
 	uint64_t content_end;	/* offset where the present one's records end */
 	uint64_t stuck;		/* offset at which fill() last gave no more */
 	uint64_t discarded;	/* events_discarded so far */
@@ -75,6 +77,14 @@ int tacho_ctf_seek(struct tacho_source *source, struct tacho_part *part,
 uint64_t tacho_ctf_place(const struct tacho_part *part);
 int tacho_ctf_packets(struct tacho_source *source,
 		      int (*fn)(void *arg, const struct tacho_packet_info *packet), void *arg);
+
+/* tacho_source_ops.only. */
+void tacho_ctf_only(struct tacho_source *source, struct tacho_part *part,
+		    const struct tacho_span *first, const struct tacho_span *last);
+
+/* What tacho_source_ops.spans says of one part, the index-th.  fn's result, or -errno. */
+int tacho_ctf_spans(struct tacho_ctf_part *p, uint32_t index,
+		    int (*fn)(void *arg, const struct tacho_span *span), void *arg);
 
 /* Reads every packet header once, for totals and marks.  0 or -errno. */
 int tacho_ctf_scan(struct tacho_ctf_part *p);

@@ -104,6 +104,88 @@ static int ctf_text(struct tacho_source *source, const char *name,
 	return dirfd < 0 ? -ENOENT : tacho_buf_read_fileat(out, dirfd, name);
 }
 
+/* ---- several readers ------------------------------------------------------- */
+
+static int ctf_spans(struct tacho_source *source,
+		     int (*fn)(void *arg, const struct tacho_span *span), void *arg)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < source->nr_parts && !err; i++)
+		err = tacho_ctf_spans((struct tacho_ctf_part *)source->part[i], i, fn, arg);
+	return err;
+}
+
+/* Types, marks and the directories are the other source's. */
+static void view_close(struct tacho_source *source)
+{
+	for (uint32_t i = 0; i < source->nr_parts; i++) {
+		struct tacho_ctf_part *p = (struct tacho_ctf_part *)source->part[i];
+
+		p->mark = NULL;
+		tacho_ctf_part_free(p);
+	}
+	memset(source->table, 0, sizeof(source->table));
+	tacho_source_release(source);
+	free(source);
+}
+
+static const struct tacho_source_ops view_ops = {
+	.format = "tacho",
+	.close = view_close,
+	.fill = tacho_ctf_fill,
+	.seek = tacho_ctf_seek,
+	.only = tacho_ctf_only,
+	.text = ctf_text,
+};
+
+static bool view_part(struct ctf_source *v, const struct tacho_ctf_part *of, uint32_t readers,
+		      uint32_t nr_parts)
+{
+	struct tacho_ctf_part *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return false;
+	*p = *of;
+	p->part = (struct tacho_part){ .horizon = 0 };
+	p->fd = -1;
+	p->win = NULL;
+	p->win_len = 0;
+	p->in_packet = false;
+	p->win_room = of->win_room / readers / 4096 * 4096;
+	if (nr_parts * (uint64_t)of->win_room <= WINDOWS_MAX / readers)
+		p->win_room = of->win_room;
+	if (p->win_room < WINDOW_MIN)
+		p->win_room = of->win_room < WINDOW_MIN ? of->win_room : WINDOW_MIN;
+	p->keep_fd = of->memory || nr_parts * (uint64_t)readers <= KEEP_FDS;
+	if (!tacho_source_add_part(&v->source, &p->part))
+		return true;
+	free(p);
+	return false;
+}
+
+static struct tacho_source *ctf_view(struct tacho_source *source, uint32_t readers)
+{
+	struct ctf_source *s = (struct ctf_source *)source, *v = calloc(1, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	tacho_source_init(&v->source, &view_ops, source->flags);
+	v->source.of = source;
+	v->source.clock = source->clock;
+	v->source.recording = source->recording;
+	memcpy(v->source.table, source->table, sizeof(source->table));
+	v->dirfd = s->dirfd;
+	v->extras = s->extras;
+	for (uint32_t i = 0; i < source->nr_parts; i++)
+		if (!view_part(v, (struct tacho_ctf_part *)source->part[i], readers,
+			       source->nr_parts)) {
+			view_close(&v->source);
+			return NULL;
+		}
+	return &v->source;
+}
+
 static const struct tacho_source_ops ctf_ops = {
 	.format = "tacho",
 	.close = ctf_close,
@@ -114,6 +196,8 @@ static const struct tacho_source_ops ctf_ops = {
 	.type = ctf_type,
 	.load_types = ctf_load_types,
 	.info = ctf_info,
+	.spans = ctf_spans,
+	.view = ctf_view,
 	.text = ctf_text,
 };
 
@@ -267,6 +351,7 @@ static struct tacho_ctf_part *part_new(struct ctf_source *s, const char *name,
 	p->fd = -1;
 	p->file_size = size;
 	p->win_room = WINDOW_MIN;
+	p->stop = UINT64_MAX;
 	memcpy(p->uuid, s->uuid, 16);
 	if (tacho_source_add_part(&s->source, &p->part)) {
 		free(p);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parallel.h - several threads read one stream, and what they find out is as if one had.
+ *
+ * 1. What can be divided
+ *	The packets of a trace of ours can be read without those before them, and nothing that is
+ *	known of the trace (types, thread names, symbols, the clock) changes on the way.  Such
+ *	sources have ops->spans (source.h).  Everything else is read by one thread: live
+ *	sources, traces of other tracers, snapshots, and a stream that is STRICT, or whose damage
+ *	is reported place by place.
+ *
+ *	A division is into pieces, of one of two kinds:
+ *
+ *	range	some packets of one part.  For what needs no order: counts, histograms.
+ *		The pieces are all packets, so damage is counted as by one reader: a piece
+ *		begins at a packet whose header is good, and what is wrong before the next
+ *		piece belongs to this one
+ *	slice	all parts, from one time until another.  For what needs the order of time.
+ *		Within a slice records are merged as always, and no record of a slice is
+ *		earlier than one of the slice before
+ *
+ * 2. Who does what
+ *	caller's thread		plans the pieces, makes the views, starts and ends the threads;
+ *				take() of each piece, in order
+ *	worker threads		each has a *view*: a stream of its own over the same files.
+ *				They get pieces in order; work() reads one to its end
+ *
+ *	A view has its own windows, positions and descriptors, and no types, facts or tables but
+ *	those of the stream that it shows.  They do not change while there are workers:
+ *	all types are loaded before, and a table that is read when it is first needed (kernel
+ *	symbols, printk formats) is read under a lock, once.  The caller's thread does not
+ *	read the stream meanwhile.  So a record's type is the same pointer in all views.
+ *
+ *	Workers have all signals blocked.  None is there after the call, whatever it returns.
+ *	With one thread, or less than two pieces, none is started.
+ *
+ * 3. Order
+ *	The result of piece k goes into unit k modulo the number of units.  A worker gets piece k
+ *	only when take() was called for piece k minus that number: so the results that wait are
+ *	bounded, two for each thread.  take() sees 0, 1, 2, ..., and what it appends to
+ *	is what one thread would have made.
+ *
+ * 4. When slices must not be used
+ *	A slice finds its first packets by the times in headers.  Where these do not say
+ *	where records are (a packet that was being written, a torn or damaged one, times that
+ *	go back, losses of a packet without records), slices end: the plan has
+ *	none after such a place.
+ *
+ *	What is in a packet only its reader sees.  A worker that meets damage, or any error (no
+ *	memory, no descriptors), gives the slice up, and with it all that follow.  The last
+ *	slice is never given to a worker.  So slices are always a beginning, and the caller's
+ *	thread reads the rest as if there were no threads: the stream then stands before the
+ *	first record that was not taken.  Errors and damage are therefore found, counted and
+ *	told by the code that always does, after the workers have released what they had.
+ *
+ *	Why that is exact: damage is seen by the worker of each slice that reads it, and these
+ *	are neighbours.  The first of them is not taken, so the caller's thread reads it once.
+ *
+ *	Ranges need no such care, but an error in one makes all of them worthless: the stream was
+ *	not read then, and the caller begins again with one thread.
+ *
+ * 5. Memory
+ *	The windows of all views together have the memory that those of one stream have, and at
+ *	least 8 KiB for each part and view.  Beyond that there is what begin() makes, and units.
+ *	A piece is 512 KiB to 4 MiB of the trace.
+ *
+ * 6. Cancelling
+ *	take() and tick() may end the call at any piece.  Pieces in work are finished first.
+ *	Those that were done are then the first ones, without a gap.
+ */
+#ifndef TACHO_STREAM_PARALLEL_H
+#define TACHO_STREAM_PARALLEL_H
+
+#include "stream/stream.h"
+
+#define TACHO_THREADS_MAX	256u
+
+struct tacho_piece {
+	uint64_t index;
+	uint32_t source;	/* ranges: index of the source that it is of */
+	uint64_t damaged;	/* ranges: places that its reader found damaged */
+};
+
+/*
+ * What is done with the pieces.  begin() and end() are called by the caller's thread, while no
+ * worker runs; work() by workers, for different `own` at once; take() and tick() by the caller's
+ * thread.
+ */
+struct tacho_parallel {
+	void *arg;
+	/* State for one worker, whose view lives until its end(); NULL: no memory. */
+	void *(*begin)(void *arg, struct tacho_stream *view);
+	int (*end)(void *arg, void *own);	/* not 0: what was done is worthless (ranges) */
+	/*
+	 * Reads the view to the end of the piece.  unit: unit_size bytes, zeroed before its first
+	 * use; what an earlier piece left there was taken.  0, or a negative errno: section 4.
+	 */
+	int (*work)(void *arg, void *own, struct tacho_stream *view,
+		    const struct tacho_piece *piece, void *unit);
+	size_t unit_size;
+	/* The piece is done.  Not 0 ends all; a slice is then as if not taken.  NULL: nothing. */
+	int (*take)(void *arg, const struct tacho_piece *piece, void *unit);
+	/* Some pieces are done.  Not 0 ends all.  NULL: nothing. */
+	int (*tick)(void *arg);
+	/* Releases what a unit has; NULL: nothing. */
+	void (*clear)(void *arg, void *unit);
+
+	size_t piece_bytes;	/* of the trace; 0: by its size */
+	uint64_t from, to;	/* slices: times in ns; none begins after `to` */
+};
+
+/* Whether threads can be of use: the stream may have some, and its packets can be divided. */
+bool tacho_parallel_possible(const struct tacho_stream *stream);
+
+/*
+ * tacho_parallel_ranges - read all packets, in any order.
+ *
+ * The stream was not read, and is not: tacho_stream_next() would begin at the start.  work()
+ * reads its view by tacho_stream_next().
+ *
+ * Returns 1 when all pieces were worked on (and taken); 0 when nothing was done, or some
+ * worker failed: what was done is to be forgotten; or what take() or tick() returned, which
+ * must be negative, and then what was done are the first pieces.  The damage of what was done
+ * was added to the stream's, unless it returns 0.
+ */
+int tacho_parallel_ranges(struct tacho_stream *stream, const struct tacho_parallel *p);
+
+/*
+ * tacho_parallel_slices - read a beginning of the stream, in order.
+ *
+ * The stream stands before its first record that is not before p->from, as after
+ * tacho_stream_seek(p->from), and afterwards before the first record that was not taken.
+ *
+ * Returns how many pieces were taken; or a negative errno: the stream could not be placed.
+ */
+int tacho_parallel_slices(struct tacho_stream *stream, const struct tacho_parallel *p);
+
+#endif
