@@ -16,7 +16,7 @@ _tacho_options()
 		--filter='
 	local lines='--fields= --raw --relative --utc --ticks --ns --delta'
 	local common='--help --quiet --json'
-	local trace='--layout='
+	local trace='--layout=' jobs='--jobs='
 
 	case $1 in
 	record)
@@ -40,26 +40,20 @@ _tacho_options()
 	list)
 		echo "$common --programs --kernel --format" ;;
 	report)
-		echo "$common $trace $filter $lines --format= --follow --consume --header
+		echo "$common $trace $jobs $filter $lines --format= --follow --consume --header
 			--color= --no-pager" ;;
 	convert)
-		echo "$common $trace $filter $lines --output= --to= --format=" ;;
+		echo "$common $trace $jobs $filter $lines --output= --to= --format=" ;;
 	stat)
-		echo "$common $trace --sort=" ;;
+		echo "$common $trace $jobs --sort=" ;;
 	hist)
-		echo "$common $trace --session= --event= --synth= --kernel --duration= --watch
+		echo "$common $trace $jobs --session= --event= --synth= --kernel --duration= --watch
 			--all --chart --ascii --quantiles= --by= --snapshot=
 			--snapshot-size=" ;;
 	sql)
 		echo "$common --file= --csv --chart --stats" ;;
 	recipe)
-		echo "$common --kernel --duration= --watch" ;;
-	model)
-		echo "$common --items --top= --span= --counter= --rule= --rules-file=
-			--rules --suggest --layout=" ;;
-	explain)
-		echo "$common --span= --worst= --all --slice= --thread= --from= --to=
-			--timeline --counter= --rule= --rules-file= --layout=" ;;
+		echo "$common $jobs --kernel --duration= --watch" ;;
 	probe)
 		echo "$common --exec= --kernel --args= --group= --name= --dry-run
 			--raw --debug-dir=" ;;

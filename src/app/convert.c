@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "app/convert.h"
 
+#include <errno.h>
 #include <string.h>
 
+#include "app/ahead.h"
 #include "app/find.h"
 
 /* The observer is asked, and told, once in so many records: a power of two. */
@@ -12,6 +14,7 @@ struct walk {
 	const struct app_convert *c;
 	struct tacho_sink *sink;
 	struct tacho_diag *d;
+	struct app_ahead *ahead;	/* while threads read */
 	uint64_t read, total;	/* records; total 0: not known */
 };
 
@@ -39,15 +42,73 @@ static TACHO_COLD int look_up(const struct walk *w)
 	       tacho_diag(w->d, -ECANCELED, 0, "'%s' is not written: cancelled", w->c->out) : 0;
 }
 
+/* ---- what several threads can do ---------------------------------------------------- */
+
+static int put_text(void *arg, const char *text, size_t len, uint64_t events)
+{
+	struct walk *w = arg;
+
+	return tacho_sink_text_of(w->sink, text, len, events) || w->sink->closed ? -EIO : 0;
+}
+
+static int put_record(void *arg, const struct tacho_record *r, bool pass)
+{
+	struct walk *w = arg;
+	int err = r->lost ? tacho_sink_lost(w->sink, r) : 0;
+
+	if (!err && pass)
+		err = tacho_sink_record(w->sink, r);
+	return err || w->sink->closed ? -EIO : 0;
+}
+
+static int tick(void *arg)
+{
+	struct walk *w = arg;
+
+	w->read = w->ahead->read;
+	return look_up(w);
+}
+
+/* *left: records that are still wanted.  0, or a negative errno: w->d or the sink says why. */
+static int copy_ahead(struct walk *w, uint64_t *left)
+{
+	struct app_ahead a = {
+		.stream = w->c->stream, .select = w->c->select, .left = *left, .arg = w,
+		.text = put_text, .record = put_record, .tick = tick,
+	};
+	struct tacho_line_config lines;
+	int err;
+
+	w->ahead = &a;
+	if (w->sink->format->line) {
+		a.line = w->sink->format->line(w->sink, &lines);
+		a.lines = &lines;
+		err = app_ahead_lines(&a);
+	} else {
+		err = app_ahead_records(&a);
+	}
+	*left = a.left;
+	w->read = a.read;
+	if (err)
+		return app_stream_failed(w->c->stream, err, w->d);
+	if (w->d->err || !a.status || w->sink->closed)
+		return w->d->err;
+	return sink_failed(w);
+}
+
+/* ---- all of it ------------------------------------------------------------------------ */
+
 /* Records until the selection's end (*whole false), or the input's. */
 static int copy_records(struct walk *w, bool *whole)
 {
 	struct app_select *select = w->c->select;
 	uint64_t left = select && select->max ? select->max : UINT64_MAX;
-	int err = 0, status = TACHO_STREAM_END;
+	int err = copy_ahead(w, &left), status = TACHO_STREAM_END;
 	struct tacho_record r;
 
 	*whole = false;
+	if (err)
+		return err;
 	while (left && !err && !w->sink->closed &&
 	       (status = tacho_stream_next(w->c->stream, &r)) == TACHO_STREAM_RECORD) {
 		enum app_verdict v = select ? app_select_look(select, &r) : APP_PASS;

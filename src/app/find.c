@@ -9,6 +9,8 @@
 
 #include "base/text.h"
 #include "fmt/ltt/read.h"
+#include "stream/parallel.h"
+#include "sys/cpu.h"
 
 static bool is_trace_name(const char *name)
 {
@@ -56,6 +58,13 @@ int app_trace_find(struct app_trace *t, const char *path, struct tacho_diag *d)
 				  "name the trace to read");
 	t->path = t->found;
 	return 0;
+}
+
+_Static_assert(APP_JOBS_MAX == TACHO_THREADS_MAX, "as many as a stream takes");
+
+void app_trace_set_jobs(struct app_trace *t, uint32_t jobs)
+{
+	tacho_stream_set_threads(t->stream, jobs ? jobs : tacho_cpu_allowed());
 }
 
 int app_trace_layout(const char *name, unsigned int *flags, struct tacho_diag *d)

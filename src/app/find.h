@@ -49,6 +49,13 @@ int app_trace_layout(const char *name, unsigned int *flags, struct tacho_diag *d
 void app_trace_close(struct app_trace *t);
 
 /*
+ * Reads the trace with `jobs` threads where that is of use; 0: with as many as this process may
+ * use CPUs.  At most APP_JOBS_MAX.
+ */
+#define APP_JOBS_MAX	256u
+void app_trace_set_jobs(struct app_trace *t, uint32_t jobs);
+
+/*
  * What is to be said after reading: "N events were lost ...", as remarks; nothing when there is
  * nothing to say.  0, or a negative errno with d filled in when something of the trace could
  * not be read although all records could, as its types for want of memory: what was written

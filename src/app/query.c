@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "app/query.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "app/ahead.h"
 #include "app/suggest.h"
 #include "base/arena.h"
+#include "base/atomic.h"
 #include "base/text.h"
+#include "resolve/resolve.h"
+#include "stream/parallel.h"
 #include "stream/window.h"
 #include "sys/clock.h"
 
@@ -29,6 +34,7 @@ struct app_query {
 	bool live;
 	struct app_watch_state watch;
 	uint64_t read, total;		/* records */
+	uint64_t told;			/* the most that the observer was told */
 };
 
 static int no_memory(struct tacho_diag *d)
@@ -200,6 +206,15 @@ static int late_error(struct app_query *q, struct tacho_diag *d)
 	return text ? wrong(q, text, &e, d) : 0;
 }
 
+/* Reading may begin again (read_parallel()); what the observer sees does not go back. */
+static void tell_progress(struct app_query *q)
+{
+	uint64_t n = tacho_load_relaxed(&q->read);
+
+	q->told = n > q->told ? n : q->told;
+	tacho_observer_progress(q->observer, q->told, q->total);
+}
+
 /* A look at the observer and, of a live source, at the clock.  *end: that was all. */
 static int look(struct app_query *q, const struct app_watch *watch, bool *end,
 		struct tacho_diag *d)
@@ -208,7 +223,7 @@ static int look(struct app_query *q, const struct app_watch *watch, bool *end,
 
 	if (tacho_observer_cancelled(q->observer))
 		return -ECANCELED;
-	tacho_observer_progress(q->observer, q->read, q->total);
+	tell_progress(q);
 	if (!q->live)
 		return 0;
 	*end = app_watch_ended(&q->watch);
@@ -247,6 +262,99 @@ static int read_all(struct app_query *q, const struct app_watch *watch, struct t
 	return err;
 }
 
+/* ---- by several threads -------------------------------------------------------- */
+
+/* A worker's: the same question, put to its view. */
+struct asker {
+	struct app_query *query;
+	struct tacho_resolver *resolver;
+	struct tacho_stream *view;
+};
+
+static void asker_free(struct asker *a)
+{
+	app_query_close(a->query);
+	tacho_stream_set_frames(a->view, NULL);
+	tacho_resolver_free(a->resolver);
+	free(a);
+}
+
+static void *begin_asker(void *arg, struct tacho_stream *view)
+{
+	const struct app_query *q = arg;
+	struct asker *a = calloc(1, sizeof(*a));
+	struct tacho_diag d = { 0 };
+
+	if (!a)
+		return NULL;
+	a->view = view;
+	if (app_ahead_resolver(&a->resolver, q->stream, view) &&
+	    !app_query_open(&a->query, view, q->question, NULL, &d))
+		return a;
+	asker_free(a);
+	return NULL;
+}
+
+/* What it has counted becomes the query's. */
+static int end_asker(void *arg, void *own)
+{
+	const struct app_query *q = arg;
+	struct asker *a = own;
+	int err = tacho_engine_merge(tacho_query_engine(q->query),
+				     tacho_query_engine(a->query->query));
+
+	asker_free(a);
+	return err;
+}
+
+static int ask_piece(void *arg, void *own, struct tacho_stream *view,
+		     const struct tacho_piece *piece, void *unit)
+{
+	struct app_query *q = arg;
+	struct asker *a = own;
+	struct tacho_record r;
+	uint64_t n = 0;
+	int status;
+
+	(void)piece;
+	(void)unit;
+	while ((status = tacho_stream_next(view, &r)) == TACHO_STREAM_RECORD) {
+		(void)tacho_query_hit(a->query->query, &r);
+		n++;
+	}
+	(void)tacho_add_relaxed(&q->read, n);
+	return status == TACHO_STREAM_END ? 0 : -EIO;
+}
+
+static int tick(void *arg)
+{
+	struct app_query *q = arg;
+
+	tell_progress(q);
+	return tacho_observer_cancelled(q->observer) ? -ECANCELED : 0;
+}
+
+/* 1: all was read; 0: one thread has to read it; or -ECANCELED. */
+static int read_parallel(struct app_query *q)
+{
+	const struct tacho_parallel p = {
+		.arg = q, .begin = begin_asker, .end = end_asker, .work = ask_piece, .tick = tick,
+	};
+	int ret;
+
+	if (q->live || !tacho_parallel_possible(q->stream) ||
+	    !tacho_query_is_additive(q->query) || !app_ahead_can_name(q->stream))
+		return 0;
+	ret = tacho_parallel_ranges(q->stream, &p);
+	if (!ret) {
+		tacho_engine_clear(tacho_query_engine(q->query));
+		q->read = 0;
+	}
+	return ret;
+}
+
+/* ---- all of it ------------------------------------------------------------------ */
+
 /* Of a live source, at the end: what happened until now and is on its way. */
 static int read_rest(struct app_query *q, struct tacho_diag *d)
 {
@@ -270,11 +378,15 @@ int app_query_run(struct app_query *q, const struct app_watch *watch, struct tac
 
 	watch = watch ? watch : &forever;
 	app_watch_begin(watch, &q->watch, true);
-	q->read = q->total = 0;
+	q->read = q->total = q->told = 0;
 	if (!q->live && q->observer && q->observer->progress &&
 	    !tacho_stream_get_info(q->stream, &info))
 		q->total = info.events;
-	err = read_all(q, watch, d);
+	err = read_parallel(q);
+	if (!err)
+		err = read_all(q, watch, d);
+	else if (err > 0)
+		err = 0;
 	if (q->live && (!err || err == -ECANCELED))
 		rest = read_rest(q, d);
 	tacho_query_end(q->query);

@@ -32,7 +32,8 @@
  * only feed it with variables and synthetic events; or all.
  *
  * Cancelled in the middle, a query has counted the records before that, each completely: what
- * Q3 hands out is the answer for this part of the trace.
+ * Q3 hands out is the answer for this part of the trace.  Where several threads read it
+ * (tacho_stream_set_threads()) the part is whole packets, not all that came before a time.
  *
  * Errors.  Calls return 0 or a negative errno with a struct tacho_diag.  When a command is wrong,
  * app_query_wrong() is its text as it was compiled ("keys=pid" having become "hist:keys=pid"),

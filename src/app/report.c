@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include "app/ahead.h"
 #include "app/find.h"
 
 #define PAUSE_NS	50000000
@@ -44,12 +45,50 @@ static bool put_record(const struct app_report_config *c, struct tacho_line *lin
 	return !c->put(c->arg);
 }
 
+/* Lines that other threads have made: in pieces that the buffer has room for. */
+static int put_text(void *arg, const char *text, size_t len, uint64_t events)
+{
+	const struct app_report_config *const *c = arg;
+	struct tacho_buf *out = (*c)->out;
+
+	(void)events;
+	while (len && !out->err) {
+		size_t n = len < APP_REPORT_PIECE ? len : APP_REPORT_PIECE;
+
+		tacho_buf_put(out, text, n);
+		text += n;
+		len -= n;
+		if (out->len >= APP_REPORT_PIECE && (*c)->put((*c)->arg))
+			return 1;
+	}
+	return out->err || tacho_observer_cancelled((*c)->observer);
+}
+
+/* What several threads can do of it.  Whether that was all that is wanted. */
+static bool put_ahead(const struct app_report_config *c, struct tacho_line *line, uint64_t *left,
+		      int *err)
+{
+	struct app_ahead a = {
+		.stream = c->stream, .select = c->select, .left = *left, .arg = &c,
+		.lines = &c->lines->config, .line = line, .text = put_text,
+	};
+
+	if (c->follow)
+		return false;
+	*err = app_ahead_lines(&a);
+	*left = a.left;
+	return *err || a.status;
+}
+
 static int put_all(const struct app_report_config *c, struct tacho_line *line,
 		   struct tacho_diag *d)
 {
 	uint64_t left = c->select->max ? c->select->max : UINT64_MAX;
 	struct tacho_record rec;
+	int err = 0;
 
+	if (put_ahead(c, line, &left, &err))
+		return err ? app_stream_failed(c->stream, err, d) : 0;
 	while (left && !tacho_observer_cancelled(c->observer)) {
 		int status = tacho_stream_next(c->stream, &rec);
 

@@ -356,6 +356,34 @@ int app_select_open(struct app_select *f, struct tacho_stream *stream, struct ta
 	return err ? err : open_time(f, d);
 }
 
+/* ---- views ----------------------------------------------------------------- */
+
+void app_select_view_release(struct app_select *s)
+{
+	free(s->types);
+	free(s->tasks);
+	tacho_query_free(s->query);
+}
+
+int app_select_view(struct app_select *s, const struct app_select *of,
+		    struct tacho_stream *view)
+{
+	struct tacho_diag d = { 0 };
+	int err = -ENOMEM;
+
+	/* what the user says is borrowed */
+	*s = *of;
+	s->stream = view;
+	s->query = NULL;
+	s->types = calloc(APP_SELECT_KNOWN, sizeof(*s->types));
+	s->tasks = calloc(APP_SELECT_KNOWN, sizeof(*s->tasks));
+	if (s->types && s->tasks)
+		err = open_exprs(s, &d);
+	if (err)
+		app_select_view_release(s);
+	return err;
+}
+
 /* ---- records --------------------------------------------------------------- */
 
 static bool type_passes(struct app_select *f, const struct tacho_type *type)

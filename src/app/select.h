@@ -122,6 +122,17 @@ bool app_select_is_all(const struct app_select *s);
  */
 int app_select_open(struct app_select *s, struct tacho_stream *stream, struct tacho_diag *d);
 
+/*
+ * app_select_view - the same selection for another reader of the same trace.
+ *
+ * of was opened on a stream of which `view` is a view (stream/parallel.h), and outlives *s, which
+ * is used by one thread and ended by app_select_view_release().  0 or a negative errno; then
+ * there is nothing to release.
+ */
+int app_select_view(struct app_select *s, const struct app_select *of,
+		    struct tacho_stream *view);
+void app_select_view_release(struct app_select *s);
+
 enum app_verdict {
 	APP_DROP,	/* none of its business */
 	APP_HIDE,	/* another event of a CPU and time that are wanted: its losses count */

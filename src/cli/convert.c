@@ -24,6 +24,7 @@ struct convert_run {
 static const struct option options[] = {
 	CLI_COMMON_OPTIONS,
 	CLI_TRACE_OPTIONS,
+	CLI_JOBS_OPTIONS,
 	CLI_FILTER_OPTIONS,
 	CLI_LINES_OPTIONS,
 	{ "output", required_argument, NULL, 'o' },
@@ -54,6 +55,7 @@ static const char usage[] =
 	"      --format FORMAT  'ftrace' or 'babeltrace'\n"
 	CLI_LINES_HELP
 	CLI_TRACE_HELP
+	CLI_JOBS_HELP
 	"  -q, --quiet          print no notes on stderr\n"
 	"      --json           print a summary as a JSON object\n"
 	"  -h, --help           print this help\n";
@@ -89,7 +91,7 @@ static int parse(struct convert_run *r, int argc, char **argv)
 	int opt, ret;
 
 	while ((opt = getopt_long(argc, argv,
-				  "hqo:" CLI_FILTER_LETTERS CLI_LINES_LETTERS,
+				  "hqo:" CLI_FILTER_LETTERS CLI_LINES_LETTERS CLI_JOBS_LETTERS,
 				  options, NULL)) != -1) {
 		ret = take_option(r, opt);
 		if (ret < 0)

@@ -32,6 +32,7 @@ struct hist_options {
 static const struct option options[] = {
 	CLI_COMMON_OPTIONS,
 	CLI_TRACE_OPTIONS,
+	CLI_JOBS_OPTIONS,
 	{ "event", required_argument, NULL, 'e' },
 	{ "kernel", no_argument, NULL, 'k' },
 	{ "session", required_argument, NULL, 's' },
@@ -79,6 +80,7 @@ static const char usage[] =
 	"                       tacho convert, or '-' for text on stdout\n"
 	"      --snapshot-size SIZE  size of a snapshot (default: 4M)\n"
 	CLI_TRACE_HELP
+	CLI_JOBS_HELP
 	"  -q, --quiet          print no notes on stderr\n"
 	"      --json           print one JSON object per histogram\n"
 	"  -h, --help           print this help\n";
@@ -219,7 +221,8 @@ static int parse(struct hist_options *o, int argc, char **argv)
 	bool json = false;
 	int opt, ret;
 
-	while ((opt = getopt_long(argc, argv, "-hqke:s:w::", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "-hqke:s:w::" CLI_JOBS_LETTERS, options,
+				  NULL)) != -1) {
 		if (opt == 1) {
 			ret = plain_arg(o, event, optarg);
 			event = NULL;

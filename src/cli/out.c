@@ -29,16 +29,30 @@ void cli_out_release(struct cli_out *o)
 	tacho_buf_release(&o->buf);
 }
 
-int cli_out_flush(struct cli_out *o)
+/* err: what failed before; 0: nothing. */
+static int write_text(struct cli_out *o, const char *text, size_t len, int err)
 {
-	int err = tacho_buf_error(&o->buf);
-	int write_err = o->closed ? 0 : tacho_write_all(o->fd, o->buf.data, o->buf.len);
+	int write_err = o->closed ? 0 : tacho_write_all(o->fd, text, len);
 
 	if (write_err == -EPIPE)
 		o->closed = true;
 	else if (write_err)
 		err = write_err;
-	tacho_buf_reset(&o->buf);
 	return err ? cli_fail("cannot write to %s: %s", o->name, strerror(-err))
 		   : CLI_OK;
+}
+
+int cli_out_flush(struct cli_out *o)
+{
+	int ret = write_text(o, o->buf.data, o->buf.len, tacho_buf_error(&o->buf));
+
+	tacho_buf_reset(&o->buf);
+	return ret;
+}
+
+int cli_out_put(struct cli_out *o, const char *text, size_t len)
+{
+	int ret = cli_out_flush(o);
+
+	return ret == CLI_OK ? write_text(o, text, len, 0) : ret;
 }

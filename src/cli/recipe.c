@@ -13,6 +13,7 @@ enum { OPT_DURATION = CLI_OPT_FIRST };
 
 static const struct option options[] = {
 	CLI_COMMON_OPTIONS,
+	CLI_JOBS_OPTIONS,
 	{ "kernel", no_argument, NULL, 'k' },
 	{ "watch", optional_argument, NULL, 'w' },
 	{ "duration", required_argument, NULL, OPT_DURATION },
@@ -32,6 +33,7 @@ static const char usage[] =
 	"  -k, --kernel         read the running kernel, as TRACE 'kernel'\n"
 	"      --duration TIME  live: stop after 10s, 5m (default: at Ctrl-C)\n"
 	"  -w, --watch[=TIME]   live: print every second, or every TIME\n"
+	CLI_JOBS_HELP
 	"  -q, --quiet          print no notes on stderr\n"
 	"      --json           run: print one JSON object per histogram; list: an array\n"
 	"  -h, --help           print this help\n";
@@ -163,8 +165,10 @@ static int recipe_main(int argc, char **argv)
 	bool json = false;
 	int opt, n, ret;
 
-	while ((opt = getopt_long(argc, argv, "hqkw::", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "hqkw::" CLI_JOBS_LETTERS, options, NULL)) != -1) {
 		ret = take(&a, opt);
+		if (ret < 0)
+			ret = cli_trace_option(opt, optarg);
 		if (ret < 0)
 			ret = cli_common(opt, &json);
 		else if (ret == CLI_OK)

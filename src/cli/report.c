@@ -42,6 +42,7 @@ static void on_signal(int sig)
 static const struct option options[] = {
 	CLI_COMMON_OPTIONS,
 	CLI_TRACE_OPTIONS,
+	CLI_JOBS_OPTIONS,
 	CLI_FILTER_OPTIONS,
 	CLI_LINES_OPTIONS,
 	{ "format", required_argument, NULL, 'F' },
@@ -70,6 +71,7 @@ static const char usage[] =
 	"      --color=WHEN     'auto' (on a terminal), 'always', 'never'\n"
 	"      --no-pager       do not start a pager on a terminal\n"
 	CLI_TRACE_HELP
+	CLI_JOBS_HELP
 	"  -q, --quiet          print no notes on stderr\n"
 	"      --json           the same as --format json\n"
 	"  -h, --help           print this help\n";
@@ -115,7 +117,7 @@ static int parse(struct report *r, int argc, char **argv)
 	int opt, ret;
 
 	while ((opt = getopt_long(argc, argv,
-				  "hqF:" CLI_FILTER_LETTERS CLI_LINES_LETTERS,
+				  "hqF:" CLI_FILTER_LETTERS CLI_LINES_LETTERS CLI_JOBS_LETTERS,
 				  options, NULL)) != -1) {
 		ret = take_option(r, opt);
 		if (ret < 0)

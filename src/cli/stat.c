@@ -24,6 +24,7 @@ struct stat_run {
 static const struct option options[] = {
 	CLI_COMMON_OPTIONS,
 	CLI_TRACE_OPTIONS,
+	CLI_JOBS_OPTIONS,
 	{ "sort", required_argument, NULL, OPT_SORT },
 	{ NULL, 0, NULL, 0 },
 };
@@ -36,6 +37,7 @@ static const char usage[] =
 	"tacho-trace in this directory.\n\n"
 	"      --sort KEY       'count' or 'bytes' (largest first), or 'name'\n"
 	CLI_TRACE_HELP
+	CLI_JOBS_HELP
 	"  -q, --quiet          print no notes on stderr\n"
 	"      --json           print one JSON object\n"
 	"  -h, --help           print this help\n";
@@ -245,7 +247,7 @@ static int parse(struct stat_run *s, int argc, char **argv)
 {
 	int opt, ret;
 
-	while ((opt = getopt_long(argc, argv, "hq", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "hq" CLI_JOBS_LETTERS, options, NULL)) != -1) {
 		ret = opt == OPT_SORT ? parse_sort(s, optarg) :
 					cli_trace_option(opt, optarg);
 		if (ret == CLI_OK)

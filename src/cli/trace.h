@@ -11,6 +11,12 @@
 #define CLI_TRACE_HELP								\
 	"      --layout LAYOUT  LTT 2.3 struct layout: 64, 32, text (default: detected)\n"
 
+/* And of those that can use several threads. */
+#define CLI_JOBS_LETTERS	"j:"
+#define CLI_JOBS_OPTIONS { "jobs", required_argument, NULL, 'j' }
+#define CLI_JOBS_HELP								\
+	"  -j, --jobs N         read with N threads (default: one for each CPU)\n"
+
 /* Takes one of them: CLI_OK, or an exit status with a message; -1: it is none. */
 int cli_trace_option(int opt, const char *arg);
 
@@ -20,7 +26,10 @@ unsigned int cli_trace_flags(void);
 /* As app_trace_find().  CLI_OK, or an exit status with a message. */
 int cli_trace_find(struct app_trace *t, const char *path);
 
-/* The same, opened.  flags: enum tacho_stream_flag; the options' are added. */
+/*
+ * The same, opened.  flags: enum tacho_stream_flag; the options' are added.  As many threads may
+ * read it as --jobs says (tacho_stream_set_threads()).
+ */
 int cli_trace_open(struct app_trace *t, const char *path, unsigned int flags);
 
 /* As app_trace_remarks(): what stderr says after reading.  CLI_OK, or CLI_FAILED with a message. */

@@ -233,6 +233,16 @@ int tacho_sink_lost(struct tacho_sink *sink, const struct tacho_record *r)
 	return tacho_unlikely(err) ? tacho_sink_failed(sink, err) : 0;
 }
 
+int tacho_sink_text_of(struct tacho_sink *sink, const char *text, size_t len, uint64_t events)
+{
+	int err = sink->format->text(sink, text, len);
+
+	if (tacho_unlikely(err))
+		return tacho_sink_failed(sink, err);
+	sink->events += events;
+	return 0;
+}
+
 int tacho_sink_record_times(struct tacho_sink *sink, const struct tacho_record *r)
 {
 	struct tacho_record copy = *r;

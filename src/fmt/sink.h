@@ -103,6 +103,15 @@ struct tacho_sink_format {
 	int (*lost)(struct tacho_sink *sink, const struct tacho_record *r);
 	int (*record)(struct tacho_sink *sink, const struct tacho_record *r);
 	int (*end)(struct tacho_sink *sink, bool good);
+
+	/*
+	 * Of a format that is lines of text; both NULL: it is not.
+	 *
+	 *	line	The formatter that record() uses, which was made with *config.
+	 *	text	Appends what another formatter has made of records, and of losses.
+	 */
+	struct tacho_line *(*line)(struct tacho_sink *sink, struct tacho_line_config *config);
+	int (*text)(struct tacho_sink *sink, const char *text, size_t len);
 };
 
 /* The configuration of a sink; all members except stream and path may be 0. */
@@ -176,8 +185,12 @@ int tacho_sink_begin(struct tacho_sink **sink, const struct tacho_sink_format *f
 		     const struct tacho_sink_config *config, struct tacho_diag *d);
 
 /*
- * Reports that r->lost records are missing before r.  Returns 0, or a negative errno: sink->diag.
+ * For a format of lines: appends the text that another formatter has made of so many records.  As
+ * tacho_sink_lost().
  */
+int tacho_sink_text_of(struct tacho_sink *sink, const char *text, size_t len, uint64_t events);
+
+/* r->lost records are missing before r.  0, or a negative errno: sink->diag. */
 int tacho_sink_lost(struct tacho_sink *sink, const struct tacho_record *r);
 
 /* tacho_sink_record() of a record whose fields may have times that the output's clock replaces. */

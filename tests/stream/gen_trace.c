@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * gen_trace [events] [dir] - makes a trace for benchmarks: two lanes, seven
- * events of 16 bytes payload for one with a string, packets of 256 KiB.
+ * gen_trace [events] [dir] [KiB] - makes a trace for benchmarks: two lanes, seven
+ * events of 16 bytes payload for one with a string, packets of 256 KiB, or of so many.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "synth.h"
 
-#define SUB	((size_t)256 << 10)
+#define SUB_KIB	256
 
 static const char thin[] = SYNTH_COMMON
 	"\tfield:int fd;\toffset:8;\tsize:4;\tsigned:1;\n"
@@ -44,6 +44,7 @@ int main(int argc, char **argv)
 {
 	uint64_t events = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
 	const char *dir = argc > 2 ? argv[2] : "gen-trace";
+	size_t sub = (argc > 3 ? strtoull(argv[3], NULL, 10) : SUB_KIB) << 10;
 	struct tacho_ctf_info info = synth_info();
 	struct tacho_ctf_writer *w;
 	struct tacho_diag d = { 0 };
@@ -64,7 +65,7 @@ int main(int argc, char **argv)
 		struct synth *s = &lane[i / 5 % 2];
 
 		put(s, i);
-		if (s->records.len > SUB - 256)
+		if (s->records.len > sub - 256)
 			err = synth_flush(s, w, &d);
 	}
 	for (int i = 0; i < 2 && !err; i++)

@@ -113,12 +113,27 @@ static uint32_t seconds_text(uint64_t second, char text[48])
 	return (uint32_t)(o - text);
 }
 
+/* Nobody knows what the first line's is. */
+static char *put_delta(const struct tacho_line *l, const struct tacho_record *r, char *o)
+{
+	uint64_t d;
+
+	if (tacho_unlikely(!l->before))
+		return tacho_chars(o, "?." "?????????" ")", 12);
+	d = line_delta(l, r);
+	o = tacho_digits(o, d / TACHO_NS_PER_S);
+	*o++ = '.';
+	o = tacho_digits_nine(o, (uint32_t)(d % TACHO_NS_PER_S));
+	*o++ = ')';
+	return o;
+}
+
 static char *put_time(struct tacho_line *l, const struct tacho_record *r,
 		      char *o)
 {
 	line_second_fn *make = local_text;
 	const struct line_second *s;
-	uint64_t t = r->time, d;
+	uint64_t t = r->time;
 
 	if (l->config.time == TACHO_LINE_TICKS) {
 		*o++ = '[';
@@ -134,15 +149,7 @@ static char *put_time(struct tacho_line *l, const struct tacho_record *r,
 		o = tacho_chars(o, s->text, s->len);
 		o = tacho_digits_nine(o, (uint32_t)(t % TACHO_NS_PER_S));
 	}
-	o = tacho_chars(o, "] (+", 4);
-	if (tacho_unlikely(!l->before))
-		return tacho_chars(o, "?." "?????????" ")", 12);
-	d = line_delta(l, r);
-	o = tacho_digits(o, d / TACHO_NS_PER_S);
-	*o++ = '.';
-	o = tacho_digits_nine(o, (uint32_t)(d % TACHO_NS_PER_S));
-	*o++ = ')';
-	return o;
+	return tacho_chars(o, "] (+", 4);
 }
 
 static void put_pointer(struct tacho_buf *out, uint64_t v)
@@ -215,12 +222,14 @@ static void put(struct tacho_line *l, const struct tacho_record *r,
 		struct tacho_buf *out)
 {
 	char *o = tacho_buf_reserve(out, LINE_PREFIX + type->head_len);
-	char *start = o;
+	char *start = o, *delta;
 	size_t from;
 
 	if (!o)
 		return;
-	o = put_time(l, r, o);
+	delta = put_time(l, r, o);
+	o = put_delta(l, r, delta);
+	line_note_seam(l, r, out, start, delta, o);
 	o = tacho_chars(o, type->head, type->head_len);
 	if (tacho_likely(r->cpu != UINT32_MAX)) {
 		o = tacho_chars(o, "{ cpu_id = ", 11);
@@ -261,5 +270,5 @@ static void lost(struct tacho_line *l, const struct tacho_record *r,
 
 const struct line_ops tacho_line_babeltrace = {
 	.task = task_text, .type = type_text, .key = key_text,
-	.put = put, .lost = lost,
+	.put = put, .lost = lost, .delta = put_delta,
 };

@@ -116,7 +116,7 @@ static char *put_time(struct tacho_line *l, const struct tacho_record *r, char *
 	return o;
 }
 
-static char *put_delta(struct tacho_line *l, const struct tacho_record *r, char *o)
+static char *put_delta(const struct tacho_line *l, const struct tacho_record *r, char *o)
 {
 	uint64_t d = line_delta(l, r);
 
@@ -161,8 +161,12 @@ static void put(struct tacho_line *l, const struct tacho_record *r,
 	o = put_cpu(o, r->cpu);
 	o = tacho_context_put(o, raw[2], raw[3]);
 	o = put_time(l, r, o);
-	if (l->config.delta)
+	if (l->config.delta) {
+		char *delta = o;
+
 		o = put_delta(l, r, o);
+		line_note_seam(l, r, out, from, delta, o);
+	}
 	o = tacho_chars(o, type->head, type->head_len);
 	tacho_buf_commit(out, (size_t)(o - from));
 	tacho_line_text(l, r, type, out);
@@ -190,5 +194,5 @@ static void lost(struct tacho_line *l, const struct tacho_record *r,
 
 const struct line_ops tacho_line_ftrace = {
 	.task = task_text, .type = type_text, .key = key_text,
-	.put = put, .lost = lost,
+	.put = put, .lost = lost, .delta = put_delta,
 };

@@ -268,6 +268,35 @@ void tacho_line_put(struct tacho_line *l, const struct tacho_record *r,
 	l->before = r->time;
 }
 
+void tacho_line_piece(struct tacho_line *l)
+{
+	l->piece = true;
+	l->before = 0;
+	l->seam = (struct tacho_line_seam){ .len = 0 };
+}
+
+void tacho_line_seam(const struct tacho_line *l, struct tacho_line_seam *seam)
+{
+	*seam = l->seam;
+}
+
+void tacho_line_resume(struct tacho_line *l, uint64_t time)
+{
+	l->before = time;
+}
+
+uint64_t tacho_line_last(const struct tacho_line *l)
+{
+	return l->before;
+}
+
+size_t tacho_line_delta(struct tacho_line *l, uint64_t time, char text[TACHO_LINE_DELTA_MAX])
+{
+	const struct tacho_record r = { .time = time };
+
+	return ops_of(l)->delta ? (size_t)(ops_of(l)->delta(l, &r, text) - text) : 0;
+}
+
 void tacho_line_lost(struct tacho_line *l, const struct tacho_record *r,
 		     struct tacho_buf *out)
 {

@@ -86,6 +86,29 @@ void tacho_line_head(struct tacho_line *l, struct tacho_buf *out);
 void tacho_line_put(struct tacho_line *l, const struct tacho_record *r,
 		    struct tacho_buf *out);
 
+/*
+ * Lines that are made in pieces, by several struct tacho_line: what a piece's first line says of
+ * the line before it is not known when it is made.
+ *
+ *	tacho_line_piece(l)		l begins a piece
+ *	tacho_line_put(l, ...), ...
+ *	tacho_line_seam(l, &seam)	len bytes at `at` of the piece's text are to be replaced by
+ *					tacho_line_delta(m, seam.time, ...); len 0: nothing is
+ *	tacho_line_resume(m, time)	m goes on after a line of that time (0: after none)
+ *	tacho_line_last(l)		the time of l's last line; 0: it has made none
+ */
+struct tacho_line_seam {
+	size_t at, len;
+	uint64_t time;
+};
+
+void tacho_line_piece(struct tacho_line *l);
+void tacho_line_seam(const struct tacho_line *l, struct tacho_line_seam *seam);
+void tacho_line_resume(struct tacho_line *l, uint64_t time);
+uint64_t tacho_line_last(const struct tacho_line *l);
+#define TACHO_LINE_DELTA_MAX	64u
+size_t tacho_line_delta(struct tacho_line *l, uint64_t time, char text[TACHO_LINE_DELTA_MAX]);
+
 /* The line that says that records were lost before r. */
 void tacho_line_lost(struct tacho_line *l, const struct tacho_record *r,
 		     struct tacho_buf *out);

@@ -48,6 +48,8 @@ struct tacho_line {
 	uint64_t base;		/* what the shown time counts from */
 	uint64_t before;	/* time of the line before; 0: none */
 	bool begun;		/* base is set */
+	bool piece;		/* line.h: the first line's delta is noted */
+	struct tacho_line_seam seam;
 	const char *host;
 	bool live;
 	struct line_second second;
@@ -79,6 +81,16 @@ static inline uint64_t line_delta(const struct tacho_line *l,
 				  const struct tacho_record *r)
 {
 	return l->before && r->time > l->before ? r->time - l->before : 0;
+}
+
+/* The delta of r's line is the bytes [begin, end) of a line that starts at from. */
+static inline void line_note_seam(struct tacho_line *l, const struct tacho_record *r,
+				  const struct tacho_buf *out, const char *from,
+				  const char *begin, const char *end)
+{
+	if (tacho_unlikely(l->piece && !l->before))
+		l->seam = (struct tacho_line_seam){ out->len + (size_t)(begin - from),
+						    (size_t)(end - begin), r->time };
 }
 
 /*
@@ -114,6 +126,8 @@ struct line_ops {
 		    struct tacho_buf *out);
 	void (*lost)(struct tacho_line *l, const struct tacho_record *r,
 		     struct tacho_buf *out);
+	/* the text of the time since the line before; NULL: no line has it */
+	char *(*delta)(const struct tacho_line *l, const struct tacho_record *r, char *o);
 };
 
 extern const struct line_ops tacho_line_ftrace, tacho_line_babeltrace,

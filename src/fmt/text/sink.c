@@ -17,6 +17,7 @@
 struct text_sink {
 	struct tacho_sink sink;		/* first */
 	struct tacho_line *line;
+	struct tacho_line_config lines;
 	struct tacho_buf text;
 	int fd;
 	bool is_file;		/* not stdout, a pipe or a device */
@@ -54,17 +55,18 @@ static int open_file(struct text_sink *o)
 static int begin(struct tacho_sink *sink)
 {
 	struct text_sink *o = text(sink);
-	struct tacho_line_config config = { .format = TACHO_LINE_FTRACE };
+	struct tacho_line_config *config = &o->lines;
 	int err;
 
+	*config = (struct tacho_line_config){ .format = TACHO_LINE_FTRACE };
 	if (sink->config.lines)
-		config = *sink->config.lines;
+		*config = *sink->config.lines;
 	if (sink->format->variant == TACHO_LINE_JSON)
-		config.format = TACHO_LINE_JSON;
-	err = tacho_line_check(&config, sink->config.stream, &sink->diag);
+		config->format = TACHO_LINE_JSON;
+	err = tacho_line_check(config, sink->config.stream, &sink->diag);
 	if (err)
 		return err;
-	o->line = tacho_line_new(sink->config.stream, &config);
+	o->line = tacho_line_new(sink->config.stream, config);
 	if (!o->line)
 		return tacho_sink_no_memory(sink);
 	if (sink->config.first)
@@ -76,17 +78,39 @@ static int begin(struct tacho_sink *sink)
 	return err;
 }
 
-static int flush(struct text_sink *o)
+/* err: what failed before; 0: nothing. */
+static int write_text(struct text_sink *o, const char *data, size_t len, int err)
 {
-	int err = tacho_buf_error(&o->text);
-	int write_err = o->sink.closed ? 0 : tacho_write_all(o->fd, o->text.data, o->text.len);
+	int write_err = o->sink.closed ? 0 : tacho_write_all(o->fd, data, len);
 
 	o->sink.closed |= write_err == -EPIPE;
 	if (write_err && write_err != -EPIPE)
 		err = write_err;
-	tacho_buf_reset(&o->text);
 	return err ? tacho_diag(&o->sink.diag, err, 0, "cannot write to %s: %s",
 				o->sink.config.path, strerror(-err)) : 0;
+}
+
+static int flush(struct text_sink *o)
+{
+	int err = write_text(o, o->text.data, o->text.len, tacho_buf_error(&o->text));
+
+	tacho_buf_reset(&o->text);
+	return err;
+}
+
+static struct tacho_line *line(struct tacho_sink *sink, struct tacho_line_config *config)
+{
+	*config = text(sink)->lines;
+	return text(sink)->line;
+}
+
+static int text_of(struct tacho_sink *sink, const char *data, size_t len)
+{
+	struct text_sink *o = text(sink);
+	int err = flush(o);
+
+	sink->bytes += len;
+	return err ? err : write_text(o, data, len, 0);
 }
 
 static int written(struct text_sink *o, size_t before)
@@ -138,10 +162,12 @@ const struct tacho_sink_format tacho_sink_text = {
 	.name = "text", .extensions = " .txt .text .log ", .variant = TACHO_LINE_FTRACE,
 	.clock = TACHO_SINK_NO_CLOCK, .pipe = true, .size = sizeof(struct text_sink),
 	.begin = begin, .lost = lost, .record = record, .end = end,
+	.line = line, .text = text_of,
 };
 
 const struct tacho_sink_format tacho_sink_json = {
 	.name = "json", .extensions = " .json .jsonl .ndjson ", .variant = TACHO_LINE_JSON,
 	.clock = TACHO_SINK_NO_CLOCK, .pipe = true, .size = sizeof(struct text_sink),
 	.begin = begin, .lost = lost, .record = record, .end = end,
+	.line = line, .text = text_of,
 };
