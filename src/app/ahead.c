@@ -303,5 +303,7 @@ int app_ahead_records(struct app_ahead *a)
 {
 	struct tacho_parallel p = { .work = work_records, .take = take_records };
 
-	return ahead(a, &p);
+	a->status = 0;
+	/* to copy a record costs as much as to read it */
+	return a->select && !a->select->any ? ahead(a, &p) : 0;
 }

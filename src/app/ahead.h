@@ -31,7 +31,7 @@ struct app_ahead {
 	/* Some lines.  Not 0: the caller has seen enough, or cannot go on. */
 	int (*text)(void *arg, const char *text, size_t len, uint64_t events);
 
-	/* app_ahead_records() */
+	/* app_ahead_records(): of a selection that leaves some out */
 	/*
 	 * A record that is at hand (tacho_stream_lend()); pass: it is selected, else it only
 	 * has losses to report.  As text().

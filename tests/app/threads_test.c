@@ -220,7 +220,7 @@ static void same_text(void)
 
 static void cancel_convert(void)
 {
-	const struct tacho_sink_format *formats[] = { &tacho_sink_text, &tacho_sink_dat };
+	const struct tacho_sink_format *formats[] = { &tacho_sink_text, &tacho_sink_json };
 
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(formats); i++) {
 		struct watch w = { .cancel_at = 4 };

@@ -68,7 +68,7 @@ def prepare(top):
     os.mkdir(place)
     env = dict(os.environ, TACHO_DIR=os.path.join(top, "run"))
     sh(TACHO, "record", "-q", "-o", "orders", "--", ORDERS, cwd=place, env=env)
-    for kind in "small", "rotated", "stacks":
+    for kind in "small", "rotated", "stacks", "many":
         sh(MAKE_TRACE, kind, kind, cwd=place)
     sh(MAKE_TRACE, "lkst", "log.lkst", cwd=place)
     with open(os.path.join(place, "small.proc"), "w", encoding="ascii") as f:
@@ -144,6 +144,16 @@ case("report-fields", TACHO, "report", "--fields", "id", "--delta", "../in/order
 case("report-stacks", TACHO, "report", "../in/stacks")
 case("report-rotated", TACHO, "report", "../in/rotated")
 case("stat-json", TACHO, "stat", "--json", "../in/small")
+# with threads: large enough for some pieces
+case("report-jobs", TACHO, "report", "-j3", "../in/many")
+case("report-jobs-bt", TACHO, "report", "-j3", "-F", "babeltrace", "--filter", "fd & 1",
+     "../in/many")
+case("stat-jobs", TACHO, "stat", "-j3", "../in/many")
+case("hist-jobs", TACHO, "hist", "-j3", "../in/many", "-e", "app:open", "keys=fd:vals=bytes")
+case("convert-jobs", TACHO, "convert", "-j3", "../in/many", "-o", "out.dat", "--filter", "fd & 1",
+     files=["out.dat"])
+case("convert-jobs-json", TACHO, "convert", "-j3", "../in/many", "-o", "out.json",
+     files=["out.json"])
 case("check-json", TACHO, "check", "--json", "../in/small", says_on_stdout=True)
 case("check-rotated", TACHO, "check", "../in/rotated", says_on_stdout=True)
 case("hist", TACHO, "hist", "../in/orders", "-e", "shop:order_done",
