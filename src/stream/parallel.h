@@ -62,7 +62,9 @@
  * 5. Memory
  *	The windows of all views together have the memory that those of one stream have, and at
  *	least 8 KiB for each part and view.  Beyond that there is what begin() makes, and units.
- *	A piece is 512 KiB to 4 MiB of the trace.
+ *	A piece has 64 KiB (of a small trace) to 8 MiB of records; a range at least one packet.
+ *	A slice reads each part's packet from its start, so it has at least two packets' worth
+ *	of each part up to that size, and begins with a packet where it can.
  *
  * 6. Cancelling
  *	take() and tick() may end the call at any piece.  Pieces in work are finished first.

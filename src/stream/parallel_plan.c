@@ -7,6 +7,7 @@
 
 #define PIECE_MIN	((uint64_t)512 << 10)
 #define PIECE_MAX	((uint64_t)4 << 20)
+#define RANGE_MIN	((uint64_t)2 << 20)	/* what is not merged has no packets to pass */
 #define PIECE_SMALL	((uint64_t)64 << 10)	/* of a trace that is small itself */
 #define PIECES_MAX	65536u
 #define POINTS_PER_PIECE	8u
@@ -41,7 +42,7 @@ static int each_span(struct tacho_stream *stream, uint32_t source,
  * its start, so it should be longer than a packet of each part.
  */
 static int piece_bytes(struct tacho_stream *stream, const struct tacho_parallel *p,
-		       uint64_t *bytes)
+		       uint64_t min, uint64_t *bytes)
 {
 	uint64_t threads = tacho_stream_threads(stream), piece, share;
 	struct size size = { 0 };
@@ -53,7 +54,7 @@ static int piece_bytes(struct tacho_stream *stream, const struct tacho_parallel 
 	if (err || *bytes || !size.spans)
 		return err;
 	piece = 2 * size.parts * (size.bytes / size.spans);
-	piece = piece < PIECE_MIN ? PIECE_MIN : piece > PIECE_MAX ? PIECE_MAX : piece;
+	piece = piece < min ? min : piece > PIECE_MAX ? PIECE_MAX : piece;
 	share = size.bytes / (8 * threads);
 	if (piece > share)
 		piece = share > PIECE_SMALL ? share : PIECE_SMALL;
@@ -106,7 +107,7 @@ int plan_ranges(struct plan *plan, struct tacho_stream *stream, const struct tac
 	int err;
 
 	*plan = (struct plan){ .nr = 0 };
-	err = piece_bytes(stream, p, &r.piece);
+	err = piece_bytes(stream, p, RANGE_MIN, &r.piece);
 	if (err || !r.piece)
 		return err;
 	for (; !err && tacho_stream_source(stream, r.source); r.source++)
@@ -119,6 +120,7 @@ int plan_ranges(struct plan *plan, struct tacho_stream *stream, const struct tac
 /* So many bytes of the trace begin at this time. */
 struct point {
 	uint64_t time, bytes;
+	bool is_start;		/* of a span: nothing of this part's packet is passed over */
 };
 
 struct points {
@@ -132,7 +134,7 @@ struct points {
 	bool over;		/* something in it was not orderly */
 };
 
-static int add_point(struct points *p, uint64_t time, uint64_t bytes)
+static int add_point(struct points *p, uint64_t time, uint64_t bytes, bool is_start)
 {
 	if (p->nr == p->room) {
 		size_t room = p->room ? 2 * p->room : 1024;
@@ -143,7 +145,7 @@ static int add_point(struct points *p, uint64_t time, uint64_t bytes)
 		p->list = list;
 		p->room = room;
 	}
-	p->list[p->nr++] = (struct point){ time, bytes };
+	p->list[p->nr++] = (struct point){ time, bytes, is_start };
 	return 0;
 }
 
@@ -171,7 +173,7 @@ static int add_points(void *arg, const struct tacho_span *span)
 	if (n > POINTS_PER_SPAN)
 		n = POINTS_PER_SPAN;
 	for (uint64_t i = 0; i < n && !err; i++)
-		err = add_point(p, first + (last - first) / n * i, bytes / n);
+		err = add_point(p, first + (last - first) / n * i, bytes / n, !i);
 	p->last = last;
 	return err;
 }
@@ -183,7 +185,7 @@ static int by_time(const void *a, const void *b)
 	return x->time < y->time ? -1 : x->time > y->time;
 }
 
-/* A slice ends where it has enough. */
+/* A slice ends where it has enough, if it can at the start of a packet. */
 static int cut(struct plan *plan, struct points *p, uint64_t from, uint64_t to)
 {
 	uint64_t bytes = 0, before = from;
@@ -200,7 +202,7 @@ static int cut(struct plan *plan, struct points *p, uint64_t from, uint64_t to)
 
 		if (time > p->orderly)
 			break;
-		if (bytes >= p->piece && time > before) {
+		if (bytes >= (p->list[i].is_start ? p->piece : 2 * p->piece) && time > before) {
 			plan->time[n++] = before = time;
 			bytes = 0;
 		}
@@ -218,7 +220,7 @@ int plan_slices(struct plan *plan, struct tacho_stream *stream, const struct tac
 	int err;
 
 	*plan = (struct plan){ .nr = 0 };
-	err = piece_bytes(stream, p, &points.piece);
+	err = piece_bytes(stream, p, PIECE_MIN, &points.piece);
 	if (err || !points.piece)
 		return err;
 	for (uint32_t i = 0; !err && (s = tacho_stream_source(stream, i)); i++) {

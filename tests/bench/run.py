@@ -344,19 +344,42 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
 
     # ---- reading ----
 
+    HIST = 'hist', '-e', 'bench:*', 'keys=common_pid:vals=count'
+    DROP = 'report', '--no-pager', '--filter', 'count < 0 && fd > 100000'
+
     def questions(self, trace, n):
         """The same over a trace of n events."""
-        hist, _ = self.best(self.tacho, 'hist', trace, '-e', 'bench:*',
-                            'keys=common_pid:vals=count')
-        one, _ = self.best(self.tacho, 'hist', trace, '-e', 'bench:named',
+        hist, _ = self.best(self.tacho, *self.HIST, '-j1', trace)
+        one, _ = self.best(self.tacho, 'hist', '-j1', trace, '-e', 'bench:named',
                            'keys=common_pid')
-        drop, _ = self.best(self.tacho, 'report', '--no-pager', trace,
-                            '--filter', 'count < 0 && fd > 100000')
+        drop, _ = self.best(self.tacho, *self.DROP, '-j1', trace)
         for what, t in (('histogram of all events, millions/s', hist),
                         ('histogram of one event of eight, millions/s', one),
                         ('filter that rejects all, millions/s', drop)):
             self.row(what, f'{n / t / 1e6:.1f}', '-', '', '>= 20')
         self.figures.update(hist_s=hist, hist_one_s=one, filter_s=drop)
+
+    def jobs(self, trace):
+        """One thread against one for each CPU, in turns: what runs beside them meets both."""
+        cpus = len(os.sched_getaffinity(0))
+        rss = 0
+        for what, key, cmd, bar in (
+                ('counting', 'count', ('stat',), '>= 1.7x'),
+                ('histogram', 'hist', self.HIST, '>= 1.7x'),
+                ('filter that rejects all', 'filter', self.DROP, '>= 1.7x'),
+                ('text', 'text', ('report', '--no-pager'), '')):
+            times = {1: [], cpus: []}
+            for _ in range(self.rounds):
+                for jobs, list_ in times.items():
+                    elapsed, _, peak, _ = self.timed(self.tacho, *cmd, f'-j{jobs}', trace)
+                    list_.append(elapsed)
+                    rss = max(rss, peak)
+            one, many = min(times[1]), min(times[cpus])
+            self.row(f'{what} with {cpus} threads, s', f'{many:.3f}', f'1 thread {one:.3f}',
+                     f'{one / many:.2f}x', bar if cpus == 2 else '')
+            self.figures[f'{key}_jobs_s'] = many
+        self.figures['jobs'] = cpus
+        return rss
 
     def timed(self, *cmd):
         start = time.time()
@@ -378,8 +401,8 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
         if p.returncode:
             self.note('gen_trace failed: ' + p.stderr.strip())
             return
-        count, rss1 = self.best(self.tacho, 'stat', trace)
-        text, rss2 = self.best(self.tacho, 'report', '--no-pager', trace)
+        count, rss1 = self.best(self.tacho, 'stat', '-j1', trace)
+        text, rss2 = self.best(self.tacho, 'report', '--no-pager', '-j1', trace)
         self.figures.update(count_s=count, text_s=text, rss_kib=max(rss1, rss2))
         peer_count = peer_text = None
         if shutil.which('babeltrace2'):
@@ -394,8 +417,9 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
                  f'{peer_text / text:.1f}x' if peer_text else '', '>= 10x')
         rss3 = self.convert(trace)
         self.questions(trace, n)
+        rss4 = self.jobs(trace)
         self.row('peak memory while reading, MiB',
-                 f'{max(rss1, rss2, rss3) / 1024:.1f}',
+                 f'{max(rss1, rss2, rss3, rss4) / 1024:.1f}',
                  '-', '', '<= 64')
 
     # ---- SQL ----

@@ -113,6 +113,15 @@ void tacho_ctf_part_idle(struct tacho_ctf_part *p)
 	p->fd = -1;
 }
 
+/* Nothing is at hand any more. */
+static void part_rest(struct tacho_ctf_part *p)
+{
+	if (!p->lasting)
+		tacho_ctf_part_idle(p);
+	p->win_len = 0;
+	p->part.pos = p->part.end = NULL;
+}
+
 void tacho_ctf_part_free(struct tacho_ctf_part *p)
 {
 	if (!p)
@@ -310,7 +319,7 @@ static int next_packet(struct tacho_source *source, struct tacho_ctf_part *p)
 	if (!found)
 		p->next = p->file_size;
 	if (!found || status == TACHO_STREAM_ERROR) {
-		tacho_ctf_part_idle(p);
+		part_rest(p);
 		return status == TACHO_STREAM_ERROR ? status : TACHO_STREAM_END;
 	}
 	p->next = k.next;
@@ -403,7 +412,7 @@ int tacho_ctf_first(struct tacho_ctf_part *p)
 		return tacho_no_room_here(err) ? err : 0;
 	if (is_head(p, (const unsigned char *)&h) && !head_fault(&h))
 		p->part.horizon = h.timestamp_begin;
-	if (p->fd >= 0) {
+	if (p->fd >= 0 && !p->lasting) {
 		close(p->fd);
 		p->fd = -1;
 	}
@@ -571,7 +580,7 @@ int tacho_ctf_seek(struct tacho_source *source, struct tacho_part *part,
 	int err;
 
 	(void)source;
-	tacho_ctf_part_idle(p);
+	part_rest(p);
 	p->in_packet = false;
 	p->next = 0;
 	p->discarded = 0;
@@ -605,7 +614,7 @@ void tacho_ctf_only(struct tacho_source *source, struct tacho_part *part,
 	struct tacho_ctf_part *p = (struct tacho_ctf_part *)part;
 
 	(void)source;
-	tacho_ctf_part_idle(p);
+	part_rest(p);
 	p->in_packet = false;
 	p->next = first->offset;
 	p->stop = last->end < p->file_size ? last->end : UINT64_MAX;

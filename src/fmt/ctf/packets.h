@@ -44,6 +44,7 @@ struct tacho_ctf_part {
 	int dirfd;
 	int fd;			/* opened when needed; -1 */
 	bool keep_fd;		/* false: too many files, open for each read */
+	bool lasting;		/* window and descriptor stay for what is read next */
 	const unsigned char *memory;	/* instead of a file */
 	uint64_t file_size;
 	uint8_t uuid[16];

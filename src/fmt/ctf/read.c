@@ -153,7 +153,8 @@ static bool view_part(struct ctf_source *v, const struct tacho_ctf_part *of, uin
 	p->win_len = 0;
 	p->in_packet = false;
 	p->win_room = of->win_room / readers / 4096 * 4096;
-	if (nr_parts * (uint64_t)of->win_room <= WINDOWS_MAX / readers)
+	p->lasting = nr_parts * (uint64_t)of->win_room <= WINDOWS_MAX / readers;
+	if (p->lasting)
 		p->win_room = of->win_room;
 	if (p->win_room < WINDOW_MIN)
 		p->win_room = of->win_room < WINDOW_MIN ? of->win_room : WINDOW_MIN;
