@@ -7,6 +7,7 @@
  * machine without the runtime, which hardly has C++ programs, shows the names in the file.
  */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,17 +16,14 @@
 /* Returns memory of malloc(), or NULL; out and len are NULL. */
 typedef char *(*demangle_fn)(const char *name, char *out, size_t *len, int *status);
 
-/* The runtime's function, or NULL.  It stays loaded.  One thread. */
-static demangle_fn find_demangle(void)
-{
-	static demangle_fn found;
-	static bool tried;
-	void *runtime;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static demangle_fn found;	/* the runtime's function, which stays loaded; or NULL */
 
-	if (tried)
-		return found;
-	tried = true;
-	runtime = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+/* Once in the process: objects of several threads need it. */
+static void find_demangle(void)
+{
+	void *runtime = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+
 	if (!runtime)
 		runtime = dlopen("libc++abi.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (runtime) {
@@ -33,15 +31,16 @@ static demangle_fn find_demangle(void)
 
 		memcpy(&found, &symbol, sizeof(found));
 	}
-	return found;
 }
 
 static const char *demangled(struct tacho_object *o, const char *name)
 {
-	demangle_fn demangle = find_demangle();
-	char *text = demangle ? demangle(name, NULL, NULL, NULL) : NULL;
-	const char *kept = text ? tacho_arena_strndup(&o->arena, text, strlen(text)) : NULL;
+	const char *kept;
+	char *text;
 
+	(void)pthread_once(&once, find_demangle);
+	text = found ? found(name, NULL, NULL, NULL) : NULL;
+	kept = text ? tacho_arena_strndup(&o->arena, text, strlen(text)) : NULL;
 	free(text);
 	return kept ? kept : name;
 }

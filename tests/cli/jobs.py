@@ -270,6 +270,13 @@ def test_threads():
         ok(f'{" ".join(verb)}: 3 with -j3', threads_of(*verb, '-j3', 'plain') == 3)
     ok('none for damage reports', threads_of('check', 'plain') == 0)
     ok('none for a few records', threads_of('report', '-j3', '-m', '9', 'plain') == 0)
+    ok('none for trace.dat', not subprocess.run([TACHO, 'convert', '-q', 'plain', '-o', 'in.dat'],
+                                                check=False).returncode and
+       threads_of('stat', '-j3', 'in.dat') == 0)
+    subprocess.run([TACHO, 'create', 'jobs', '-b', '64K', '--subbuf', '16K'], check=True)
+    for verb in 'stat', 'report':
+        ok(f'none for a session: {verb}', threads_of(verb, '-j3', 'session:jobs') == 0)
+    subprocess.run([TACHO, 'destroy', 'jobs'], check=True)
     n = len(os.sched_getaffinity(0))
     ok('the default is all CPUs', threads_of('stat', 'plain') == (n if n > 1 else 0))
 
@@ -358,7 +365,8 @@ def test_limits():
 
 def test_interrupt():
     """Ctrl-C ends it at once, also while threads are at work; so does a reader that goes."""
-    for argv in (['report', '-j3', 'plain'], ['convert', '-q', '-j3', 'plain', '-o', '-', '--to', 'json']):
+    for argv in (['report', '-j3', 'plain'],
+                 ['convert', '-q', '-j3', 'plain', '-o', '-', '--to', 'json']):
         with subprocess.Popen([TACHO, *argv], stdout=subprocess.PIPE) as p:
             p.stdout.read(1000)
             time.sleep(0.05)            # it waits for the pipe, its threads for it
@@ -382,7 +390,7 @@ def test_words():
 def main():
     place = tempfile.mkdtemp(prefix='tacho-jobs-')
     os.chdir(place)
-    os.environ.update(LC_ALL='C.UTF-8', TZ='UTC')
+    os.environ.update(LC_ALL='C.UTF-8', TZ='UTC', TACHO_DIR=os.path.join(place, 'run'))
     try:
         make_traces()
         for test in sys.argv[1:] or ('threads', 'traces', 'formats', 'small', 'flight', 'limits',
