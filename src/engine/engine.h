@@ -229,8 +229,8 @@ bool tacho_engine_needs_record(const struct tacho_engine_event *event);
  * Several instances with the same commands, of which each has seen a part of the records, in place
  * of one that has seen all.
  *
- * _is_additive	Whether that can be told from the outside by nothing: every trigger is a
- *		histogram that only counts and sums.  one_recording: a thread id means the same
+ * _is_additive	Whether both give the same tables: every trigger is a histogram that only
+ *		counts and sums.  one_recording: a thread id means the same
  *		thread in all records.
  * _merge	Adds what from has counted.  0; -ENOSPC: a table has no room for all keys, or
  *		had none, so the order of hits matters; -EINVAL: the commands differ.  After an

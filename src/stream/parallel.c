@@ -359,7 +359,7 @@ int tacho_parallel_ranges(struct tacho_stream *s, const struct tacho_parallel *p
 
 	if (!tacho_parallel_possible(s) || !prepare(s))
 		return 0;
-	if (!plan_ranges(&plan, s, p) && plan.nr > 1) {
+	if (!plan_ranges(&plan, s) && plan.nr > 1) {
 		if (pool_init(&pool, s, &plan, p))
 			ret = pool_run(&pool);
 		if (!ret && pool.nr_running && pool.done == plan.nr)
@@ -384,7 +384,7 @@ int tacho_parallel_slices(struct tacho_stream *s, const struct tacho_parallel *p
 
 	if (!tacho_parallel_possible(s) || s->flags & TACHO_STREAM_UNORDERED || !prepare(s))
 		return 0;
-	if (!plan_slices(&plan, s, p) && plan.nr) {
+	if (!plan_slices(&plan, s, p->from, p->to) && plan.nr) {
 		if (pool_init(&pool, s, &plan, p))
 			(void)pool_run(&pool);
 		taken = pool.taken;

@@ -48,10 +48,11 @@
  *
  *	What is in a packet only its reader sees.  A worker that meets damage, or any error (no
  *	memory, no descriptors), gives the slice up, and with it all that follow.  The last
- *	slice is never given to a worker.  So slices are always a beginning, and the caller's
- *	thread reads the rest as if there were no threads: the stream then stands before the
- *	first record that was not taken.  Errors and damage are therefore found, counted and
- *	told by the code that always does, after the workers have released what they had.
+ *	slice is never given to a worker.  So slices are always a beginning of the trace, and the
+ *	caller's thread reads the rest as if there were no threads: the stream then stands before
+ *	the first record that was not taken.  Damage and errors are therefore found, counted and
+ *	reported by the code that does so with one thread, after the workers have released their
+ *	memory and descriptors.
  *
  *	Why that is exact: damage is seen by the worker of each slice that reads it, and these
  *	are neighbours.  The first of them is not taken, so the caller's thread reads it once.
@@ -67,8 +68,8 @@
  *	of each part up to that size, and begins with a packet where it can.
  *
  * 6. Cancelling
- *	take() and tick() may end the call at any piece.  Pieces in work are finished first.
- *	Those that were done are then the first ones, without a gap.
+ *	take() and tick() may end the call after any piece.  Workers first finish the pieces that
+ *	they have.  The pieces that were done are then the first ones, without a gap.
  */
 #ifndef TACHO_STREAM_PARALLEL_H
 #define TACHO_STREAM_PARALLEL_H
@@ -107,7 +108,6 @@ struct tacho_parallel {
 	/* Releases what a unit has; NULL: nothing. */
 	void (*clear)(void *arg, void *unit);
 
-	size_t piece_bytes;	/* of the trace; 0: by its size */
 	uint64_t from, to;	/* slices: times in ns; none begins after `to` */
 };
 

@@ -41,8 +41,7 @@ static int each_span(struct tacho_stream *stream, uint32_t source,
  * Bytes of a piece; 0: the trace is too small for two.  A slice reads a part's packet from
  * its start, so it should be longer than a packet of each part.
  */
-static int piece_bytes(struct tacho_stream *stream, const struct tacho_parallel *p,
-		       uint64_t min, uint64_t *bytes)
+static int piece_bytes(struct tacho_stream *stream, uint64_t min, uint64_t *bytes)
 {
 	uint64_t threads = tacho_stream_threads(stream), piece, share;
 	struct size size = { 0 };
@@ -50,8 +49,8 @@ static int piece_bytes(struct tacho_stream *stream, const struct tacho_parallel 
 
 	for (uint32_t i = 0; !err && tacho_stream_source(stream, i); i++)
 		err = each_span(stream, i, add_size, &size);
-	*bytes = p->piece_bytes;
-	if (err || *bytes || !size.spans)
+	*bytes = 0;
+	if (err || !size.spans)
 		return err;
 	piece = 2 * size.parts * (size.bytes / size.spans);
 	piece = piece < min ? min : piece > PIECE_MAX ? PIECE_MAX : piece;
@@ -101,13 +100,13 @@ static int add_range(void *arg, const struct tacho_span *span)
 	return 0;
 }
 
-int plan_ranges(struct plan *plan, struct tacho_stream *stream, const struct tacho_parallel *p)
+int plan_ranges(struct plan *plan, struct tacho_stream *stream)
 {
 	struct ranges r = { .plan = plan };
 	int err;
 
 	*plan = (struct plan){ .nr = 0 };
-	err = piece_bytes(stream, p, RANGE_MIN, &r.piece);
+	err = piece_bytes(stream, RANGE_MIN, &r.piece);
 	if (err || !r.piece)
 		return err;
 	for (; !err && tacho_stream_source(stream, r.source); r.source++)
@@ -213,14 +212,14 @@ static int cut(struct plan *plan, struct points *p, uint64_t from, uint64_t to)
 	return 0;
 }
 
-int plan_slices(struct plan *plan, struct tacho_stream *stream, const struct tacho_parallel *p)
+int plan_slices(struct plan *plan, struct tacho_stream *stream, uint64_t from, uint64_t to)
 {
 	struct points points = { .orderly = UINT64_MAX };
 	struct tacho_source *s;
 	int err;
 
 	*plan = (struct plan){ .nr = 0 };
-	err = piece_bytes(stream, p, PIECE_MIN, &points.piece);
+	err = piece_bytes(stream, PIECE_MIN, &points.piece);
 	if (err || !points.piece)
 		return err;
 	for (uint32_t i = 0; !err && (s = tacho_stream_source(stream, i)); i++) {
@@ -228,7 +227,7 @@ int plan_slices(struct plan *plan, struct tacho_stream *stream, const struct tac
 		err = each_span(stream, i, add_points, &points);
 	}
 	if (!err)
-		err = cut(plan, &points, p->from, p->to);
+		err = cut(plan, &points, from, to);
 	free(points.list);
 	return err;
 }

@@ -18,9 +18,12 @@ struct plan {
 	uint32_t nr;		/* pieces for workers; less than two: there is no plan */
 };
 
-/* Both make a plan, which is released after either result.  0 or a negative errno. */
-int plan_ranges(struct plan *plan, struct tacho_stream *stream, const struct tacho_parallel *p);
-int plan_slices(struct plan *plan, struct tacho_stream *stream, const struct tacho_parallel *p);
+/*
+ * Both make a plan, which is released after either result.  from, to: as in struct
+ * tacho_parallel.  0 or a negative errno.
+ */
+int plan_ranges(struct plan *plan, struct tacho_stream *stream);
+int plan_slices(struct plan *plan, struct tacho_stream *stream, uint64_t from, uint64_t to);
 void plan_release(struct plan *plan);
 
 #endif

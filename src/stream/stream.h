@@ -96,9 +96,10 @@ struct tacho_type_count {
  * tacho_stream_count - count the remaining records of each type.
  *
  * Reads the stream to its end, part by part, at a fraction of the cost of
- * next(): only sizes and types are read.  *list (malloc'ed, the caller's to free) has one entry
- * for each type that occurs, in the
- * order of sources and ids.
+ * next(): only sizes and types are looked at.  *list (malloc'ed, the
+ * caller's to free) has one entry for each type that occurs, in the
+ * order of sources and ids.  With tacho_stream_set_threads(), several threads count if the stream
+ * was not read yet; the result is the same.
  *
  * Returns 0, -ENOMEM, or the source's error; for a live source, it counts the records that exist
  * at the time of the call.
