@@ -76,6 +76,9 @@ static bool prepare(struct tacho_stream *s)
 
 /* ---- the pool ---------------------------------------------------------------------- */
 
+/* Two workers' units are in no cache line together, nor in a pair of lines. */
+#define UNIT_ALIGN	128u
+
 enum unit_state { UNIT_FREE, UNIT_BUSY, UNIT_DONE };
 
 struct worker {
@@ -90,7 +93,8 @@ struct pool {
 	const struct plan *plan;
 	struct worker *worker;
 	uint32_t nr_workers, nr_running;	/* the latter: threads that were started */
-	unsigned char *units;		/* nr_units of p->unit_size */
+	unsigned char *units;		/* nr_units of `stride` bytes */
+	size_t stride;
 	enum unit_state *state;
 	struct tacho_piece *piece;	/* of each unit */
 	uint32_t nr_units;
@@ -107,7 +111,7 @@ struct pool {
 
 static void *unit_at(const struct pool *pool, uint32_t k)
 {
-	return pool->units + (size_t)(k % pool->nr_units) * pool->p->unit_size;
+	return pool->units + (size_t)(k % pool->nr_units) * pool->stride;
 }
 
 /* One piece, without the lock.  0 or a negative errno. */
@@ -323,7 +327,10 @@ static bool pool_init(struct pool *pool, struct tacho_stream *s, const struct pl
 	(void)pthread_mutex_init(&pool->lock, NULL);
 	(void)pthread_cond_init(&pool->changed, NULL);
 	pool->worker = calloc(wanted, sizeof(*pool->worker));
-	pool->units = calloc(pool->nr_units, p->unit_size ? p->unit_size : 1);
+	pool->stride = TACHO_ALIGN_UP(p->unit_size + 1, UNIT_ALIGN);
+	pool->units = aligned_alloc(UNIT_ALIGN, pool->nr_units * pool->stride);
+	if (pool->units)
+		memset(pool->units, 0, pool->nr_units * pool->stride);
 	pool->state = calloc(pool->nr_units, sizeof(*pool->state));
 	pool->piece = calloc(pool->nr_units, sizeof(*pool->piece));
 	pool->damaged = calloc(s->nr_sources, sizeof(*pool->damaged));
