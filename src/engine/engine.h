@@ -241,7 +241,7 @@ bool tacho_engine_is_additive(const struct tacho_engine *engine, bool one_record
 int tacho_engine_merge(struct tacho_engine *to, const struct tacho_engine *from);
 void tacho_engine_clear(struct tacho_engine *engine);
 
-/* Synthetic events that were dropped: too deep. */
+/* Returns how many synthetic events were dropped because they were too deep. */
 uint64_t tacho_engine_too_deep(const struct tacho_engine *engine);
 
 #endif

@@ -159,7 +159,7 @@ void tacho_query_changed(struct tacho_query *query);
  */
 bool tacho_query_is_additive(const struct tacho_query *query);
 
-/* What a number means in this recording. */
+/* Names for numbers in this recording. */
 const struct tacho_names *tacho_query_names(const struct tacho_query *query);
 
 /*

@@ -389,7 +389,7 @@ static int next_merged(struct tacho_stream *s, struct tacho_record *r)
 			s->held = top->part;
 			return TACHO_STREAM_RECORD;
 		}
-		/* the record handed out last, or one before `from` */
+		/* the record returned last, or one before `from` */
 		if (top->known) {
 			part_step(top->part);
 			if (tacho_unlikely(top->time < s->from))

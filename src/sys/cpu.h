@@ -18,7 +18,7 @@ unsigned int tacho_cpu_count(void);
 /* CPUs that the calling thread may run on (sched_getaffinity()); at least 1. */
 unsigned int tacho_cpu_allowed(void);
 
-/* Whether a CPU is online now.  True when that cannot be told. */
+/* Whether a CPU is online now.  True if that cannot be determined. */
 bool tacho_cpu_online(unsigned int cpu);
 
 /*
