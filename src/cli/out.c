@@ -49,10 +49,3 @@ int cli_out_flush(struct cli_out *o)
 	tacho_buf_reset(&o->buf);
 	return ret;
 }
-
-int cli_out_put(struct cli_out *o, const char *text, size_t len)
-{
-	int ret = cli_out_flush(o);
-
-	return ret == CLI_OK ? write_text(o, text, len, 0) : ret;
-}

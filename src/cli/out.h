@@ -34,9 +34,6 @@ void cli_out_init(struct cli_out *o, int fd, const char *name);
 /* Writes all that is in the buffer.  CLI_OK, or CLI_FAILED with a message. */
 int cli_out_flush(struct cli_out *o);
 
-/* Writes what is in the buffer, and this text.  As cli_out_flush(). */
-int cli_out_put(struct cli_out *o, const char *text, size_t len);
-
 /* Frees the buffer; the descriptor stays open. */
 void cli_out_release(struct cli_out *o);
 

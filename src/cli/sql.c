@@ -29,7 +29,6 @@ static const char usage[] =
 #ifdef TACHO_HAVE_SQLITE
 #include "cli/screen.h"
 #include "cli/sql.h"
-#include "sys/clock.h"
 
 #define PROGRESS_AFTER_NS	500000000	/* a query that is shorter shows none */
 #define STEPS			20000		/* of SQLite between looks at Ctrl-C */
@@ -83,15 +82,23 @@ static int on_steps(void *arg)
 }
 
 /* How far it is, on a terminal, when it takes long. */
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 static void on_progress(void *arg, uint64_t done, uint64_t total)
 {
 	struct sql_shell *shell = arg;
 
-	if (tacho_now_ns(CLOCK_MONOTONIC) - shell->began_ns < PROGRESS_AFTER_NS)
+	if (now_ns() - shell->began_ns < PROGRESS_AFTER_NS)
 		return;
 	fprintf(stderr, "\r%3.0f %%", 100.0 * (double)done / (double)total);
 	shell->shows_progress = true;
-	shell->began_ns = tacho_now_ns(CLOCK_MONOTONIC) - PROGRESS_AFTER_NS + 100000000;
+	shell->began_ns = now_ns() - PROGRESS_AFTER_NS + 100000000;
 }
 
 static void end_progress(struct sql_shell *shell)
@@ -150,7 +157,7 @@ static int run_one(struct sql_shell *shell, const char *text, const char **rest)
 	if (!stmt)
 		return CLI_OK;	/* blanks, a comment */
 	(void)tacho_sql_get_stats(shell->sql, &before);
-	shell->began_ns = tacho_now_ns(CLOCK_MONOTONIC);
+	shell->began_ns = now_ns();
 	rc = cli_sql_print(shell, stmt);
 	end_progress(shell);
 	if (rc == SQLITE_FULL)
