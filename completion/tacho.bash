@@ -54,6 +54,12 @@ _tacho_options()
 		echo "$common --file= --csv --chart --stats" ;;
 	recipe)
 		echo "$common $jobs --kernel --duration= --watch" ;;
+	model)
+		echo "$common $trace --items --top= --span= --counter= --rule= --rules-file=
+			--rules --suggest" ;;
+	explain)
+		echo "$common $trace --span= --worst= --all --slice= --thread= --from= --to=
+			--timeline --counter= --rule= --rules-file=" ;;
 	probe)
 		echo "$common --exec= --kernel --args= --group= --name= --dry-run
 			--raw --debug-dir=" ;;

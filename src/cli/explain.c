@@ -50,7 +50,7 @@ static const char usage[] =
 	"      --span SPAN      define the span 'NAME: EVENT -> EVENT [by FIELDS]', too\n"
 	"      --worst N        the N longest of them (default: 1)\n"
 	"      --all            compare the slowest 1 % with those around the median\n"
-	"      --slice RECORD   the slice that begins with this record (tacho model --items)\n"
+	"      --slice RECORD   the slice that begins with this record\n"
 	"      --thread THREAD  a thread, by number or name (a glob)\n"
 	"      --from S         from so many seconds after the first record (default: 0)\n"
 	"      --to S           until so many (default: the end of the trace)\n"

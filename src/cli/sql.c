@@ -13,9 +13,10 @@
 
 static const char usage[] =
 	"usage: tacho sql [OPTIONS] TRACE... ['QUERY']\n\n"
-	"Answers questions in SQL about traces.  A TRACE is what 'tacho report' reads, also\n"
-	"session:NAME.  The first one is schema a, the second one b, and so on.  A QUERY has a\n"
-	"blank in it, or begins with a dot.  Without one, a prompt reads statements.\n\n"
+	"Answers questions in SQL about traces.  A TRACE is what 'tacho report' reads,\n"
+	"also session:NAME.  The first one is schema a, the second one b, and so on.  A\n"
+	"QUERY has a blank in it, or begins with a dot.  Without one, a prompt reads\n"
+	"statements.\n\n"
 	"  -f, --file FILE      read statements from FILE ('-': stdin)\n"
 	"      --csv            print comma-separated values\n"
 	"      --json           print one JSON object per row and line\n"
@@ -23,8 +24,9 @@ static const char usage[] =
 	"      --stats          say on stderr what each statement has read\n"
 	"  -q, --quiet          print no notes on stderr\n"
 	"  -h, --help           print this help\n\n"
-	"Tables: events, one per event type, thread, process, cpu, packet, loss, env, type, field,\n"
-	"and hist(EVENT, COMMAND).  '.tables' lists them, '.schema TABLE' shows columns.\n";
+	"Tables: events, one per event type, thread, process, cpu, packet, loss, env,\n"
+	"type, field, and hist(EVENT, COMMAND).  '.tables' lists them, '.schema TABLE'\n"
+	"shows columns.\n";
 
 #ifdef TACHO_HAVE_SQLITE
 #include "cli/screen.h"

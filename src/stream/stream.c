@@ -565,7 +565,8 @@ static TACHO_ALWAYS_INLINE bool run_step(struct tacho_stream *s, struct slot *at
 	after = (struct slot){ .time = part_time(p, next.ticks), .ticks = next.ticks, .part = p,
 			       .known = true };
 	other = merged ? heap_next(s, &after) : NULL;
-	if (after.time < s->from || after.time >= s->until || (other && !(other->known && other->part->source == p->source)))
+	if (after.time < s->from || after.time >= s->until ||
+	    (other && !(other->known && other->part->source == p->source)))
 		return false;
 	part_step(p);
 	p->type = next.type;

@@ -570,7 +570,7 @@ static void test_quantiles_keys(void)
 	CHECK_EQ(tacho_quantiles_by(&q, hist, "n,name", &d), 0);
 	CHECK_EQ(q.of, 1);
 	CHECK_EQ(tacho_quantiles_by(&q, hist, "n,n", &d), -EINVAL);
-	CHECK(strstr(d.text, "'name' is none") != NULL);
+	CHECK(strstr(d.text, "'name' is not one") != NULL);
 	d = (struct tacho_diag){ 0 };
 	CHECK_EQ(tacho_quantiles_by(&q, hist, "name", &d), -EINVAL);
 	CHECK(strstr(d.text, "3 keys, --by names 1") != NULL);

@@ -362,7 +362,7 @@ def test_record_refused():
         tacho("record", "-o", "x.dat", *more, "--", TRACED, "hit 1", ok=2,
               says="write directories")
     tacho("record", "--to", "dat", "--", TRACED, "hit 1", ok=2, says="name the file")
-    tacho("record", "--to", "xml", "-o", "x", "--", TRACED, ok=2, says="none of ctf")
+    tacho("record", "--to", "xml", "-o", "x", "--", TRACED, ok=2, says="not one of ctf")
     assert not os.listdir(".")
     with open("x.dat", "w") as f:
         f.write("mine")
