@@ -64,9 +64,10 @@ ALL = [
     Variant('asan', ['-Doptimization=1', '-Dc_args=-g1', '-Db_lundef=false', '-Dwerror=false',
                      '-Db_sanitize=address,undefined'],
             ['unit', 'ring', 'runtime', 'stream', 'kernel', 'cli', 'fuzz', 'engine',
-             'events', 'symbol', 'ftrace', 'kev', 'lkst', 'ltt', 'qnx'],
+             'events', 'symbol', 'ftrace', 'kev', 'lkst', 'ltt', 'qnx', 'columns', 'sql',
+             'intervals'],
             without=('lkst_logd', 'qnx_logger', 'ftrace_tree_kernel', 'ftrace_output_live',
-                     'cli-kernel', 'docs', 'ring-concurrent', 'hammer-discard', 'hammer-plain'),
+                     'cli-kernel', 'model-reference-long', 'explain', 'docs', 'ring-concurrent', 'hammer-discard', 'hammer-plain'),
             live=True),
     # (bt2 starts LTTng, of which one at a time runs)
     Variant('clang', ['-Dbuildtype=release'],

@@ -14,7 +14,7 @@ demo="babeltrace2"
 check="python3 sqlite3 babeltrace2 trace-cmd binutils util-linux procps"
 test="abigail-tools clang llvm libclang-rt-14-dev python3 babeltrace2 libtraceevent-dev
 libtracefs-dev spin lttng-tools liblttng-ust-dev binutils gdb man-db
-bash-completion npm zsh util-linux procps gcc-aarch64-linux-gnu
+bash-completion zsh util-linux procps gcc-aarch64-linux-gnu
 libc6-dev-arm64-cross qemu-user-static trace-cmd"
 bench="sqlite3 lttng-tools liblttng-ust-dev linux-perf babeltrace2 bpftrace util-linux"
 
