@@ -393,6 +393,58 @@ static void test_fork(void)
 	       "state7 140-160 running e\n");
 }
 
+/* ---- size ---- */
+
+static uint64_t counted[4];
+
+static int count_track(void *arg, const struct model_track *t)
+{
+	(void)arg;
+	counted[0] += t->kind == MODEL_THREAD;
+	return 0;
+}
+
+static int count_state(void *arg, const struct model_state *s)
+{
+	(void)arg;
+	counted[1] += s->state == MODEL_RUNNABLE;
+	return 0;
+}
+
+static int count_slice(void *arg, const struct model_slice *s)
+{
+	(void)arg;
+	counted[2] += !strcmp(s->category, "span") && s->flags == 0;
+	return 0;
+}
+
+/* A million threads that are woken, and as many spans of which 100,000 are open at a time. */
+static void test_many(void)
+{
+	static const struct model_ops count = {
+		.track = count_track, .state = count_state, .slice = count_slice,
+	};
+	const int many = 1000000, open = 100000;
+	struct model_config config;
+	struct story s;
+
+	begin_with(&s, "span order: shop:take -> shop:done by id=order\n");
+	model_free(s.model);
+	memset(counted, 0, sizeof(counted));
+	config = (struct model_config){ s.stream, s.rules, &count, &s };
+	CHECK(!model_new(&s.model, &config, NULL));
+	for (int i = 1; i <= many; i++) {
+		at(&s, (uint64_t)i, 0, 7, WAKEUP, i + 10, 0, 0);
+		at(&s, (uint64_t)i, 0, 7, TAKE, i, 0, 0);
+		if (i > open)
+			at(&s, (uint64_t)i, 0, 7, DONE, i - open, 0, 0);
+	}
+	is(&s, "");
+	CHECK_EQ(counted[0], many + 1);
+	CHECK_EQ(counted[1], many - 1);	/* the last one's is empty */
+	CHECK_EQ(counted[2], many - open);
+}
+
 /* ---- rules ---- */
 
 static void test_bad_rules(void)
@@ -495,6 +547,7 @@ int main(int argc, char **argv)
 	TEST(test_requests());
 	TEST(test_spans());
 	TEST(test_fork());
+	TEST(test_many());
 	TEST(test_bad_rules());
 	TEST(test_patterns());
 	TEST(test_table());
