@@ -39,7 +39,7 @@
 #define FLAG_SOFTIRQ	0x10
 #define FLAG_NMI	0x40
 
-const struct tacho_field *query_stack_field(const struct tacho_type *type)
+const struct tacho_field *tacho_query_stack_field(const struct tacho_type *type)
 {
 	const struct tacho_field *f;
 
@@ -69,8 +69,7 @@ static bool same_lane(const struct tacho_record *a, const struct tacho_record *b
 	return a->source == TACHO_STREAM_KERNEL ? a->cpu == b->cpu : a->pid == b->pid;
 }
 
-/* Functions of the tracer with which every stack of an event begins. */
-static bool is_tracer_name(const char *name)
+bool tacho_query_is_tracer(const char *name)
 {
 	static const char *const begins[] = {
 		"trace_event_raw_event_", "__traceiter_", "__bpf_trace_",
@@ -95,7 +94,7 @@ static bool is_tracer(struct tacho_query *q, uint64_t addr)
 		*f = (struct query_frame){
 			.addr = addr,
 			.is_tracer = q->names.symbol(q, addr, &sym) &&
-				     is_tracer_name(sym.name),
+				     tacho_query_is_tracer(sym.name),
 		};
 	return f->is_tracer;
 }

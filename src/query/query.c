@@ -480,7 +480,7 @@ static void query_add_type(struct tacho_query *q, struct query_slot *slot,
 	}
 	*slot = (struct query_slot){
 		.type = type, .event = event,
-		.caller = query_stack_field(type),
+		.caller = tacho_query_stack_field(type),
 		.active = event && (event->soft ||
 				    tacho_engine_has_filter(event)),
 		.kind = q->run_queue ? run_queue_kind(type) : RUN_QUEUE_NONE,

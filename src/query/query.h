@@ -170,6 +170,12 @@ struct tacho_resolver;
 bool tacho_query_user_symbol(struct tacho_resolver *r, uint64_t addr,
 			     struct tacho_symbol *sym);
 
+/* The field with the addresses, for a type of call stacks; otherwise NULL. */
+const struct tacho_field *tacho_query_stack_field(const struct tacho_type *type);
+
+/* Whether it is a function of the tracer, with which every stack of an event begins. */
+bool tacho_query_is_tracer(const char *name);
+
 /* Whether any trigger is a histogram. */
 bool tacho_query_has_hist(const struct tacho_query *query);
 

@@ -131,9 +131,6 @@ void tacho_query_names_init(struct tacho_query *q);
 
 /* ---- pair.c ---- */
 
-/* The field with the addresses, for a type of call stacks; otherwise NULL. */
-const struct tacho_field *query_stack_field(const struct tacho_type *type);
-
 /* Processes a record of a query with stacks; run is complete except for its stack. */
 void query_pair(struct tacho_query *q, const struct query_slot *slot,
 		const struct query_run *run);
