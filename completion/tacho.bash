@@ -5,7 +5,7 @@
 # word is taken from the line itself, and what readline has already is cut off
 # the answers again.
 
-_tacho_verbs='check convert create destroy disable enable explain filter help hist list mount
+_tacho_verbs='check convert create destroy diff disable enable explain filter help hist list mount
 	model recipe recover probe record report snapshot sql start stat status stop synth
 	trigger umount'
 
@@ -57,6 +57,9 @@ _tacho_options()
 	model)
 		echo "$common $trace --items --top= --span= --counter= --rule= --rules-file=
 			--rules --suggest" ;;
+	diff)
+		echo "$common $trace --events= --time-a= --time-b= --top= --all --span= --counter=
+			--rule= --rules-file=" ;;
 	explain)
 		echo "$common $trace --span= --worst= --all --slice= --thread= --from= --to=
 			--timeline --counter= --rule= --rules-file=" ;;
@@ -162,7 +165,7 @@ _tacho_value()
 	local verb=$1 option=$2 cur=$3
 
 	case $verb:$option in
-	report:--events|convert:--events|hist:--event)
+	report:--events|convert:--events|diff:--events|hist:--event)
 		_tacho_list "$(_tacho_events --programs; _tacho_events --kernel)" \
 			"$cur" ;;
 	*:--events)
@@ -233,7 +236,7 @@ _tacho_argument()
 		_tacho_words 'list show run' "$cur"
 		COMPREPLY+=($(compgen -W "$(_tacho_recipes)" -- "$cur"))
 		_tacho_more_dirs "$cur" ;;
-	report|stat|check|convert|hist|model|explain|sql)
+	report|stat|check|convert|hist|model|explain|sql|diff)
 		_tacho_dirs "$cur"
 		COMPREPLY+=($(compgen -W "$(_tacho_sessions | sed s/^/session:/)" \
 			      -- "$cur")) ;;

@@ -165,6 +165,9 @@ case("hist-synth", TACHO, "hist", "../in/orders", "--synth", "pair u64 lat; int 
      "-e", "marker:begin", "keys=common_pid:lat=common_timestamp.usecs-$t:"
      "onmatch(shop.order_done).trace(pair,$lat,$i)",
      "-e", "synthetic:pair", "keys=id")
+case("diff", TACHO, "diff", "../in/orders", "../in/small", "--span",
+     "order: shop:order_take -> shop:order_done")
+case("diff-stacks", TACHO, "diff", "--json", "../in/stacks", "../in/stacks")
 for f in FORMATS:
     # a trace of ours has a number that no other one has: it is read, not compared
     made = {"after": lambda env: events(env, "out")} if f == "ctf" else {"files": ["out"]}

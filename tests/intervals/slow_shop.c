@@ -2,10 +2,10 @@
 /*
  * slow_shop - a worker that processes orders, and is slow for a known reason.
  *
- *	slow_shop hog|lock|fsync|faults [DIR]
+ *	slow_shop good|hog|lock|fsync|faults [DIR [all]]
  *
  * Each order is a span "order" of the thread "worker"; ORDERS of them are quick, then one is
- * slow.  hog: a thread of a higher priority takes the worker's CPU.  lock: another thread sleeps
+ * slow; with "all", they are slow, too.  good: none is.  hog: a thread of a higher priority takes the worker's CPU.  lock: another thread sleeps
  * with the lock that the worker needs.  fsync: the order is synced to a file in DIR.  faults: the
  * order touches new memory.
  */
@@ -27,6 +27,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t go, taken;
 static const char *mode, *dir;
+static int nr_slow = 1;
 
 static void fail(const char *what)
 {
@@ -87,8 +88,10 @@ static void *hog(void *arg)
 	(void)pthread_setname_np(pthread_self(), "hog");
 	pin();
 	prefer(10);
-	(void)sem_wait(&go);
-	spin(60000000);
+	for (int i = 0; i < nr_slow; i++) {
+		(void)sem_wait(&go);
+		spin(60000000);
+	}
 	return arg;
 }
 
@@ -96,11 +99,13 @@ static void *owner(void *arg)
 {
 	(void)pthread_setname_np(pthread_self(), "owner");
 	prefer(5);
-	(void)sem_wait(&go);
-	(void)pthread_mutex_lock(&lock);
-	(void)sem_post(&taken);
-	sleep_ms(60);
-	(void)pthread_mutex_unlock(&lock);
+	for (int i = 0; i < nr_slow; i++) {
+		(void)sem_wait(&go);
+		(void)pthread_mutex_lock(&lock);
+		(void)sem_post(&taken);
+		sleep_ms(60);
+		(void)pthread_mutex_unlock(&lock);
+	}
 	return arg;
 }
 
@@ -160,13 +165,15 @@ static void *worker(void *arg)
 	(void)pthread_setname_np(pthread_self(), "worker");
 	pin();
 	prefer(5);
-	for (int i = 0; i < ORDERS; i++)
+	for (int i = nr_slow; i <= ORDERS; i++)
 		order(0);
-	if (!strcmp(mode, "lock")) {
-		(void)sem_post(&go);
-		(void)sem_wait(&taken);
+	for (int i = 0; i < nr_slow; i++) {
+		if (!strcmp(mode, "lock")) {
+			(void)sem_post(&go);
+			(void)sem_wait(&taken);
+		}
+		order(1);
 	}
-	order(1);
 	return arg;
 }
 
@@ -179,6 +186,8 @@ int main(int argc, char **argv)
 		return 2;
 	mode = argv[1];
 	dir = argc > 2 ? argv[2] : ".";
+	if (argc > 3 && !strcmp(argv[3], "all"))
+		nr_slow = ORDERS + 1;
 	if (sem_init(&go, 0, 0) || sem_init(&taken, 0, 0))
 		fail("sem_init");
 	with_other = !strcmp(mode, "hog") || !strcmp(mode, "lock");
