@@ -5,9 +5,9 @@
  *	slow_shop good|hog|lock|fsync|faults [DIR [all]]
  *
  * Each order is a span "order" of the thread "worker"; ORDERS of them are quick, then one is
- * slow; with "all", they are slow, too.  good: none is.  hog: a thread of a higher priority takes the worker's CPU.  lock: another thread sleeps
- * with the lock that the worker needs.  fsync: the order is synced to a file in DIR.  faults: the
- * order touches new memory.
+ * slow; with "all", they are slow, too.  good: none is.  hog: a thread of a higher priority takes
+ * the worker's CPU.  lock: another thread sleeps with the lock that the worker needs.  fsync: the
+ * order is synced to a file in DIR.  faults: the order touches new memory.
  */
 #include <fcntl.h>
 #include <pthread.h>
