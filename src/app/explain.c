@@ -417,6 +417,10 @@ static int find_threads(struct explain *e, struct tacho_diag *d)
 		return tacho_diag(d, -ENOENT, 0, "the trace has no thread '%s' at that time",
 				  want);
 	s->name = e->track[s->thread].name;
+	if (s->begin >= e->result.last)
+		return tacho_diag(d, -ENOENT, 0, "the trace ends %.6f s after its first record",
+				  (double)(e->result.last - e->result.first) / 1e9);
+	s->end = s->end < e->result.last ? s->end : e->result.last;
 	return 0;
 }
 

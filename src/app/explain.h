@@ -7,8 +7,7 @@
  *
  *	running		here: by innermost span or system call, with interrupts and page
  *			faults
- *	runnable	another thread had the CPU: the one that ran most on the CPU where this one
- *			ran next
+ *	runnable	other threads had the CPU: those that ran on the CPU where this one ran next
  *	blocked		until somebody woke it.  A thread: what that one did meanwhile is the
  *			reason, and is broken down in the same way, to a depth of EXPLAIN_DEPTH.
  *			An interrupt: a device, a timer, the network, as its name says
@@ -16,7 +15,8 @@
  *
  * This is a tree of nodes; each has a cause in words, and its leaves add up to the interval.  The
  * totals are the leaves by cause, in which the chain of wakers is part of the words:
- * "futex <- owner: sleeping in clock_nanosleep (timer)".
+ * "futex <- owner (12): sleeping in clock_nanosleep (a timer)".  Causes that differ only in the
+ * numbers of threads are one: "wait4 <- cc (several): running: execve".
  *
  *	E1	one pass of the model finds the subjects: the longest slices of a name
  *	E2	a second one keeps what overlaps them: states, slices, instants
@@ -42,7 +42,17 @@ struct app_explain_query {
 	uint64_t record;
 	/* a thread, by number or name, from one time to another (ns since 1970) */
 	const char *thread;
-	uint64_t from, to;
+	uint64_t from, to;		/* to: UINT64_MAX is the end of the trace */
+};
+
+#define APP_EXPLAIN_NO_THREAD	(-1)	/* the CPU was idle, or it is not known */
+#define APP_EXPLAIN_SEVERAL	(-2)	/* threads of this name */
+
+/* A thread that ran while another one waited for its CPU. */
+struct app_explain_runner {
+	const char *name;
+	int64_t number;			/* or APP_EXPLAIN_NO_THREAD, APP_EXPLAIN_SEVERAL */
+	uint64_t ns;
 };
 
 enum app_explain_kind {
@@ -57,6 +67,8 @@ struct app_explain_node {
 	const char *cause;		/* leaf: for the totals, with the chain of wakers */
 	const struct app_explain_node *child, *next;
 	uint64_t faults;		/* page faults in it */
+	struct app_explain_runner *runner;	/* runnable: those that ran */
+	uint32_t nr_runners;
 	bool uncertain;
 };
 
@@ -64,6 +76,10 @@ struct app_explain_total {
 	const char *cause;
 	uint64_t ns;
 	uint32_t count;			/* nodes */
+	uint64_t median_ns;		/* comparison: of those around the median */
+	struct app_explain_runner *runner;	/* waiting for a CPU: those that ran */
+	uint32_t nr_runners;
+	uint64_t hash;			/* of the cause, without the numbers of threads */
 };
 
 struct app_explain_subject {
@@ -106,6 +122,6 @@ void app_explain_json(const struct app_explain *e, struct tacho_buf *out);
  * Appends two columns of means by cause: of the slowest, and of those around the median
  * (query.all).
  */
-void app_explain_compare(const struct app_explain *e, bool json, struct tacho_buf *out);
+void app_explain_compare(struct app_explain *e, bool json, struct tacho_buf *out);
 
 #endif

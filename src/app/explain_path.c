@@ -97,7 +97,7 @@ static const struct explain_item *call_at(const struct path *p, uint32_t thread,
 			break;
 		if (s->end <= time ||
 		    (s->begin == p->subject->begin && s->end == p->subject->end &&
-		     s->name == p->subject->name))
+		     !strcmp(s->name, p->subject->name)))
 			continue;
 		if (!best || s->depth >= best->depth)
 			best = s;
@@ -212,52 +212,79 @@ static uint32_t next_cpu(const struct path *p, uint32_t states, uint64_t time)
 	return MODEL_NO_CPU;
 }
 
-/* What had a CPU most of an interval; NULL: not known. */
-static const char *most_on_cpu(struct path *p, uint32_t cpu, uint64_t begin, uint64_t end)
+/* The threads that had a CPU in an interval, into list; returns how many. */
+static uint32_t runners_on(struct path *p, uint32_t cpu, uint64_t begin, uint64_t end,
+			   struct app_explain_runner *list)
 {
 	struct explain *e = p->e;
-	struct name_times times = { 0 };
-	uint32_t running = 0, best = 0;
+	uint32_t running = 0, nr = 0;
 
 	for (uint32_t i = 0; i < e->nr_places && !running; i++)
 		if (e->track[e->place[i]].kind == MODEL_CPU &&
 		    e->track[e->place[i]].number == (int64_t)cpu)
 			running = e->track[e->place[i]].states;
 	if (!running)
-		return NULL;
+		return 0;
 	for (size_t i = explain_find(&e->slices, running, begin); i < e->slices.nr; i++) {
 		const struct explain_item *s = &e->slices.item[i];
+		const struct explain_track *t = &e->track[s->other];
+		struct app_explain_runner one = { s->name, APP_EXPLAIN_NO_THREAD, 0 };
 
 		if (s->track != running || s->begin >= end)
 			break;
-		add_time(&times, s->other ? explain_thread_name(e, s->other) : s->name,
-			 min(s->end, end) - max(s->begin, begin));
+		if (s->end <= begin)
+			continue;
+		if (s->other)
+			one = (struct app_explain_runner){ t->name[0] ? t->name : "?", t->number,
+							   0 };
+		one.ns = min(s->end, end) - max(s->begin, begin);
+		explain_add_runner(list, &nr, &one);
 	}
-	for (uint32_t i = 1; i < times.nr; i++)
-		if (times.of[i].ns > times.of[best].ns)
+	return nr;
+}
+
+static const char *runnable_words(struct path *p, const struct explain_item *state, uint32_t cpu,
+				  const struct app_explain_runner *list, uint32_t nr)
+{
+	const char *how = state->flags & MODEL_PREEMPTED ? "preempted" : "woken";
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < nr; i++)
+		if (list[i].ns > list[best].ns)
 			best = i;
-	return times.nr ? times.of[best].name : NULL;
+	if (!nr)
+		return explain_text(p->e, "waiting for a CPU (%s)", how);
+	if (list[best].number == APP_EXPLAIN_NO_THREAD)
+		return explain_text(p->e, "waiting for a CPU (%s): CPU %u was %s", how, cpu,
+				    list[best].name);
+	return explain_text(p->e, "waiting for a CPU (%s): CPU %u ran %s (%" PRId64 ")", how, cpu,
+			    list[best].name, list[best].number);
 }
 
 static void add_runnable(struct path *p, uint32_t thread, const struct explain_item *state,
 			 uint64_t begin, uint64_t end)
 {
 	uint32_t cpu = next_cpu(p, p->e->track[thread].states, state->end);
-	const char *other = cpu == MODEL_NO_CPU ? NULL : most_on_cpu(p, cpu, begin, end);
-	const char *how = state->flags & MODEL_PREEMPTED ? "preempted" : "woken";
+	struct app_explain_runner list[EXPLAIN_RUNNERS], *own = NULL;
+	uint32_t nr = cpu == MODEL_NO_CPU ? 0 : runners_on(p, cpu, begin, end, list);
 	struct app_explain_node *node;
-	const char *what;
 
-	if (other)
-		what = explain_text(p->e, "waiting for a CPU (%s): CPU %u ran %s", how, cpu,
-				    other);
-	else
-		what = explain_text(p->e, "waiting for a CPU (%s)", how);
-	node = add_node(p, APP_EXPLAIN_RUNNABLE, begin, end, what,
-			explain_text(p->e, "%swaiting for a CPU%s%s", p->chain,
-				     other ? ", which ran " : "", other ? other : ""));
-	if (node)
-		node->uncertain = state->flags & MODEL_UNCERTAIN;
+	node = add_node(p, APP_EXPLAIN_RUNNABLE, begin, end,
+			runnable_words(p, state, cpu, list, nr),
+			explain_text(p->e, "%swaiting for a CPU", p->chain));
+	if (!node)
+		return;
+	node->uncertain = state->flags & MODEL_UNCERTAIN;
+	if (!nr)
+		return;
+	own = tacho_arena_alloc(&p->e->arena, nr * sizeof(*own));
+	if (!own) {
+		p->e->failed = true;
+		return;
+	}
+	memcpy(own, list, nr * sizeof(*own));
+	node->runner = own;
+	node->nr_runners = nr;
 }
 
 /* ---- blocked ---- */
@@ -304,8 +331,51 @@ static const struct explain_item *irq_at(const struct path *p, uint32_t track, u
 	return irq;
 }
 
+static bool is_timer(const struct explain_item *irq)
+{
+	return !strcmp(irq->name, "TIMER") || !strcmp(irq->name, "HRTIMER");
+}
+
+/* Whether the trace has interrupts of devices: one that it does not show is a timer's. */
+static bool has_irqs(const struct explain *e)
+{
+	for (uint32_t i = 1; i < e->nr_tracks; i++)
+		if (e->track[i].kind == MODEL_IRQ || e->track[i].kind == MODEL_SOFTIRQ)
+			return true;
+	return false;
+}
+
+static bool is_one_of(const char *name, const char *const *list, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(name, list[i]))
+			return true;
+	return false;
+}
+
+/* An interrupt that no slice shows, or of a timer, ended a call (NULL: none is known). */
+static const char *time_out(const struct explain_item *call, bool sure)
+{
+	static const char *const sleeps[] = { "nanosleep", "clock_nanosleep" };
+	static const char *const waits[] = {
+		"poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait",
+		"epoll_pwait2", "futex", "futex_wait", "futex_waitv", "rt_sigtimedwait",
+		"semtimedop", "mq_timedreceive", "mq_timedsend", "io_getevents",
+		"io_pgetevents", "recvmmsg",
+	};
+	const char *name = call && !strcmp(call->category, "syscall") ? call->name : "";
+
+	if (is_one_of(name, sleeps, sizeof(sleeps) / sizeof(sleeps[0])))
+		return "a timer";
+	if (!sure)
+		return "an interrupt: a timer or device";
+	return is_one_of(name, waits, sizeof(waits) / sizeof(waits[0])) ?
+	       "a timer: the time-out" : "a timer";
+}
+
 /* What woke a thread that no thread woke. */
-static const char *irq_cause(struct path *p, const struct explain_item *state, uint32_t waker)
+static const char *irq_cause(struct path *p, const struct explain_item *state,
+			     const struct explain_item *call, uint32_t waker)
 {
 	const struct explain_item *irq = waker ? irq_at(p, waker, state->end) : NULL;
 	const struct explain_item *request = NULL;
@@ -320,8 +390,9 @@ static const char *irq_cause(struct path *p, const struct explain_item *state, u
 				    request->name[0] ? request->name : "request");
 	if (state->flags & MODEL_IO)
 		return "a device";
-	return irq ? explain_text(p->e, "interrupt %s", irq->name) :
-		     "an interrupt: a timer or device";
+	if (irq && !is_timer(irq))
+		return explain_text(p->e, "interrupt %s", irq->name);
+	return time_out(call, irq || has_irqs(p->e));
 }
 
 static const char *state_words(const struct explain_item *state)
@@ -333,7 +404,13 @@ static const char *state_words(const struct explain_item *state)
 	return model_state_name((enum model_thread_state)state->state);
 }
 
-/* The runnable state behind a blocked one, which knows the waker; NULL: nobody saw it. */
+/* By a signal or a debugger: whatever the thread's call. */
+static bool is_stopped(const struct explain_item *state)
+{
+	return state->state == MODEL_STOPPED || state->state == MODEL_TRACED;
+}
+
+/* The runnable state behind a blocked one, which knows the waker; NULL: not recorded. */
 static const struct explain_item *wake_up(const struct path *p, const struct explain_item *state)
 {
 	const struct explain_list *list = &p->e->states;
@@ -366,7 +443,9 @@ static void add_blocked(struct path *p, uint32_t thread, const struct explain_it
 			uint64_t begin, uint64_t end)
 {
 	const struct explain_item *call = call_at(p, thread, begin), *woken = wake_up(p, state);
-	const char *words = state_words(state), *in = call ? call->name : words;
+	const char *words = state_words(state);
+	const char *in = call && !strcmp(call->category, "syscall") && !is_stopped(state) ?
+			 call->name : words;
 	uint32_t waker = woken ? woken->other : 0;
 	struct app_explain_node *node;
 	const char *why;
@@ -385,11 +464,11 @@ static void add_blocked(struct path *p, uint32_t thread, const struct explain_it
 		why = explain_text(p->e, "woken by %s",
 				   explain_thread_name(p->e, p->e->track[waker].parent));
 	else if (woken)
-		why = irq_cause(p, state, waker);
+		why = irq_cause(p, state, call, waker);
 	else if (state->end >= p->e->result.last)
 		why = "until the end of the trace";
 	else
-		why = "nobody saw the wake-up";
+		why = "the wake-up was not recorded";
 	node->what = explain_text(p->e, "%s, %s", node->what, why);
 	node->cause = explain_text(p->e, "%s%s%s%s (%s)", p->chain, words, call ? " in " : "",
 				   call ? call->name : "", why);
@@ -432,39 +511,20 @@ static void add_states(struct path *p, uint32_t thread, uint64_t from, uint64_t 
 
 /* ---- totals ---- */
 
-struct totals {
-	struct app_explain_total *of;
-	uint32_t nr;
-	size_t room;
-};
-
-static int add_totals(struct totals *t, const struct app_explain_node *node)
+static int add_totals(struct explain *e, struct explain_totals *t,
+		      const struct app_explain_node *node)
 {
 	for (; node; node = node->next) {
-		uint32_t i = 0;
+		struct app_explain_total one = {
+			.cause = node->cause ? node->cause : "", .ns = node->end - node->begin,
+			.count = 1, .nr_runners = node->nr_runners,
+			.runner = node->runner,
+		};
+		int err = node->child ? add_totals(e, t, node->child) :
+					explain_totals_add(e, t, &one);
 
-		if (node->child) {
-			if (add_totals(t, node->child))
-				return -ENOMEM;
-			continue;
-		}
-		while (i < t->nr && strcmp(t->of[i].cause, node->cause ? node->cause : ""))
-			i++;
-		if (i == t->nr) {
-			if (t->nr == t->room) {
-				size_t room = t->room ? 2 * t->room : 32;
-				void *bigger = reallocarray(t->of, room, sizeof(*t->of));
-
-				if (!bigger)
-					return -ENOMEM;
-				t->of = bigger;
-				t->room = room;
-			}
-			t->of[t->nr++] = (struct app_explain_total){
-				node->cause ? node->cause : "", 0, 0 };
-		}
-		t->of[i].ns += node->end - node->begin;
-		t->of[i].count++;
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -478,27 +538,35 @@ static int largest_first(const void *a, const void *b)
 	return strcmp(x->cause, y->cause);
 }
 
+static bool has_states(const struct explain *e, uint32_t thread, uint64_t from)
+{
+	uint32_t states = e->track[thread].states;
+
+	return states && explain_find(&e->states, states, from) < e->states.nr;
+}
+
 int explain_path(struct explain *e, const struct explain_subject *s,
 		 struct app_explain_subject *out)
 {
 	struct path p = { .e = e, .subject = s, .tail = &out->node, .chain = "" };
-	struct totals t = { 0 };
+	struct explain_totals t = { 0 };
 	int err;
 
 	*out = (struct app_explain_subject){
 		.name = s->name, .category = s->category, .begin = s->begin, .end = s->end,
 		.flags = s->flags, .slow = s->slow,
 		.thread = explain_thread_name(e, s->thread),
-		.no_states = !s->thread || !e->track[s->thread].states,
+		.no_states = !s->thread || !has_states(e, s->thread, s->begin),
 	};
 	p.tail = &out->node;
 	add_states(&p, s->thread, s->begin, s->end);
 	if (e->failed)
 		return -ENOMEM;
-	err = add_totals(&t, out->node);
+	err = add_totals(e, &t, out->node);
+	explain_totals_name(e, &t);
 	if (!err && t.nr)
 		qsort(t.of, t.nr, sizeof(*t.of), largest_first);
 	out->total = t.of;
 	out->nr_totals = t.nr;
-	return err;
+	return err || e->failed ? -ENOMEM : 0;
 }

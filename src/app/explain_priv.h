@@ -74,6 +74,26 @@ const char *explain_thread_name(struct explain *e, uint32_t track);
 /* Formatted text in the arena; "" without memory. */
 const char *explain_text(struct explain *e, const char *fmt, ...) TACHO_PRINTF(2, 3);
 
+/* Causes and their times.  of: from malloc(). */
+struct explain_totals {
+	struct app_explain_total *of;
+	uint32_t nr;
+	size_t room;
+};
+
+/* Adds a time to a cause: ns, median_ns, count, and who ran.  Returns 0 or -ENOMEM. */
+int explain_totals_add(struct explain *e, struct explain_totals *t,
+		       const struct app_explain_total *more);
+
+/* Says in the causes who had the CPU.  No explain_totals_add() after it. */
+void explain_totals_name(struct explain *e, struct explain_totals *t);
+void explain_totals_release(struct explain_totals *t);
+
+/* Adds a thread's time to a list of at most EXPLAIN_RUNNERS; then threads of one name are one. */
+#define EXPLAIN_RUNNERS	64u
+void explain_add_runner(struct app_explain_runner *list, uint32_t *nr,
+			const struct app_explain_runner *more);
+
 /* The tree and the totals of a subject.  0 or -ENOMEM. */
 int explain_path(struct explain *e, const struct explain_subject *s,
 		 struct app_explain_subject *out);

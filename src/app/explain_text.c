@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/explain.h"
+#include "app/explain_priv.h"
 #include "base/json.h"
 
 #define TOTALS_SHOWN	12u
@@ -41,7 +41,8 @@ static void put_nodes(const struct app_explain_subject *s, const struct app_expl
 		tacho_buf_puts(out, "  ");
 		put_duration(out, node->begin - s->begin);
 		put_duration(out, node->end - node->begin);
-		tacho_buf_printf(out, "  %*s%s", (int)(2 * depth), "", node->what);
+		tacho_buf_printf(out, "  %*s", (int)(2 * depth), "");
+		tacho_buf_put_line(out, node->what);
 		if (node->faults)
 			tacho_buf_printf(out, ", %" PRIu64 " page fault%s", node->faults,
 					 node->faults == 1 ? "" : "s");
@@ -77,7 +78,10 @@ static void put_subject(const struct app_explain *e, const struct app_explain_su
 {
 	uint64_t all = s->end - s->begin, shown = 0;
 
-	tacho_buf_printf(out, "%s (%s), %s:", s->name, s->category, s->thread);
+	tacho_buf_put_line(out, s->name);
+	tacho_buf_printf(out, " (%s), ", s->category);
+	tacho_buf_put_line(out, s->thread);
+	tacho_buf_putc(out, ':');
 	put_duration(out, all);
 	tacho_buf_printf(out, ", %.6f s after the first record%s%s\n",
 			 (double)(s->begin - e->first) / 1e9, unknown_ends(s->flags),
@@ -92,7 +96,9 @@ static void put_subject(const struct app_explain *e, const struct app_explain_su
 
 		tacho_buf_printf(out, "  %5.1f%% ", percent(t->ns, all));
 		put_duration(out, t->ns);
-		tacho_buf_printf(out, " %6ux  %s\n", t->count, t->cause);
+		tacho_buf_printf(out, " %6ux  ", t->count);
+		tacho_buf_put_line(out, t->cause);
+		tacho_buf_putc(out, '\n');
 		shown += t->ns;
 	}
 	if (s->nr_totals > TOTALS_SHOWN) {
@@ -188,82 +194,44 @@ void app_explain_json(const struct app_explain *e, struct tacho_buf *out)
 
 /* ---- the slowest beside the median ---- */
 
-struct cause {
-	const char *name;
-	uint64_t slow, median;		/* ns */
-};
-
 struct causes {
-	struct cause of[512];
-	uint32_t nr;
+	struct explain_totals totals;	/* ns: of the slowest */
 	uint32_t slow, median;		/* subjects */
 	uint64_t slow_ns, median_ns;
 };
 
-/* The words without numbers of threads in parentheses: those differ from one to another. */
-static bool same_cause(const char *a, const char *b)
-{
-	for (; *a && *b; a++, b++) {
-		if (*a == '(' && *b == '(' && a[1] >= '0' && a[1] <= '9' && b[1] >= '0' &&
-		    b[1] <= '9') {
-			a += strcspn(a, ")");
-			b += strcspn(b, ")");
-			if (!*a || !*b)
-				break;
-		} else if (*a != *b) {
-			return false;
-		}
-	}
-	return *a == *b;
-}
-
-static void add_cause(struct causes *c, const struct app_explain_total *t, bool slow)
-{
-	uint32_t i = 0;
-
-	while (i < c->nr && !same_cause(c->of[i].name, t->cause))
-		i++;
-	if (i == sizeof(c->of) / sizeof(c->of[0]))
-		return;
-	if (i == c->nr)
-		c->of[c->nr++].name = t->cause;
-	if (slow)
-		c->of[i].slow += t->ns;
-	else
-		c->of[i].median += t->ns;
-}
-
 /* The mean difference, largest first. */
 static int by_difference(const void *a, const void *b, void *arg)
 {
-	const struct cause *x = a, *y = b;
+	const struct app_explain_total *x = a, *y = b;
 	const struct causes *c = arg;
-	double s = (double)x->slow / (c->slow ? c->slow : 1) -
-		   (double)x->median / (c->median ? c->median : 1);
-	double t = (double)y->slow / (c->slow ? c->slow : 1) -
-		   (double)y->median / (c->median ? c->median : 1);
+	double s = (double)x->ns / (c->slow ? c->slow : 1) -
+		   (double)x->median_ns / (c->median ? c->median : 1);
+	double t = (double)y->ns / (c->slow ? c->slow : 1) -
+		   (double)y->median_ns / (c->median ? c->median : 1);
 
 	if (s != t)
 		return s < t ? 1 : -1;
-	return strcmp(x->name, y->name);
+	return strcmp(x->cause, y->cause);
 }
 
 static void compare_text(const struct app_explain *e, const struct causes *c,
 			 struct tacho_buf *out)
 {
-	tacho_buf_printf(out, "%" PRIu64 " slices; the mean of the slowest %u beside that of %u "
+	tacho_buf_printf(out, "%" PRIu64 " slices; the mean of the slowest %u next to that of %u "
 			 "around the median\n\n", e->found, c->slow, c->median);
 	tacho_buf_puts(out, "     slowest      median  difference  cause\n");
-	for (uint32_t i = 0; i <= c->nr && i <= TOTALS_SHOWN; i++) {
+	for (uint32_t i = 0; i <= c->totals.nr && i <= TOTALS_SHOWN; i++) {
 		bool whole = !i;
-		uint64_t s = whole ? c->slow_ns : c->of[i - 1].slow;
-		uint64_t m = whole ? c->median_ns : c->of[i - 1].median;
+		uint64_t s = whole ? c->slow_ns : c->totals.of[i - 1].ns;
+		uint64_t m = whole ? c->median_ns : c->totals.of[i - 1].median_ns;
 		double mean_s = c->slow ? (double)s / c->slow : 0;
 		double mean_m = c->median ? (double)m / c->median : 0;
 
-		tacho_buf_printf(out, "%9.3f ms%9.3f ms%+9.3f ms  %s\n", mean_s / 1e6,
-				 mean_m / 1e6, (mean_s - mean_m) / 1e6,
-				 whole ? "the whole" : c->of[i - 1].name);
+		tacho_buf_printf(out, "%9.3f ms%9.3f ms%+9.3f ms  ", mean_s / 1e6,
+				 mean_m / 1e6, (mean_s - mean_m) / 1e6);
+		tacho_buf_put_line(out, whole ? "the whole" : c->totals.of[i - 1].cause);
+		tacho_buf_putc(out, '\n');
 	}
 }
 
@@ -281,11 +249,11 @@ static void compare_json(const struct app_explain *e, const struct causes *c,
 	tacho_json_pair_u64(&j, "median_ns", c->median_ns);
 	tacho_json_key(&j, "causes");
 	tacho_json_open(&j, '[');
-	for (uint32_t i = 0; i < c->nr; i++) {
+	for (uint32_t i = 0; i < c->totals.nr; i++) {
 		tacho_json_open(&j, '{');
-		tacho_json_pair_str(&j, "cause", c->of[i].name);
-		tacho_json_pair_u64(&j, "slowest_ns", c->of[i].slow);
-		tacho_json_pair_u64(&j, "median_ns", c->of[i].median);
+		tacho_json_pair_str(&j, "cause", c->totals.of[i].cause);
+		tacho_json_pair_u64(&j, "slowest_ns", c->totals.of[i].ns);
+		tacho_json_pair_u64(&j, "median_ns", c->totals.of[i].median_ns);
 		tacho_json_close(&j, '}');
 	}
 	tacho_json_close(&j, ']');
@@ -293,31 +261,56 @@ static void compare_json(const struct app_explain *e, const struct causes *c,
 	tacho_buf_putc(out, '\n');
 }
 
-void app_explain_compare(const struct app_explain *e, bool json, struct tacho_buf *out)
+/* Adds the nodes of a subject, not its totals: those name who ran already. */
+static int add_nodes(struct explain *e, struct causes *c, const struct app_explain_node *node,
+		     bool slow)
 {
-	struct causes *c = calloc(1, sizeof(*c));
+	for (; node; node = node->next) {
+		uint64_t ns = node->end - node->begin;
+		struct app_explain_total one = {
+			.cause = node->cause ? node->cause : "", .ns = slow ? ns : 0,
+			.median_ns = slow ? 0 : ns, .count = 1,
+			.runner = node->runner,
+			.nr_runners = slow ? node->nr_runners : 0,
+		};
+		int err = node->child ? add_nodes(e, c, node->child, slow) :
+					explain_totals_add(e, &c->totals, &one);
 
-	if (!c) {
-		out->err = out->err ? out->err : -ENOMEM;
-		return;
+		if (err)
+			return err;
 	}
-	for (uint32_t i = 0; i < e->nr; i++) {
-		const struct app_explain_subject *s = &e->subject[i];
+	return 0;
+}
 
-		for (uint32_t k = 0; k < s->nr_totals; k++)
-			add_cause(c, &s->total[k], s->slow);
+void app_explain_compare(struct app_explain *result, bool json, struct tacho_buf *out)
+{
+	struct explain *e = result->own;
+	struct causes c = { 0 };
+	int err = 0;
+
+	for (uint32_t i = 0; i < result->nr && !err; i++) {
+		const struct app_explain_subject *s = &result->subject[i];
+
+		err = add_nodes(e, &c, s->node, s->slow);
 		if (s->slow) {
-			c->slow++;
-			c->slow_ns += s->end - s->begin;
+			c.slow++;
+			c.slow_ns += s->end - s->begin;
 		} else {
-			c->median++;
-			c->median_ns += s->end - s->begin;
+			c.median++;
+			c.median_ns += s->end - s->begin;
 		}
 	}
-	qsort_r(c->of, c->nr, sizeof(c->of[0]), by_difference, c);
-	if (json)
-		compare_json(e, c, out);
-	else
-		compare_text(e, c, out);
-	free(c);
+	explain_totals_name(e, &c.totals);
+	if (err || e->failed) {
+		out->err = out->err ? out->err : -ENOMEM;
+	} else {
+		if (c.totals.nr)
+			qsort_r(c.totals.of, c.totals.nr, sizeof(c.totals.of[0]), by_difference,
+				&c);
+		if (json)
+			compare_json(result, &c, out);
+		else
+			compare_text(result, &c, out);
+	}
+	explain_totals_release(&c.totals);
 }

@@ -36,6 +36,20 @@ int app_model_read(struct tacho_stream *stream, struct model *m,
 	return model_finish(m);
 }
 
+void app_model_note_unused(const struct model_rules *rules, struct tacho_stream *stream,
+			   const struct tacho_observer *observer)
+{
+	struct tacho_buf b;
+
+	tacho_buf_init(&b, RULES_FILE_MAX);
+	if (!model_rules_unused(rules, stream, &b))
+		for (char *line = b.data, *end; line && line < b.data + b.len; line = end + 1) {
+			end = memchr(line, '\n', (size_t)(b.data + b.len - line));
+			tacho_observer_note(observer, "%.*s", (int)(end - line), line);
+		}
+	tacho_buf_release(&b);
+}
+
 int app_model_run(struct tacho_stream *stream, const struct model_rules *rules,
 		  const struct model_ops *ops, void *arg, const struct tacho_observer *observer,
 		  struct model_stats *stats, struct tacho_diag *d)
@@ -47,6 +61,8 @@ int app_model_run(struct tacho_stream *stream, const struct model_rules *rules,
 	if (err)
 		return err;
 	err = app_model_read(stream, m, observer, d);
+	if (!err)
+		app_model_note_unused(rules, stream, observer);
 	if (stats)
 		*stats = *model_stats(m);
 	model_free(m);

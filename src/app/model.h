@@ -20,6 +20,7 @@
  *
  * ops get what comes out.  The observer (may be NULL) is told the progress in records (total 0
  * if that is not known), and asked every thousand records whether to end.  stats may be NULL.
+ * Notes the user's rules that fit no event.
  * Returns 0, -ECANCELED, what an op returned, or the stream's error with d filled in.
  */
 int app_model_run(struct tacho_stream *stream, const struct model_rules *rules,
@@ -29,6 +30,10 @@ int app_model_run(struct tacho_stream *stream, const struct model_rules *rules,
 /* The same into a model of the caller's, which is finished after the last record. */
 int app_model_read(struct tacho_stream *stream, struct model *m,
 		   const struct tacho_observer *observer, struct tacho_diag *d);
+
+/* Notes the user's rules that fit no event of a stream, after its last record. */
+void app_model_note_unused(const struct model_rules *rules, struct tacho_stream *stream,
+			   const struct tacho_observer *observer);
 
 /*
  * Adds what the user says to the rules: a span "NAME: EVENT -> EVENT by FIELDS", a counter

@@ -23,7 +23,7 @@ struct item_writer {
 	struct tacho_json j;
 	struct item_track *track;	/* by number; only for text */
 	uint32_t nr, room;
-	uint64_t first;			/* time of the first item: text counts from there */
+	struct model *model;		/* text counts times from its first record */
 };
 
 static const struct {
@@ -102,8 +102,10 @@ static void put_track(struct item_writer *w, uint32_t id)
 	tacho_buf_puts(&w->text, model_track_kind_name(t->kind));
 	if (t->kind == MODEL_CPU || t->kind == MODEL_PROCESS || t->kind == MODEL_THREAD)
 		tacho_buf_printf(&w->text, " %lld", (long long)t->number);
-	if (t->name[0])
-		tacho_buf_printf(&w->text, " %s", t->name);
+	if (t->name[0]) {
+		tacho_buf_putc(&w->text, ' ');
+		tacho_buf_put_line(&w->text, t->name);
+	}
 }
 
 static void put_seconds(struct item_writer *w, uint64_t ns)
@@ -116,7 +118,7 @@ static void text_begin(struct item_writer *w, const char *kind, uint64_t begin, 
 		       uint32_t track)
 {
 	tacho_buf_printf(&w->text, "%-7s ", kind);
-	put_seconds(w, begin - w->first);
+	put_seconds(w, begin - model_stats(w->model)->first);
 	tacho_buf_puts(&w->text, " +");
 	put_seconds(w, end - begin);
 	tacho_buf_putc(&w->text, ' ');
@@ -191,8 +193,9 @@ static int item_slice(void *arg, const struct model_slice *s)
 		json_flags(w, s->flags);
 	} else {
 		text_begin(w, "slice", s->begin, s->end, s->track);
-		tacho_buf_printf(&w->text, "%*s%s (%s)", (int)(2 * s->depth), "", s->name,
-				 s->category);
+		tacho_buf_printf(&w->text, "%*s", (int)(2 * s->depth), "");
+		tacho_buf_put_line(&w->text, s->name);
+		tacho_buf_printf(&w->text, " (%s)", s->category);
 		text_flags(w, s->flags);
 		text_records(w, s->begin_record, s->end_record);
 	}
@@ -281,7 +284,7 @@ static int item_loss(void *arg, const struct model_loss *l)
 		json_record(w, "record", l->record);
 	} else {
 		tacho_buf_printf(&w->text, "%-7s ", "loss");
-		put_seconds(w, l->begin - w->first);
+		put_seconds(w, l->begin - model_stats(w->model)->first);
 		tacho_buf_puts(&w->text, " +");
 		put_seconds(w, l->end - l->begin);
 		if (l->cpu != MODEL_NO_CPU)
@@ -304,7 +307,8 @@ static int item_instant(void *arg, const struct model_instant *i)
 		tacho_json_pair_str(&w->j, "category", i->category);
 	} else {
 		text_begin(w, "instant", i->time, i->time, i->track);
-		tacho_buf_printf(&w->text, "%s (%s)", i->name, i->category);
+		tacho_buf_put_line(&w->text, i->name);
+		tacho_buf_printf(&w->text, " (%s)", i->category);
 		text_records(w, i->record, i->record);
 	}
 	return end_line(w);
@@ -324,15 +328,20 @@ int app_model_items(struct tacho_stream *stream, const struct model_rules *rules
 		.instant = form->items & APP_MODEL_INSTANTS ? item_instant : NULL,
 	};
 	struct item_writer w = { .form = form };
-	struct tacho_stream_info info;
+	struct model_config config = { stream, rules, &ops, &w };
 	int err;
 
 	tacho_buf_init(&w.text, TEXT_MAX);
-	if (!form->json && !tacho_stream_get_info(stream, &info))
-		w.first = info.begin;
-	err = app_model_run(stream, rules, &ops, &w, observer, NULL, d);
+	err = model_new(&w.model, &config, d);
+	if (!err)
+		err = app_model_read(stream, w.model, observer, d);
 	if (!err && w.text.len)
 		err = form->write(form->arg, &w.text);
+	else if (err == -ENOMEM)
+		err = tacho_no_memory(d);
+	if (!err)
+		app_model_note_unused(rules, stream, observer);
+	model_free(w.model);
 	tacho_buf_release(&w.text);
 	free(w.track);
 	return err;

@@ -236,6 +236,16 @@ static void put_cpus(const struct summary *s, const uint32_t *list, uint32_t n,
 	}
 }
 
+/* A name in a column. */
+static void put_name(struct tacho_buf *out, const char *name, size_t width)
+{
+	size_t end = out->len + width;
+
+	tacho_buf_put_line(out, name);
+	while (out->len < end && !out->err)
+		tacho_buf_putc(out, ' ');
+}
+
 static void put_threads(const struct summary *s, const uint32_t *list, uint32_t n,
 			struct tacho_buf *out)
 {
@@ -251,8 +261,8 @@ static void put_threads(const struct summary *s, const uint32_t *list, uint32_t 
 		const struct sum_track *t = &s->track[list[i]];
 		const struct sum_track *thread = &s->track[t->parent];
 
-		tacho_buf_printf(out, "%-16s %7lld %7lld", thread->name[0] ? thread->name : "?",
-				 (long long)t->number,
+		put_name(out, thread->name[0] ? thread->name : "?", 16);
+		tacho_buf_printf(out, " %7lld %7lld", (long long)t->number,
 				 (long long)s->track[thread->parent].number);
 		for (int c = 0; c < NR_COLUMNS; c++)
 			if (t->ns[c])
@@ -276,8 +286,9 @@ static void put_names(const struct summary *s, struct tacho_buf *out)
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct sum_name *n = &s->name[i];
 
-		tacho_buf_printf(out, "%-10s %-24s %9llu", n->category, n->name,
-				 (unsigned long long)n->count);
+		tacho_buf_printf(out, "%-10s ", n->category);
+		put_name(out, n->name, 24);
+		tacho_buf_printf(out, " %9llu", (unsigned long long)n->count);
 		put_time(out, n->total);
 		put_time(out, n->total / n->count);
 		put_time(out, n->max);
@@ -439,6 +450,8 @@ int app_model_summary(struct tacho_stream *stream, const struct model_rules *rul
 		s.stats = *model_stats(m);
 		if (!err)
 			err = finish(&s, json, out, d);
+		if (!err)
+			app_model_note_unused(rules, stream, observer);
 	}
 	model_free(m);
 	free(s.track);

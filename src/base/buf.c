@@ -80,6 +80,22 @@ void tacho_buf_printf(struct tacho_buf *b, const char *fmt, ...)
 	b->len += (size_t)n;
 }
 
+void tacho_buf_put_line(struct tacho_buf *b, const char *s)
+{
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c == '\n')
+			tacho_buf_puts(b, "\\n");
+		else if (c == '\t')
+			tacho_buf_puts(b, "\\t");
+		else if (c < ' ' || c == 127)
+			tacho_buf_printf(b, "\\x%02x", c);
+		else
+			tacho_buf_putc(b, *s);
+	}
+}
+
 void tacho_buf_put_u64(struct tacho_buf *b, uint64_t v)
 {
 	char tmp[20];

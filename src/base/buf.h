@@ -88,6 +88,9 @@ void tacho_buf_printf(struct tacho_buf *b, const char *fmt, ...)
 	TACHO_PRINTF(2, 3);
 
 /* Decimal without the cost of printf. */
+/* A name as part of one line: control characters as C writes them. */
+void tacho_buf_put_line(struct tacho_buf *b, const char *s);
+
 void tacho_buf_put_u64(struct tacho_buf *b, uint64_t v);
 void tacho_buf_put_s64(struct tacho_buf *b, int64_t v);
 

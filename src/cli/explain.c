@@ -140,29 +140,33 @@ static int take_time(const char *option, const char *text, uint64_t first, uint6
 
 static int take_times(struct explain_args *a)
 {
-	struct tacho_stream_info info;
+	struct tacho_record first;
 	struct app_trace t;
 	int ret = cli_trace_open(&t, a->trace, 0);
+	int status;
 
 	if (ret != CLI_OK)
 		return ret;
-	if (tacho_stream_get_info(t.stream, &info))
+	status = tacho_stream_next(t.stream, &first);
+	if (status == TACHO_STREAM_ERROR)
 		ret = cli_stream_failed(t.stream, -EIO);
+	else if (status != TACHO_STREAM_RECORD)
+		ret = cli_fail("the trace has no records");
 	app_trace_close(&t);
 	if (ret != CLI_OK)
 		return ret;
-	a->query.from = info.begin;
-	a->query.to = info.end;
+	a->query.from = first.time;
+	a->query.to = UINT64_MAX;
 	if (a->from)
-		ret = take_time("--from", a->from, info.begin, &a->query.from);
+		ret = take_time("--from", a->from, first.time, &a->query.from);
 	if (a->to && ret == CLI_OK)
-		ret = take_time("--to", a->to, info.begin, &a->query.to);
+		ret = take_time("--to", a->to, first.time, &a->query.to);
 	if (ret == CLI_OK && a->query.to <= a->query.from)
 		ret = cli_usage("--to must be after --from");
 	return ret;
 }
 
-static int show(const struct explain_args *a, const struct app_explain *e)
+static int show(const struct explain_args *a, struct app_explain *e)
 {
 	struct tacho_buf b;
 	int ret;

@@ -191,6 +191,15 @@ int model_rules_add(struct model_rules *rules, const char *text, size_t len,
 /* Appends all rules as text, in the order in which they apply. */
 void model_rules_text(const struct model_rules *rules, struct tacho_buf *out);
 
+/*
+ * model_rules_unused - append a line for each rule of the user that fits no event type of a
+ * stream: "a rule is not used: ...".
+ *
+ * After the last record: some sources know their types only then.  Returns 0 or -ENOMEM.
+ */
+int model_rules_unused(const struct model_rules *rules, struct tacho_stream *stream,
+		       struct tacho_buf *out);
+
 /* ---- the model ---- */
 
 struct model;

@@ -138,6 +138,12 @@ static bool find_state(const char *name, enum model_thread_state *state)
 
 /* ---- rows ---- */
 
+bool model_arg_is_optional(const struct model_row *row, int arg)
+{
+	return arg == MODEL_ARG_OUT_NAME || arg == MODEL_ARG_IN_NAME || arg == MODEL_ARG_STATE ||
+	       arg == MODEL_ARG_FLAGS || (arg == MODEL_ARG_NAME && row->verb != MODEL_RENAME);
+}
+
 static bool compile(struct planner *p, struct model_action *a)
 {
 	const struct model_row *row = p->row;
@@ -147,16 +153,14 @@ static bool compile(struct planner *p, struct model_action *a)
 	a->only = row->only;
 	for (int i = 0; i < MODEL_NR_ARGS; i++) {
 		const char *s = row->arg[i];
-		bool optional = i == MODEL_ARG_OUT_NAME || i == MODEL_ARG_IN_NAME ||
-				i == MODEL_ARG_STATE || i == MODEL_ARG_FLAGS ||
-				(i == MODEL_ARG_NAME && row->verb != MODEL_RENAME);
 
 		if (!s || i == MODEL_ARG_CAT || i == MODEL_ARG_UNLESS)
 			continue;
 		if (i == MODEL_ARG_KEY || i == MODEL_ARG_BY) {
 			if (!compile_keys(p, s, a))
 				return false;
-		} else if (!compile_value(p, s, strlen(s), &a->arg[i]) && !optional) {
+		} else if (!compile_value(p, s, strlen(s), &a->arg[i]) &&
+			   !model_arg_is_optional(row, i)) {
 			return false;
 		}
 	}

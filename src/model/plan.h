@@ -56,6 +56,9 @@ struct model_plan {
 
 struct model;
 
+/* Whether a rule applies to a type that lacks the fields of this argument. */
+bool model_arg_is_optional(const struct model_row *row, int arg);
+
 /* The plan of a type, made in the model's arena; NULL: no memory. */
 struct model_plan *model_plan_make(struct model *m, const struct tacho_type *type,
 				   bool is_kernel);

@@ -24,6 +24,7 @@ int model_rules_new(struct model_rules **out, struct tacho_diag *d)
 		model_rules_free(rules);
 		return err;
 	}
+	rules->builtin = rules->row;
 	*out = rules;
 	return 0;
 }

@@ -56,6 +56,7 @@ struct model_row {
 struct model_rules {
 	struct tacho_arena arena;
 	struct model_row *row;		/* in the order in which they apply */
+	const struct model_row *builtin;	/* the first that the user did not add */
 };
 
 extern const char model_builtin_rules[];

@@ -168,6 +168,24 @@ case("hist-synth", TACHO, "hist", "../in/orders", "--synth", "pair u64 lat; int 
 case("diff", TACHO, "diff", "../in/orders", "../in/small", "--span",
      "order: shop:order_take -> shop:order_done")
 case("diff-stacks", TACHO, "diff", "--json", "../in/stacks", "../in/stacks")
+for trace in "orders", "small", "small.kev", "small.lkst", "small.ltt", "small.dat":
+    case("model-" + trace, TACHO, "model", "../in/" + trace)
+    case("model-items-" + trace, TACHO, "model", "--items", "--span",
+         "order: shop:order_take -> shop:order_done by id", "../in/" + trace)
+case("model-json", TACHO, "model", "--json", "../in/orders")
+case("model-items-json", TACHO, "model", "--items", "--json", "--counter",
+     "n: shop:order_done.id", "../in/orders")
+case("model-rules", TACHO, "model", "--rules", "--rule", "a:b end thread cat=x")
+case("model-rules-file", TACHO, "model", "--rules-file", "../in/my.rules", "../in/orders")
+case("model-suggest", TACHO, "model", "--suggest", "../in/orders")
+for trace in "kernel", "small":
+    case("explain-" + trace, TACHO, "explain", "--span", "wait", "../in/" + trace)
+case("explain-timeline", TACHO, "explain", "--span", "o: shop:order_take -> shop:order_done by id",
+     "--timeline", "../in/orders")
+case("explain-json", TACHO, "explain", "--json", "--span", "*", "--worst", "3", "../in/orders")
+case("explain-all", TACHO, "explain", "--span", "*", "--all", "../in/orders")
+case("explain-thread", TACHO, "explain", "--thread", "orders", "../in/orders")
+case("explain-slice", TACHO, "explain", "--slice", "0", "../in/orders")
 for f in FORMATS:
     # a trace of ours has a number that no other one has: it is read, not compared
     made = {"after": lambda env: events(env, "out")} if f == "ctf" else {"files": ["out"]}

@@ -495,6 +495,35 @@ static void test_bad_rules(void)
 	model_rules_free(rules);
 }
 
+/* What model_rules_unused() says of a user's rules for the story's types. */
+static void check_unused(const char *rules, const char *want)
+{
+	struct story s;
+
+	begin_with(&s, rules);
+	CHECK(!model_rules_unused(s.rules, s.stream, &s.out));
+	is(&s, want);
+}
+
+static void test_unused(void)
+{
+	check_unused("", "");
+	check_unused("span o: shop:take -> shop:done by id=order\n", "");
+	check_unused("counter left: shop:queue.left by item\n", "");
+	check_unused("span o: shop:tkae -> shop:done\n",
+		     "a rule is not used: the trace has no event 'shop:tkae'\n");
+	check_unused("span o: shop:take -> shop:done by id\n",
+		     "a rule is not used: event 'shop:done' has no field 'id'\n");
+	check_unused("counter c: shop:queue.left by item,shelf\n",
+		     "a rule is not used: event 'shop:queue' has no field 'shelf'\n");
+	check_unused("shop:take counter machine n|id value=id\n", "");
+	check_unused("shop:take counter machine n value=id\n",
+		     "a rule is not used: event 'shop:take' has no field 'n'\n");
+	/* a name may be missing, and one type of several is enough */
+	check_unused("shop:take begin thread name=n cat=x\n", "");
+	check_unused("shop:* begin thread key=order cat=x\n", "");
+}
+
 static void test_patterns(void)
 {
 	const char *star;
@@ -549,6 +578,7 @@ int main(int argc, char **argv)
 	TEST(test_fork());
 	TEST(test_many());
 	TEST(test_bad_rules());
+	TEST(test_unused());
 	TEST(test_patterns());
 	TEST(test_table());
 	return test_done();

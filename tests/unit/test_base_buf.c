@@ -124,6 +124,16 @@ static void test_numbers(void)
 	tacho_buf_release(&b);
 }
 
+static void test_put_line(void)
+{
+	struct tacho_buf b;
+
+	tacho_buf_init(&b, 100);
+	tacho_buf_put_line(&b, "a\nb\tc\x01\x7f\xc3\xa9 \"\\");
+	CHECK_STR(tacho_buf_str(&b), "a\\nb\\tc\\x01\\x7f\xc3\xa9 \"\\");
+	tacho_buf_release(&b);
+}
+
 static void test_printf(void)
 {
 	char longest[301];
@@ -178,6 +188,7 @@ int main(int argc, char **argv)
 	TEST(test_reserve());
 	TEST(test_grow());
 	TEST(test_numbers());
+	TEST(test_put_line());
 	TEST(test_printf());
 	TEST(test_files());
 	return test_done();
