@@ -186,7 +186,7 @@ struct model_cpu *model_cpu_enter(struct model *m)
 		return c;
 	}
 	m->here = c;
-	if (!c->thread && !c->idle && c->guess != m->r->pid) {
+	if (!c->thread && c->guess != m->r->pid) {
 		c->guess = m->r->pid < 0 ? -1 : m->r->pid;
 		c->guess_since = m->time;
 		c->guess_record = m->record;

@@ -86,7 +86,7 @@ struct model_cpu {
 	bool has_running;
 	uint64_t since, record;	/* of what runs */
 	uint32_t flags;		/* of its slice */
-	/* all kernel records since here have the same thread: what runs, if that is not known */
+	/* all kernel records since here have this thread: what runs, if not known or idle */
 	int64_t guess;		/* -1: none */
 	uint64_t guess_since, guess_record;
 	struct model_stack irq, softirq;

@@ -290,24 +290,24 @@ static enum model_thread_state next_state(struct model *m, const struct model_ac
 /* Steps 1 and 2: what ran until now is `out` (0: the idle thread), as far as is known. */
 static void switch_known(struct model *m, struct model_cpu *c, uint32_t out, int64_t pid)
 {
-	bool known = c->thread || c->idle;
-	uint64_t begin = c->guess_since;
-	bool was_unknown = !known && c->guess == pid;
-	uint64_t record = c->guess_record;
+	uint64_t begin = c->guess_since, record = c->guess_record;
+	bool was_unknown = !c->thread && c->guess == pid;
 
-	if (known && (out ? c->thread == out : c->idle))
+	if (out ? c->thread == out : c->idle)
 		return;
-	if (known && c->thread)
+	if (c->thread)
 		lose_running(m, c->thread);
-	else if (known)
-		model_cpu_end(m, c, m->time, MODEL_NO_RECORD, MODEL_END_UNKNOWN);
 	if (out && m->thread[out].state == MODEL_RUNS) {
 		lose_running(m, out);
 		was_unknown = false;
 	}
 	if (out && begin < m->thread[out].since)
 		begin = m->thread[out].since;
-	if (!was_unknown || begin >= m->time)
+	if (!was_unknown || begin > m->time)
+		begin = m->time;
+	if (c->idle)
+		model_cpu_end(m, c, begin, MODEL_NO_RECORD, MODEL_END_UNKNOWN);
+	if (begin == m->time)
 		return;
 	model_cpu_begin(m, c, out, !out, begin, record);
 	c->flags = MODEL_BEGIN_UNKNOWN;
@@ -406,7 +406,7 @@ static bool seems_to_run(const struct model *m, uint64_t key)
 	for (uint32_t i = 0; i < m->nr_cpus; i++) {
 		const struct model_cpu *c = m->cpu[i];
 
-		if (c && !c->thread && !c->idle && c->guess >= 0 && (uint64_t)c->guess == key)
+		if (c && !c->thread && c->guess >= 0 && (uint64_t)c->guess == key)
 			return true;
 	}
 	return false;

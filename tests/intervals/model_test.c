@@ -244,6 +244,31 @@ static void test_seen_before_switch(void)
 	       "state7 140-150 sleeping e\n");
 }
 
+/* A switch from the idle thread that the kernel did not record. */
+static void test_missing_switch_from_idle(void)
+{
+	struct story s;
+
+	begin(&s);
+	at(&s, 100, 0, 7, SWITCH, 7, 0, 1);	/* 7 sleeps, idle */
+	at(&s, 110, 0, 7, ENTER, 0, 0, 0);	/* made before the switch has ended */
+	at(&s, 120, 0, 0, WAKING, 7, 0, 0);	/* 7 is woken, and runs: */
+	at(&s, 140, 0, 7, LEAVE, 0, 0, 0);
+	at(&s, 150, 0, 7, ENTER, 1, 0, 0);
+	at(&s, 170, 0, 7, SWITCH, 7, 0, 1);	/* 7 sleeps, idle */
+	at(&s, 200, 0, 9, SWITCH, 9, 0, 1);	/* nothing says when 9 began */
+	is(&s, "state7 100-120 sleeping \n"
+	       "calls7.0 110-140 read \n"
+	       "running0.0 100-140 idle e\n"
+	       "state7 120-140 runnable e\n"
+	       "running0.0 140-170 running b\n"
+	       "state7 140-170 running b\n"
+	       "running0.0 170-200 idle e\n"
+	       "state9 100-200 unknown \n"
+	       "state7 170-200 sleeping e\n"
+	       "calls7.0 150-200 write e\n");
+}
+
 static void test_missing_switch(void)
 {
 	struct story s;
@@ -571,6 +596,7 @@ int main(int argc, char **argv)
 	TEST(test_switch());
 	TEST(test_seen_before_switch());
 	TEST(test_missing_switch());
+	TEST(test_missing_switch_from_idle());
 	TEST(test_lost());
 	TEST(test_calls());
 	TEST(test_requests());
