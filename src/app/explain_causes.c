@@ -158,7 +158,7 @@ static const char *who_text(struct explain *e, const struct app_explain_runner *
 static const char *runners_text(struct explain *e, const struct app_explain_total *t)
 {
 	struct app_explain_runner best = { 0 };
-	uint32_t threads = 0, others;
+	uint32_t threads = 0, others, not_threads = 0;
 	bool complete = true;
 	uint64_t all = 0;
 	const char *who;
@@ -169,17 +169,22 @@ static const char *runners_text(struct explain *e, const struct app_explain_tota
 
 		all += t->runner[i].ns;
 		complete &= t->runner[i].number != APP_EXPLAIN_SEVERAL;
+		not_threads += t->runner[i].number == APP_EXPLAIN_NO_THREAD;
 		if (i && r.ns <= best.ns)
 			continue;
 		best = r;
 		threads = n;
 	}
 	who = who_text(e, &best, threads);
-	others = t->nr_runners - threads;
-	if (!others)
+	if (threads == t->nr_runners)
 		return explain_text(e, "%s, which %s", t->cause, who);
+	others = t->nr_runners - not_threads;
+	if (best.number != APP_EXPLAIN_NO_THREAD)
+		others -= threads;
 	who = explain_text(e, "%s, which %s %.0f%% of that time", t->cause, who,
 			   all ? 100 * (double)best.ns / (double)all : 0.0);
+	if (!others)
+		return who;
 	if (!complete)
 		return explain_text(e, "%s, and others", who);
 	return explain_text(e, "%s, and %u other%s", who, others, others == 1 ? "" : "s");

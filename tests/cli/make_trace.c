@@ -10,6 +10,8 @@
  *	lkst	not a directory but a log file of LKST: every kind of block, losses
  *	stacks	kernel events on two CPUs with call stacks behind them, of which some
  *		are nested, lost, or another's: see stacks.sh
+ *	waits	20 spans of a client that waits for a server, which waits for a timer, a CPU
+ *		and a disk: see put_waits()
  */
 #include <errno.h>
 #include <stdio.h>
@@ -409,6 +411,104 @@ static int stacks(const char *dir)
 	return 0;
 }
 
+/* ---- waits ---- */
+
+#define FIELD(at, text)	"\tfield:" text ";\toffset:" #at ";\tsize:4;\tsigned:1;\n"
+
+enum { SWITCH = 1, WAKING, ENTER, LEAVE, ISSUE, COMPLETE, BEGIN = 1, END };
+
+static const char mark[] = COMMON FIELD(8, "__data_loc char[] name")
+	"\nprint fmt: \"%s\", __get_str(name)\n";
+
+static int waits_types(void)
+{
+	static const struct {
+		uint32_t id;
+		const char *system, *name, *text;
+	} types[] = {
+		{ SWITCH, "sched", "sched_switch", COMMON FIELD(8, "pid_t prev_pid")
+		  FIELD(12, "pid_t next_pid") FIELD(16, "int prev_state") "\nprint fmt: \"\"\n" },
+		{ WAKING, "sched", "sched_waking", COMMON FIELD(8, "pid_t pid")
+		  "\nprint fmt: \"\"\n" },
+		{ ENTER, "raw_syscalls", "sys_enter", COMMON FIELD(8, "int id")
+		  "\nprint fmt: \"\"\n" },
+		{ LEAVE, "raw_syscalls", "sys_exit", COMMON FIELD(8, "int id")
+		  "\nprint fmt: \"\"\n" },
+		{ ISSUE, "block", "block_rq_issue", COMMON FIELD(8, "int dev")
+		  FIELD(12, "int sector") "\nprint fmt: \"\"\n" },
+		{ COMPLETE, "block", "block_rq_complete", COMMON FIELD(8, "int dev")
+		  FIELD(12, "int sector") "\nprint fmt: \"\"\n" },
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (type(1, types[i].id, types[i].system, types[i].name, types[i].text))
+			return -1;
+	return type(0, BEGIN, "marker", "begin", mark) || type(0, END, "marker", "end", mark) ?
+	       -1 : 0;
+}
+
+/* us: time; the record's thread; three integers. */
+static void put_ints(struct lane *l, uint64_t us, uint32_t id, unsigned int flags, int pid,
+		     uint32_t x, uint32_t y, uint32_t z)
+{
+	unsigned char b[12];
+
+	tacho_put_u32(b, x);
+	tacho_put_u32(b + 4, y);
+	tacho_put_u32(b + 8, z);
+	put(l, 1000 * us, id, flags, pid, b, 12);
+}
+
+static void put_mark(struct lane *l, uint64_t us, uint32_t id, const char *name)
+{
+	unsigned char b[32] = { 0 };
+
+	tacho_put_u32(b, (uint32_t)(12 | (strlen(name) + 1) << 16));
+	memcpy(b + 4, name, strlen(name));
+	put(l, 1000 * us, id, 0, 1000, b, 4 + strlen(name) + 1);
+}
+
+/* One span from t on: the client is 1000 on CPU 0; the server 1001 and others on CPU 1. */
+static void put_waits(struct lane *prog, struct lane cpu[2], uint64_t t, uint32_t other)
+{
+	put_mark(prog, t, BEGIN, "order");
+	put_ints(&cpu[0], t + 100, ENTER, 0, 1000, 202, 0, 0);		/* futex */
+	put_ints(&cpu[0], t + 110, SWITCH, 0, 1000, 1000, 0, 1);
+	put_ints(&cpu[1], t + 200, ENTER, 0, 1001, 230, 0, 0);		/* clock_nanosleep */
+	put_ints(&cpu[1], t + 210, SWITCH, 0, 1001, 1001, other, 1);
+	put_ints(&cpu[1], t + 2000, WAKING, HARDIRQ, (int)other, 1001, 0, 0);
+	put_ints(&cpu[1], t + 3000, SWITCH, 0, (int)other, other, 1001, 1);
+	put_ints(&cpu[1], t + 3010, LEAVE, 0, 1001, 230, 0, 0);
+	put_ints(&cpu[1], t + 3100, ISSUE, 0, 1001, 8 << 20, 77, 0);
+	put_ints(&cpu[1], t + 3110, SWITCH, 0, 1001, 1001, 0, 2);
+	put_ints(&cpu[1], t + 4000, COMPLETE, HARDIRQ, 0, 8 << 20, 77, 0);
+	put_ints(&cpu[1], t + 4001, WAKING, HARDIRQ, 0, 1001, 0, 0);
+	put_ints(&cpu[1], t + 4010, SWITCH, 0, 0, 0, 1001, 0);
+	put_ints(&cpu[1], t + 4100, WAKING, 0, 1001, 1000, 0, 0);
+	put_ints(&cpu[0], t + 4120, SWITCH, 0, 0, 0, 1000, 0);
+	put_ints(&cpu[0], t + 4130, LEAVE, 0, 1000, 202, 0, 0);
+	put_mark(prog, t + 4300, END, "order");
+}
+
+static int waits(const char *dir)
+{
+	struct lane prog, cpu[2];
+
+	if (begin(dir) || waits_types())
+		return failed();
+	lane_init(&prog, 0, 0);
+	lane_init(&cpu[0], 1, 0);
+	lane_init(&cpu[1], 1, 1);
+	for (uint32_t i = 0; i < 20; i++)
+		put_waits(&prog, cpu, 1 + 10000 * i, 2000 + i % 3);
+	if (flush(&prog) || flush(&cpu[0]) || flush(&cpu[1]) || finish())
+		return failed();
+	tacho_buf_release(&prog.b);
+	tacho_buf_release(&cpu[0].b);
+	tacho_buf_release(&cpu[1].b);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "small"))
@@ -423,6 +523,8 @@ int main(int argc, char **argv)
 		return wakes(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "lkst"))
 		return lkst(argv[2]);
-	fprintf(stderr, "usage: make_trace small|rotated|many|stacks|wakes|lkst DIR\n");
+	if (argc == 3 && !strcmp(argv[1], "waits"))
+		return waits(argv[2]);
+	fprintf(stderr, "usage: make_trace small|rotated|many|stacks|wakes|lkst|waits DIR\n");
 	return 2;
 }

@@ -68,13 +68,15 @@ def prepare(top):
     os.mkdir(place)
     env = dict(os.environ, TACHO_DIR=os.path.join(top, "run"))
     sh(TACHO, "record", "-q", "-o", "orders", "--", ORDERS, cwd=place, env=env)
-    for kind in "small", "rotated", "stacks", "many":
+    for kind in "small", "rotated", "stacks", "many", "waits":
         sh(MAKE_TRACE, kind, kind, cwd=place)
     sh(MAKE_TRACE, "lkst", "log.lkst", cwd=place)
     with open(os.path.join(place, "small.proc"), "w", encoding="ascii") as f:
         f.write("PID: 1000; PPID: 1; NAME: app\n")
     with open(os.path.join(place, "maskset"), "w", encoding="ascii") as f:
         f.write("0x100 LOG\n0x103 LOG # a comment\n")
+    with open(os.path.join(place, "my.rules"), "w", encoding="ascii") as f:
+        f.write("span order: shop:order_done -> marker:begin\ncounter id: shop:order_done.id\n")
     for fmt in FORMATS:
         sh(TACHO, "convert", "-q", "small", "-o", "small." + fmt, "--to", fmt, cwd=place)
 
@@ -168,24 +170,23 @@ case("hist-synth", TACHO, "hist", "../in/orders", "--synth", "pair u64 lat; int 
 case("diff", TACHO, "diff", "../in/orders", "../in/small", "--span",
      "order: shop:order_take -> shop:order_done")
 case("diff-stacks", TACHO, "diff", "--json", "../in/stacks", "../in/stacks")
-for trace in "orders", "small", "small.kev", "small.lkst", "small.ltt", "small.dat":
-    case("model-" + trace, TACHO, "model", "../in/" + trace)
-    case("model-items-" + trace, TACHO, "model", "--items", "--span",
-         "order: shop:order_take -> shop:order_done by id", "../in/" + trace)
-case("model-json", TACHO, "model", "--json", "../in/orders")
-case("model-items-json", TACHO, "model", "--items", "--json", "--counter",
+ORDER = "o: marker:begin -> marker:end by name"
+for trace in "orders", "waits", "small", "small.kev", "small.lkst", "small.ltt", "small.dat":
+    v = {"variant": "." in trace or trace == "small"}
+    case("model-" + trace, TACHO, "model", "../in/" + trace, **v)
+    case("model-items-" + trace, TACHO, "model", "--items", "../in/" + trace, **v)
+case("model-json", TACHO, "model", "--json", "../in/waits")
+case("model-items-json", TACHO, "model", "--items", "--json", "--span", ORDER, "--counter",
      "n: shop:order_done.id", "../in/orders")
 case("model-rules", TACHO, "model", "--rules", "--rule", "a:b end thread cat=x")
 case("model-rules-file", TACHO, "model", "--rules-file", "../in/my.rules", "../in/orders")
-case("model-suggest", TACHO, "model", "--suggest", "../in/orders")
-for trace in "kernel", "small":
-    case("explain-" + trace, TACHO, "explain", "--span", "wait", "../in/" + trace)
-case("explain-timeline", TACHO, "explain", "--span", "o: shop:order_take -> shop:order_done by id",
-     "--timeline", "../in/orders")
-case("explain-json", TACHO, "explain", "--json", "--span", "*", "--worst", "3", "../in/orders")
-case("explain-all", TACHO, "explain", "--span", "*", "--all", "../in/orders")
-case("explain-thread", TACHO, "explain", "--thread", "orders", "../in/orders")
-case("explain-slice", TACHO, "explain", "--slice", "0", "../in/orders")
+case("model-suggest", TACHO, "model", "--suggest", "../in/waits")
+case("explain", TACHO, "explain", "--span", "order", "--timeline", "../in/waits")
+case("explain-span", TACHO, "explain", "--span", ORDER, "--worst", "3", "../in/waits")
+case("explain-json", TACHO, "explain", "--json", "--span", "*", "--worst", "3", "../in/waits")
+case("explain-all", TACHO, "explain", "--span", "*", "--all", "../in/waits")
+case("explain-thread", TACHO, "explain", "--thread", "1001", "--from", "0.01", "../in/waits")
+case("explain-slice", TACHO, "explain", "--slice", "0", "../in/waits")
 for f in FORMATS:
     # a trace of ours has a number that no other one has: it is read, not compared
     made = {"after": lambda env: events(env, "out")} if f == "ctf" else {"files": ["out"]}

@@ -291,8 +291,8 @@ class Model:
         cpu.switched = True
         if out:
             self.rename_thread(self.thread(out), a.get('out_name'))
-        if cpu.running.category == 'unknown' and cpu.guess and cpu.guess[0] == out and \
-                cpu.guess[1] < time:
+        if cpu.running.category in (['unknown', 'idle'] if out else ['unknown']) and \
+                cpu.guess and cpu.guess[0] == out and cpu.guess[1] < time:
             self.assume(cpu, out)
         # step 2
         runs = 0 if cpu.running.category == 'idle' else \
@@ -329,7 +329,8 @@ class Model:
         time = max(time, th.state.begin)
         end = () if th.state.name == 'unknown' else ['end-unknown']
         self.stop_elsewhere(th, time, record)
-        self.set_running(cpu, time, record, 'running', th, flags=['begin-unknown'])
+        self.set_running(cpu, time, record, 'running', th, flags=['begin-unknown'],
+                         end_flags=['end-unknown'])
         self.set_state(th, time, record, 'running', ['begin-unknown'], end, cpu)
         if th.waking is not None and th.waking < record.number:     # before it began to run
             th.waking = None
@@ -384,7 +385,7 @@ class Model:
             th.waker = (place, record.time, record, by_irq)
         if not wakeup:
             th.waking = record.number
-        assumed = any(c.running.category == 'unknown' and c.guess and c.guess[0] == ident
+        assumed = any(c.running.category in ('unknown', 'idle') and c.guess and c.guess[0] == ident
                       for c in self.cpus.values())
         state = th.state.name if th.state else 'unknown'
         if assumed if state == 'unknown' else state in AWAKE:
