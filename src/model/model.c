@@ -189,6 +189,10 @@ int model_new(struct model **out, const struct model_config *config, struct tach
 		m->qnx_cpus = tacho_stream_cpus(m->stream);
 	(void)model_new_track(m, 0, MODEL_MACHINE, 0, "");
 	err = m->err;
+	/* a type that could not be loaded may be the one that says what kind of trace it is */
+	if (!err && tacho_stream_check(m->stream))
+		err = tacho_diag(d, tacho_stream_error(m->stream)->err, 0, "%s",
+				 tacho_stream_error(m->stream)->text);
 	if (err) {
 		model_free(m);
 		return err;

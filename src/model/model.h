@@ -221,7 +221,7 @@ struct model_stats {
 	uint64_t first, last;		/* T0 and T1, ns since 1970; 0: no records */
 };
 
-/* Returns 0, -ENOMEM, or what an op returned for track 0. */
+/* Returns 0, -ENOMEM, what an op returned for track 0, or the stream's error with d filled in. */
 int model_new(struct model **model, const struct model_config *config, struct tacho_diag *d);
 void model_free(struct model *model);
 

@@ -47,10 +47,10 @@ static uint32_t lanes_new(struct model *m, uint64_t key)
 	uint32_t i;
 
 	if (!m->nr_lanes) {
-		m->nr_lanes = 1;
 		if (!model_grow(m, &m->lanes, 0, &m->room_lanes, sizeof(*m->lanes)))
 			return 0;
 		m->lanes[0] = (struct model_lanes){ 0 };
+		m->nr_lanes = 1;
 	}
 	if (!model_grow(m, &m->lanes, m->nr_lanes, &m->room_lanes, sizeof(*m->lanes)))
 		return 0;

@@ -267,8 +267,12 @@ static void kev_load_types(struct tacho_source *source)
 	uint8_t codes[TACHO_KEV_CODES / 8] = { 0 };
 
 	/* after reading all, all types are known */
-	if (s->scanned || s->whole || !scan_codes(s, codes))
+	if (s->scanned || s->whole)
 		return;
+	if (!scan_codes(s, codes)) {
+		(void)tacho_source_failed(source, -ENOMEM, "types");
+		return;
+	}
 	s->scanned = true;
 	for (uint32_t code = 0; code < TACHO_KEV_CODES; code++) {
 		const struct tacho_kev_plan *plan;
