@@ -50,12 +50,13 @@ struct story {
 	char track[64][64];
 };
 
-static void no_close(struct tacho_source *source)
+static void close_source(struct tacho_source *source)
 {
 	tacho_source_release(source);
+	free(source);
 }
 
-static const struct tacho_source_ops source_ops = { .format = "story", .close = no_close };
+static const struct tacho_source_ops source_ops = { .format = "story", .close = close_source };
 
 /* ---- items as lines ---- */
 
