@@ -93,7 +93,8 @@ void model_cpu_end(struct model *m, struct model_cpu *c, uint64_t end, uint64_t 
 	};
 
 	if (c->thread) {
-		s.thread = m->thread[c->thread].track;
+		if (s.end > s.begin)
+			s.thread = model_thread_track(m, c->thread);
 		s.name = m->thread[c->thread].name;
 	} else if (c->idle) {
 		s.category = s.name = "idle";

@@ -233,7 +233,8 @@ uint32_t model_thread_get(struct model *m, uint64_t key);
 /* The record's thread; 0: not known, or idle. */
 uint32_t model_thread_here(struct model *m);
 void model_thread_name(struct model *m, uint32_t i, const struct model_value *v);
-/* Tracks of a thread: its states, its calls, its process. */
+/* Tracks of a thread: itself, its states, its calls, its process. */
+uint32_t model_thread_track(struct model *m, uint32_t i);
 uint32_t model_state_track(struct model *m, uint32_t i);
 uint32_t model_calls_track(struct model *m, uint32_t i);
 uint32_t model_process_track(struct model *m, uint32_t thread);

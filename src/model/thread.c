@@ -122,7 +122,7 @@ static uint32_t process_track(struct model *m, uint32_t i)
 	return p->track;
 }
 
-static uint32_t thread_track(struct model *m, uint32_t i)
+uint32_t model_thread_track(struct model *m, uint32_t i)
 {
 	struct model_thread *t = &m->thread[i];
 
@@ -142,7 +142,7 @@ uint32_t model_calls_track(struct model *m, uint32_t i)
 	struct model_thread *t = &m->thread[i];
 
 	if (!t->calls.track)
-		t->calls.track = model_new_track(m, thread_track(m, i), MODEL_CALLS, t->number,
+		t->calls.track = model_new_track(m, model_thread_track(m, i), MODEL_CALLS, t->number,
 						 "");
 	return t->calls.track;
 }
@@ -152,7 +152,7 @@ uint32_t model_state_track(struct model *m, uint32_t i)
 	struct model_thread *t = &m->thread[i];
 
 	if (!t->state_track)
-		t->state_track = model_new_track(m, thread_track(m, i), MODEL_STATE, t->number,
+		t->state_track = model_new_track(m, model_thread_track(m, i), MODEL_STATE, t->number,
 						 "");
 	return t->state_track;
 }
@@ -682,7 +682,7 @@ void model_threads_finish(struct model *m)
 	}
 	for (uint32_t i = 1; i < m->nr_threads; i++)
 		if (m->thread[i].used && (m->thread[i].has_states || m->thread[i].calls.top)) {
-			(void)thread_track(m, i);
+			(void)model_thread_track(m, i);
 			list[nr++] = i;
 		}
 	qsort_r(list, nr, sizeof(*list), by_track, m);

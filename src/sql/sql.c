@@ -304,7 +304,7 @@ int sql_find_first(struct sql_trace *trace, struct tacho_diag *d)
 	if (trace->first_known)
 		return 0;
 	err = sql_stream_get(trace, &s, d);
-	if (err)
+	if (err || !s)
 		return err;
 	s->fresh = false;
 	status = tacho_stream_next(s->trace.stream, &r);
