@@ -51,7 +51,8 @@ _tacho_options()
 			--all --chart --ascii --quantiles= --by= --snapshot=
 			--snapshot-size=" ;;
 	sql)
-		echo "$common --file= --csv --chart --stats" ;;
+		echo "$common --file= --csv --chart --stats --span= --counter= --rule=
+			--rules-file=" ;;
 	recipe)
 		echo "$common $jobs --kernel --duration= --watch" ;;
 	model)

@@ -36,7 +36,7 @@
 #include "tacho/error.h"
 
 #define TACHO_SQL_VERSION_MAJOR	1
-#define TACHO_SQL_VERSION_MINOR	0
+#define TACHO_SQL_VERSION_MINOR	1
 #define TACHO_SQL_VERSION \
 	(TACHO_SQL_VERSION_MAJOR << 16 | TACHO_SQL_VERSION_MINOR)
 
@@ -92,6 +92,18 @@ int tacho_sql_detach(struct tacho_sql *sql, const char *schema, struct tacho_err
  * *error (may be NULL) filled in.
  */
 int tacho_sql_refresh(struct tacho_sql *sql, struct tacho_error *error);
+
+/*
+ * tacho_sql_add_rules - add rules to the model of all traces of the handle (1.1).
+ *
+ * rules: lines of docs/model.md, such as "span order: shop:take -> shop:done by id"; copied.  They
+ * apply before those that are there, from the next statement on.  In SQL: tacho_rule().
+ * Returns 0, or a negative errno with *error (may be NULL) filled in, and nothing added:
+ *	-EINVAL		wrong; the text says why
+ *	-EBUSY		a statement reads a table of the model
+ *	-ENOMEM
+ */
+int tacho_sql_add_rules(struct tacho_sql *sql, const char *rules, struct tacho_error *error);
 
 /* What the library calls while a query reads a trace.  Members may be NULL. */
 struct tacho_sql_watch {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/model.h"
 
 #define TRACES_MAX	10	/* as many as SQLite attaches */
 
@@ -21,11 +22,13 @@ static const char usage[] =
 	"      --csv            print comma-separated values\n"
 	"      --json           print one JSON object per row and line\n"
 	"      --chart          draw the second of two columns as bars\n"
+	CLI_MODEL_HELP
 	"      --stats          say on stderr what each statement has read\n"
 	"  -q, --quiet          print no notes on stderr\n"
 	"  -h, --help           print this help\n\n"
 	"Tables: events, one per event type, thread, process, cpu, packet, loss, env,\n"
-	"type, field, and hist(EVENT, COMMAND).  '.tables' lists them, '.schema TABLE'\n"
+	"type, field, hist(EVENT, COMMAND), and of the model slice, thread_state,\n"
+	"counter, flow, instant, gap, track.  '.tables' lists them, '.schema TABLE'\n"
 	"shows columns.\n";
 
 #ifdef TACHO_HAVE_SQLITE
@@ -48,6 +51,7 @@ static const struct option options[] = {
 	{ "csv", no_argument, NULL, OPT_CSV },
 	{ "chart", no_argument, NULL, OPT_CHART },
 	{ "stats", no_argument, NULL, OPT_STATS },
+	CLI_MODEL_OPTIONS,
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -55,6 +59,8 @@ struct sql_options {
 	const char *trace[TRACES_MAX];
 	uint32_t nr_traces;
 	const char *query, *file;
+	struct model_rules *rules;	/* tell whether what the user says is right */
+	struct tacho_buf said;		/* rules, each with a NUL behind */
 };
 
 bool cli_sql_mode(const char *word, enum sql_mode *mode)
@@ -199,6 +205,17 @@ static int run_file(struct sql_shell *shell, const char *path)
 
 /* ---- beginning ----------------------------------------------------------------------- */
 
+/* One after the other, as `tacho model` does: the last one is the first to apply. */
+static int add_rules(struct sql_shell *shell, const struct tacho_buf *said)
+{
+	struct tacho_error error = { 0 };
+
+	for (size_t at = 0; at < said->len; at += strlen(said->data + at) + 1)
+		if (tacho_sql_add_rules(shell->sql, said->data + at, &error))
+			return cli_fail("%s", error.text);
+	return CLI_OK;
+}
+
 static int open_traces(struct sql_shell *shell, const struct sql_options *o)
 {
 	struct tacho_error error = { 0 };
@@ -207,6 +224,8 @@ static int open_traces(struct sql_shell *shell, const struct sql_options *o)
 		return cli_fail("cannot open SQLite: %s", sqlite3_errmsg(shell->db));
 	if (tacho_sql_open(&shell->sql, shell->db, &error))
 		return cli_fail("%s", error.text);
+	if (add_rules(shell, &o->said) != CLI_OK)
+		return CLI_FAILED;
 	for (uint32_t i = 0; i < o->nr_traces; i++) {
 		const char schema[2] = { (char)('a' + i), '\0' };
 
@@ -273,23 +292,60 @@ static int take_arguments(struct sql_options *o, int argc, char **argv)
 	return -1;
 }
 
+/* Takes an option of the model: as cli_model_option(). */
+static int take_rule(struct sql_options *o, int opt, const char *arg)
+{
+	struct tacho_diag d = { 0 };
+	int ret, err = 0;
+
+	if (opt < CLI_OPT_SPAN || opt > CLI_OPT_RULES_FILE)
+		return -1;
+	if (!o->rules && model_rules_new(&o->rules, &d))
+		return cli_fail("%s", d.text);
+	ret = cli_model_option(o->rules, opt, arg);
+	if (ret != CLI_OK)
+		return ret;
+	if (opt == CLI_OPT_RULES_FILE)
+		err = tacho_buf_read_file(&o->said, arg);
+	else
+		tacho_buf_printf(&o->said, "%s%s", opt == CLI_OPT_SPAN ? "span " :
+				 opt == CLI_OPT_COUNTER ? "counter " : "", arg);
+	tacho_buf_putc(&o->said, '\0');
+	if (!err)
+		err = tacho_buf_error(&o->said);
+	return err ? cli_fail("cannot read the rules '%s': %s", arg, strerror(-err)) : CLI_OK;
+}
+
+/* An option that is neither common nor the model's; false: it is none. */
+static bool take_own(struct sql_options *o, struct sql_shell *shell, int opt)
+{
+	if (opt == 'f')
+		o->file = optarg;
+	else if (opt == OPT_CSV)
+		shell->mode = SQL_MODE_CSV;
+	else if (opt == OPT_CHART)
+		shell->mode = SQL_MODE_CHART;
+	else if (opt == OPT_STATS)
+		shell->stats = true;
+	else
+		return false;
+	return true;
+}
+
 static int parse(struct sql_options *o, struct sql_shell *shell, int argc, char **argv)
 {
 	bool json = false;
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "hqf:", options, NULL)) != -1) {
-		int ret = -1;
+		int ret;
 
-		if (opt == 'f')
-			o->file = optarg;
-		else if (opt == OPT_CSV)
-			shell->mode = SQL_MODE_CSV;
-		else if (opt == OPT_CHART)
-			shell->mode = SQL_MODE_CHART;
-		else if (opt == OPT_STATS)
-			shell->stats = true;
-		else
+		if (take_own(o, shell, opt))
+			continue;
+		ret = take_rule(o, opt, optarg);
+		if (ret == CLI_OK)
+			continue;
+		if (ret < 0)
 			ret = cli_common(opt, &json);
 		if (ret >= 0)
 			return ret;
@@ -303,9 +359,15 @@ static int sql_main(int argc, char **argv)
 {
 	struct sql_shell shell = { .mode = SQL_MODE_TABLE };
 	struct sql_options o = { .nr_traces = 0 };
-	int ret = parse(&o, &shell, argc, argv);
+	int ret;
 
-	return ret >= 0 ? ret : run(&shell, &o);
+	tacho_buf_init(&o.said, FILE_MAX);
+	ret = parse(&o, &shell, argc, argv);
+	if (ret < 0)
+		ret = run(&shell, &o);
+	model_rules_free(o.rules);
+	tacho_buf_release(&o.said);
+	return ret;
 }
 
 #else

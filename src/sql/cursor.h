@@ -49,6 +49,7 @@ struct sql_cursor {
 	const struct sql_binding *bound;	/* of the record at hand, or of an earlier one */
 	bool at_end, failed, filters;
 	bool takes_tasks;		/* some term is of pid or comm */
+	bool takes_types;		/* types are tested here, not by the stream */
 	uint64_t row, left;
 	struct sql_plan plan;
 	struct tacho_scope scope;

@@ -100,15 +100,8 @@ static bool scope_wants(void *arg, const struct tacho_type *type, uint32_t strea
 static bool scope_pulse(void *arg, uint64_t now)
 {
 	const struct sql_cursor *c = arg;
-	const struct tacho_sql *sql = c->vtab->trace->sql;
 
-	if (sql->watch.progress && c->end > c->begin) {
-		uint64_t done = now < c->begin ? 0 : now > c->end ? c->end - c->begin :
-				now - c->begin;
-
-		sql->watch.progress(sql->watch.arg, done, c->end - c->begin);
-	}
-	return !sql_cancelled(sql);
+	return sql_pulse(c->vtab->trace->sql, c->begin, c->end, now);
 }
 
 static int set_cpus(struct sql_cursor *c)
@@ -126,6 +119,10 @@ static int set_cpus(struct sql_cursor *c)
 	for (uint32_t i = 0; i < set->nr; i++)
 		if (set->list[i] >= 0 && set->list[i] < UINT32_MAX)
 			c->cpu[c->scope.nr_cpus++] = (uint32_t)set->list[i];
+	if (c->plan.numbers_records) {
+		c->scope.nr_cpus = 0;
+		return 0;
+	}
 	/* no CPU can be meant: one that no packet has */
 	if (!c->scope.nr_cpus)
 		c->plan.nothing = true;
@@ -140,9 +137,10 @@ static int set_scope(struct sql_cursor *c)
 		     !texts(c, SQL_TERM_SOURCE)->any;
 
 	c->scope = (struct tacho_scope){ .arg = c, .to = c->plan.to, .pulse = scope_pulse,
-					 .wants = types ? scope_wants : NULL };
+		.wants = types && !c->plan.numbers_records ? scope_wants : NULL };
+	c->takes_types = types && c->plan.numbers_records;
 	c->takes_tasks = !numbers(c, SQL_TERM_PID)->any || !texts(c, SQL_TERM_COMM)->any;
-	c->filters = c->takes_tasks || !numbers(c, SQL_TERM_TID)->any ||
+	c->filters = c->takes_tasks || c->plan.numbers_records || !numbers(c, SQL_TERM_TID)->any ||
 		     !numbers(c, SQL_TERM_CPU)->any || c->vtab->table->kind == SQL_TABLE_LOSS;
 	return set_cpus(c);
 }
@@ -180,7 +178,9 @@ static bool passes(struct sql_cursor *c)
 	if (!sql_has_number(numbers(c, SQL_TERM_TID), r->pid) ||
 	    !sql_has_number(numbers(c, SQL_TERM_CPU),
 			    r->cpu == UINT32_MAX ? INT64_C(-1) : (int64_t)r->cpu) ||
-	    (c->vtab->table->kind == SQL_TABLE_LOSS && !r->lost))
+	    (c->vtab->table->kind == SQL_TABLE_LOSS && !r->lost) ||
+	    (c->plan.numbers_records && r->time < c->plan.from) ||
+	    (c->takes_types && !scope_wants(c, r->type, r->source)))
 		return false;
 	if (!c->takes_tasks)
 		return true;
@@ -227,6 +227,7 @@ static int begin_stream(struct sql_cursor *c, struct tacho_diag *d)
 {
 	struct sql_trace *trace = c->vtab->trace;
 	struct tacho_stream *s;
+	uint64_t from;
 	int err;
 
 	if (c->stream && (c->failed || (!trace->can_seek && !c->stream->fresh)))
@@ -241,8 +242,8 @@ static int begin_stream(struct sql_cursor *c, struct tacho_diag *d)
 	s = c->stream->trace.stream;
 	if (tacho_stream_narrow(s, &c->scope))
 		return tacho_no_memory(d);
-	err = trace->can_seek && (c->plan.from || !c->stream->fresh) ?
-	      tacho_stream_seek(s, c->plan.from) : 0;
+	from = c->plan.numbers_records ? 0 : c->plan.from;
+	err = trace->can_seek && (from || !c->stream->fresh) ? tacho_stream_seek(s, from) : 0;
 	c->stream->fresh = false;
 	return err ? app_stream_failed(s, err, d) : 0;
 }

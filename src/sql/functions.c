@@ -360,6 +360,21 @@ static void attach(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 		sqlite3_result_text(ctx, name, -1, SQLITE_TRANSIENT);
 }
 
+static void add_rule(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct tacho_sql *sql = sqlite3_user_data(ctx);
+	const char *rules = (const char *)sqlite3_value_text(argv[0]);
+	struct tacho_diag d = { 0 };
+
+	(void)argc;
+	if (!rules)
+		sqlite3_result_error(ctx, "tacho_rule() takes a rule of the model", -1);
+	else if (sql_add_rules(sql, rules, &d))
+		result_diag(ctx, &d);
+	else
+		sqlite3_result_value(ctx, argv[0]);
+}
+
 int sql_functions_register(struct tacho_sql *sql)
 {
 	static const struct {
@@ -376,6 +391,7 @@ int sql_functions_register(struct tacho_sql *sql)
 		{ "tacho_version", 0, 0, SQLITE_INNOCUOUS, version },
 		/* opens files: not for views and triggers of a foreign database */
 		{ "tacho_attach", 1, 2, SQLITE_DIRECTONLY, attach },
+		{ "tacho_rule", 1, 1, SQLITE_DIRECTONLY, add_rule },
 	};
 	int rc = SQLITE_OK;
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 
 #define ROWS_GUESS	1e6	/* of a trace whose packets were not counted */
+#define MODEL_COST	5	/* a pass through the model, in passes over the stream */
 
 /* ---- xBestIndex ----------------------------------------------------------------- */
 
@@ -19,12 +20,13 @@ static const struct {
 	{ SQL_CPU, SQL_TERM_CPU, 0.25 }, { SQL_PID, SQL_TERM_PID, 0.1 },
 	{ SQL_TID, SQL_TERM_TID, 0.05 }, { SQL_SYSTEM, SQL_TERM_SYSTEM, 0.3 },
 	{ SQL_NAME, SQL_TERM_NAME, 0.1 }, { SQL_SOURCE, SQL_TERM_SOURCE, 0.5 },
-	{ SQL_COMM, SQL_TERM_COMM, 0.1 },
+	{ SQL_COMM, SQL_TERM_COMM, 0.1 }, { SQL_TRACK, SQL_TERM_TRACK, 0.05 },
+	{ SQL_CATEGORY, SQL_TERM_CATEGORY, 0.3 },
 };
 
 static const char *const term_text[SQL_NR_TERMS] = {
-	"time=?", "time>=?", "time>?", "time<=?", "time<?", "cpu", "pid", "tid", "system",
-	"name", "source", "comm", "limit", "offset",
+	"time=?", "time>=?", "time>?", "time<=?", "time<?", "cpu", "pid", "tid", "track",
+	"system", "name", "source", "comm", "category", "until=?", "limit", "offset",
 };
 
 struct choice {
@@ -61,6 +63,8 @@ static int column_term(const struct sql_column *column, sqlite3_index_info *info
 		return time_term(op);
 	if (op != SQLITE_INDEX_CONSTRAINT_EQ)
 		return -1;
+	if (column->kind == SQL_UNTIL)
+		return SQL_TERM_UNTIL;
 	for (size_t k = 0; k < TACHO_ARRAY_SIZE(sets); k++) {
 		if (sets[k].kind != column->kind)
 			continue;
@@ -95,7 +99,7 @@ static void choose(const struct sql_table *table, sqlite3_index_info *info, stru
 
 		if (info->aConstraint[i].usable && term >= 0 && c->at[term] < 0) {
 			c->at[term] = i;
-			c->list[term] = term >= SQL_FIRST_SET && term <= SQL_TERM_COMM &&
+			c->list[term] = term >= SQL_FIRST_SET && term <= SQL_LAST_SET &&
 					sqlite3_vtab_in(info, i, -1);
 		} else {
 			c->all = false;
@@ -103,12 +107,13 @@ static void choose(const struct sql_table *table, sqlite3_index_info *info, stru
 	}
 }
 
-/* Rows come in order of time. */
+/* Rows come in order of time; items in order of their ends. */
 static bool is_in_order(const struct sql_table *table, const sqlite3_index_info *info)
 {
 	int column;
 
-	if (info->nOrderBy != 1 || info->aOrderBy[0].desc)
+	if (info->nOrderBy != 1 || info->aOrderBy[0].desc ||
+	    (sql_is_items(table->kind) && table->kind != SQL_TABLE_INSTANT))
 		return false;
 	column = info->aOrderBy[0].iColumn;
 	return column >= 0 && (uint32_t)column < table->nr_columns &&
@@ -128,6 +133,15 @@ static void estimate(struct choice *c)
 			c->rows *= sets[k].rows;
 }
 
+/* A set is called like its column. */
+static const char *term_name(const struct sql_table *table, const sqlite3_index_info *info,
+			     const struct choice *c, int term)
+{
+	if (term < SQL_FIRST_SET || term > SQL_LAST_SET)
+		return term_text[term];
+	return table->column[info->aConstraint[c->at[term]].iColumn].name;
+}
+
 static char *describe(const struct sql_table *table, const sqlite3_index_info *info,
 		      const struct choice *c, bool ordered)
 {
@@ -137,9 +151,9 @@ static char *describe(const struct sql_table *table, const sqlite3_index_info *i
 	for (int i = 0; i < SQL_NR_TERMS; i++) {
 		if (c->at[i] < 0)
 			continue;
-		sqlite3_str_appendf(s, "%s%s%s", blank, term_text[i],
+		sqlite3_str_appendf(s, "%s%s%s", blank, term_name(table, info, c, i),
 				    c->list[i] ? " in (...)" :
-				    i >= SQL_FIRST_SET && i <= SQL_TERM_COMM ? "=?" : "");
+				    i >= SQL_FIRST_SET && i <= SQL_LAST_SET ? "=?" : "");
 		blank = " ";
 	}
 	if (ordered) {
@@ -153,14 +167,55 @@ static char *describe(const struct sql_table *table, const sqlite3_index_info *i
 	return sqlite3_str_finish(s);
 }
 
+/* A join that would give `until` later is no plan: the model reads to its end without. */
+static bool until_is_known(const struct sql_table *table, const sqlite3_index_info *info)
+{
+	for (int i = 0; i < info->nConstraint; i++) {
+		int column = info->aConstraint[i].iColumn;
+
+		if (!info->aConstraint[i].usable && column >= 0 &&
+		    (uint32_t)column < table->nr_columns &&
+		    table->column[column].kind == SQL_UNTIL &&
+		    info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ)
+			return false;
+	}
+	return true;
+}
+
+static bool uses_record(const struct sql_table *table, const sqlite3_index_info *info)
+{
+	for (uint32_t i = 0; i < table->nr_columns && table->kind == SQL_TABLE_EVENTS; i++)
+		if (table->column[i].kind == SQL_RECORD)
+			return info->colUsed & (sqlite3_uint64)1 << i;
+	return false;
+}
+
+/* Units of a full pass are those of reading; the model costs as much again several times. */
+static void set_costs(const struct sql_vtab *v, sqlite3_index_info *info, struct choice *c)
+{
+	bool full = info->idxNum & SQL_PLAN_RECORD || sql_is_items(v->table->kind);
+
+	estimate(c);
+	info->estimatedRows = (sqlite3_int64)(c->rows * ROWS_GUESS) + 1;
+	/* without places of records several scans cannot be joined */
+	if (!v->trace->has_places && c->part < 0.6)
+		c->part = 0.6;
+	info->estimatedCost = c->part * ROWS_GUESS * (0.9 + 0.1 * c->rows / c->part) + 1;
+	if (full)
+		info->estimatedCost = ROWS_GUESS * (0.9 + 0.1 * c->rows);
+	if (sql_is_items(v->table->kind))
+		info->estimatedCost *= MODEL_COST;
+}
+
 int sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	const struct sql_vtab *v = (const struct sql_vtab *)(const void *)vtab;
-	double total = ROWS_GUESS;
 	bool ordered = is_in_order(v->table, info);
 	struct choice c = { .all = false };
 	int argc = 0;
 
+	if (!until_is_known(v->table, info))
+		return SQLITE_CONSTRAINT;
 	choose(v->table, info, &c);
 	/* a limit counts what is left after all terms, in the order that was asked for */
 	if (!c.all || (info->nOrderBy && !ordered))
@@ -177,13 +232,10 @@ int sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		info->aConstraintUsage[c.at[i]].argvIndex = ++argc;
 		info->aConstraintUsage[c.at[i]].omit = i < SQL_TERM_LIMIT;
 	}
-	estimate(&c);
+	if (uses_record(v->table, info))
+		info->idxNum |= SQL_PLAN_RECORD;
+	set_costs(v, info, &c);
 	info->orderByConsumed = ordered;
-	info->estimatedRows = (sqlite3_int64)(c.rows * total) + 1;
-	/* without places of records several scans cannot be joined */
-	if (!v->trace->has_places && c.part < 0.6)
-		c.part = 0.6;
-	info->estimatedCost = c.part * total * (0.9 + 0.1 * c.rows / c.part) + 1;
 	info->idxStr = describe(v->table, info, &c, ordered);
 	info->needToFreeIdxStr = 1;
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
@@ -356,11 +408,21 @@ static void read_limit(struct sql_plan *plan, int term, sqlite3_value *value)
 		plan->limit += (uint64_t)n;
 }
 
+static void read_until(struct sql_plan *plan, sqlite3_value *value)
+{
+	int64_t v = sqlite3_value_int64(value);
+
+	plan->has_until = true;
+	plan->nothing |= sqlite3_value_numeric_type(value) != SQLITE_INTEGER || v < 0;
+	plan->until = v < 0 ? 0 : (uint64_t)v;
+}
+
 int sql_plan_read(struct sql_plan *plan, int number, int argc, sqlite3_value **argv)
 {
 	int rc = SQLITE_OK, arg = 0;
 
-	*plan = (struct sql_plan){ .to = UINT64_MAX, .limit = UINT64_MAX };
+	*plan = (struct sql_plan){ .to = UINT64_MAX, .limit = UINT64_MAX,
+				   .numbers_records = number & SQL_PLAN_RECORD };
 	for (int i = 0; i < SQL_NR_NUMBERS; i++)
 		plan->number[i].any = true;
 	for (int i = 0; i < SQL_NR_TEXTS; i++)
@@ -370,6 +432,8 @@ int sql_plan_read(struct sql_plan *plan, int number, int argc, sqlite3_value **a
 			continue;
 		if (i < SQL_FIRST_SET)
 			read_time(plan, i, argv[arg]);
+		else if (i == SQL_TERM_UNTIL)
+			read_until(plan, argv[arg]);
 		else if (i >= SQL_TERM_LIMIT)
 			read_limit(plan, i, argv[arg]);
 		else

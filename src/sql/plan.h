@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.h - what a scan of events has to do: from xBestIndex to xFilter.
+ * plan.h - what a scan of events or items has to do: from xBestIndex to xFilter.
  *
  * See tables.h, 3.
  */
@@ -13,18 +13,24 @@
 enum sql_term {
 	SQL_TERM_TIME_EQ, SQL_TERM_TIME_GE, SQL_TERM_TIME_GT, SQL_TERM_TIME_LE,
 	SQL_TERM_TIME_LT,
-	SQL_TERM_CPU, SQL_TERM_PID, SQL_TERM_TID,
-	SQL_TERM_SYSTEM, SQL_TERM_NAME, SQL_TERM_SOURCE, SQL_TERM_COMM,
+	SQL_TERM_CPU, SQL_TERM_PID, SQL_TERM_TID, SQL_TERM_TRACK,
+	SQL_TERM_SYSTEM, SQL_TERM_NAME, SQL_TERM_SOURCE, SQL_TERM_COMM, SQL_TERM_CATEGORY,
+	SQL_TERM_UNTIL,		/* of items: what the model reads */
 	SQL_TERM_LIMIT, SQL_TERM_OFFSET,
 	SQL_NR_TERMS,
 };
 
-/* The value of a term is a list: bit SQL_TERM_LIST + term, of SQL_TERM_CPU to _COMM. */
-#define SQL_TERM_LIST	16
+/*
+ * The value of a term is a list: bit SQL_TERM_LIST + term - SQL_FIRST_SET, of SQL_TERM_CPU to
+ * _CATEGORY.  SQL_PLAN_RECORD: records are numbered, so each is looked at.
+ */
+#define SQL_TERM_LIST	SQL_NR_TERMS
+#define SQL_PLAN_RECORD	(1 << (SQL_TERM_LIST + SQL_NR_NUMBERS + SQL_NR_TEXTS))
 
 #define SQL_FIRST_SET	SQL_TERM_CPU
-#define SQL_NR_NUMBERS	3	/* cpu, pid, tid */
-#define SQL_NR_TEXTS	4	/* system, name, source, comm */
+#define SQL_LAST_SET	SQL_TERM_CATEGORY
+#define SQL_NR_NUMBERS	4	/* cpu, pid, tid, track */
+#define SQL_NR_TEXTS	5	/* system, name, source, comm, category */
 
 struct sql_numbers {
 	int64_t *list;
@@ -43,10 +49,13 @@ struct sql_plan {
 	struct sql_numbers number[SQL_NR_NUMBERS];
 	struct sql_texts text[SQL_NR_TEXTS];
 	uint64_t limit;		/* rows, UINT64_MAX: no limit */
+	uint64_t until;		/* ns since 1970; valid if has_until */
+	bool has_until;
+	bool numbers_records;
 	bool nothing;		/* no row can pass */
 };
 
-/* The xBestIndex of a table of events. */
+/* The xBestIndex of a table of events or of items. */
 int sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 
 /*
@@ -55,6 +64,11 @@ int sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
  */
 int sql_plan_read(struct sql_plan *plan, int number, int argc, sqlite3_value **argv);
 void sql_plan_release(struct sql_plan *plan);
+
+static inline bool sql_is_items(enum sql_table_kind kind)
+{
+	return kind >= SQL_TABLE_SLICE && kind <= SQL_TABLE_GAP;
+}
 
 bool sql_has_number(const struct sql_numbers *set, int64_t v);
 bool sql_has_text(const struct sql_texts *set, const char *s);

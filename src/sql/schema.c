@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "base/text.h"
+#include "sql/model.h"
 
 /* SQLite takes 2,000. */
 #define COLUMNS_MAX	1900u
@@ -30,12 +31,17 @@ static const struct {
 	{ "type", SQL_TABLE_TYPE, "tacho_rows" },
 	{ "field", SQL_TABLE_FIELD, "tacho_rows" },
 	{ "hist", SQL_TABLE_HIST, "tacho_hist" },
+	{ "slice", SQL_TABLE_SLICE, "tacho_model" },
+	{ "thread_state", SQL_TABLE_STATE, "tacho_model" },
+	{ "counter", SQL_TABLE_COUNTER, "tacho_model" },
+	{ "flow", SQL_TABLE_FLOW, "tacho_model" },
+	{ "instant", SQL_TABLE_INSTANT, "tacho_model" },
+	{ "gap", SQL_TABLE_GAP, "tacho_model" },
+	{ "track", SQL_TABLE_TRACK, "tacho_track" },
 };
 
-/* Names that no event's table gets: of tables that are computed from events. */
-static const char *const reserved[] = {
-	"slice", "thread_state", "counter", "flow", "track", "sample",
-};
+/* Names that no event's table gets, beside those of the tables above. */
+static const char *const reserved[] = { "sample" };
 
 static const struct sql_column common_columns[] = {
 	{ "time", SQL_TIME, false, "INTEGER", NULL },
@@ -54,6 +60,7 @@ static const struct sql_column events_columns[] = {
 	{ "context", SQL_CONTEXT, true, "TEXT", NULL },
 	{ "ticks", SQL_TICKS, true, "INTEGER", NULL },
 	{ "buffer", SQL_BUFFER, true, "TEXT", NULL },
+	{ "record", SQL_RECORD, true, "INTEGER", NULL },
 };
 
 /* After the fields of an event. */
@@ -322,6 +329,8 @@ static int make_columns(struct sql_trace *trace, struct sql_table *t, uint32_t a
 {
 	struct sql_column both[TACHO_ARRAY_SIZE(common_columns) +
 			       TACHO_ARRAY_SIZE(events_columns)];
+	const struct sql_column *of_items;
+	uint32_t nr;
 
 	switch ((int)t->kind) {
 	case SQL_TABLE_EVENT:
@@ -335,7 +344,9 @@ static int make_columns(struct sql_trace *trace, struct sql_table *t, uint32_t a
 		return set_columns(t, &trace->arena, loss_columns,
 				   TACHO_ARRAY_SIZE(loss_columns));
 	default:
-		return 0;	/* their modules know them */
+		/* other modules know their columns */
+		of_items = sql_item_columns(t->kind, &nr);
+		return of_items ? set_columns(t, &trace->arena, of_items, nr) : 0;
 	}
 }
 
@@ -461,6 +472,8 @@ static int declare(sqlite3 *db, const struct sql_table *t)
 	char *text;
 	int rc;
 
+	if (t->kind == SQL_TABLE_TRACK)
+		return sqlite3_declare_vtab(db, sql_track_declaration());
 	if (t->kind == SQL_TABLE_HIST)
 		return sqlite3_declare_vtab(db, sql_hist_declaration());
 	if (!t->nr_columns)

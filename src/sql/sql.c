@@ -3,11 +3,13 @@
 #include "sql/tables.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/sized.h"
+#include "sql/model.h"
 
 #define ARENA_MAX	((size_t)1 << 30)
 /* The last member of version 1.0 ends here. */
@@ -39,6 +41,7 @@ static void trace_free(struct sql_trace *t)
 	}
 	for (size_t i = 0; i < SQL_NR_ROWS; i++)
 		sql_rows_release(&t->rows[i]);
+	sql_tracks_release(&t->tracks);
 	tacho_query_free(t->query);
 	app_trace_close(&t->main);
 	tacho_arena_release(&t->arena);
@@ -225,6 +228,7 @@ int tacho_sql_refresh(struct tacho_sql *sql, struct tacho_error *error)
 			continue;
 		for (size_t i = 0; i < SQL_NR_ROWS; i++)
 			sql_rows_release(&t->rows[i]);
+		sql_tracks_release(&t->tracks);
 		tacho_query_free(t->query);
 		t->query = NULL;
 		app_trace_close(&t->main);
@@ -239,15 +243,21 @@ int tacho_sql_refresh(struct tacho_sql *sql, struct tacho_error *error)
 int sql_stream_get(struct sql_trace *trace, struct sql_stream **stream, struct tacho_diag *d)
 {
 	struct sql_stream *s = trace->idle;
+
+	if (!s)
+		return sql_stream_new(trace, stream, d);
+	trace->idle = s->next;
+	s->next = NULL;
+	*stream = s;
+	return 0;
+}
+
+int sql_stream_new(struct sql_trace *trace, struct sql_stream **stream, struct tacho_diag *d)
+{
+	struct sql_stream *s = calloc(1, sizeof(*s));
 	int err;
 
-	*stream = s;
-	if (s) {
-		trace->idle = s->next;
-		s->next = NULL;
-		return 0;
-	}
-	s = calloc(1, sizeof(*s));
+	*stream = NULL;
 	if (!s)
 		return tacho_no_memory(d);
 	err = app_trace_open(&s->trace, trace->path, trace->flags, d);
@@ -316,6 +326,47 @@ int sql_find_first(struct sql_trace *trace, struct tacho_diag *d)
 	return err;
 }
 
+bool sql_pulse(const struct tacho_sql *sql, uint64_t begin, uint64_t end, uint64_t now)
+{
+	if (sql->watch.progress && end > begin) {
+		uint64_t done = now < begin ? 0 : now > end ? end - begin : now - begin;
+
+		sql->watch.progress(sql->watch.arg, done, end - begin);
+	}
+	return !sql_cancelled(sql);
+}
+
+/* ---- rules of the model --------------------------------------------------------------- */
+
+int sql_rules(struct tacho_sql *sql, struct tacho_diag *d)
+{
+	return sql->rules ? 0 : model_rules_new(&sql->rules, d);
+}
+
+int sql_add_rules(struct tacho_sql *sql, const char *text, struct tacho_diag *d)
+{
+	int err;
+
+	if (sql->nr_readers)
+		return tacho_diag(d, -EBUSY, 0, "a statement reads the model: add rules when it "
+				  "has ended");
+	err = sql_rules(sql, d);
+	if (!err)
+		err = model_rules_add(sql->rules, text, strlen(text), d);
+	if (err == -ENOMEM)
+		return tacho_no_memory(d);
+	for (struct sql_trace *t = sql->traces; !err && t; t = t->next)
+		sql_tracks_release(&t->tracks);
+	return err;
+}
+
+int tacho_sql_add_rules(struct tacho_sql *sql, const char *rules, struct tacho_error *error)
+{
+	struct tacho_diag d = { 0 };
+
+	return sql_add_rules(sql, rules, &d) ? tacho_error_from(error, &d) : 0;
+}
+
 /* ---- the handle ------------------------------------------------------------------------ */
 
 bool sql_cancelled(const struct tacho_sql *sql)
@@ -353,6 +404,7 @@ static void sql_free(void *arg)
 
 	while (sql->traces)
 		unlink_trace(sql, sql->traces);
+	model_rules_free(sql->rules);
 	free(sql);
 }
 
@@ -378,6 +430,10 @@ static int register_all(struct tacho_sql *sql)
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_create_module(sql->db, "tacho_hist", &sql_hist_module, sql);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_create_module(sql->db, "tacho_model", &sql_model_module, sql);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_create_module(sql->db, "tacho_track", &sql_track_module, sql);
 	if (rc == SQLITE_OK)
 		rc = sql_functions_register(sql);
 	if (rc == SQLITE_OK)

@@ -12,11 +12,13 @@
  *
  * 1. Tables
  *	A schema is an attached database in memory with one CREATE VIRTUAL TABLE for each
- *	table (schema.c).  A table of *events* (events, loss, one per event type) is a scan of the
- *	stream: events.c.  A table of *rows* (thread, process, cpu, packet, env, type, field) is
- *	a short list, made when it is first asked for: rows.c.  hist() is a question of
- *	the control language: hist.c.  What the tables are is in one list, sql_fixed in
- *	schema.c; a table of another kind has its module there.
+ *	table (schema.c).  A table of *events* (events, loss, one per event type) is a scan of
+ *	the stream: events.c.  A table of *items* (slice, thread_state, counter, flow, instant,
+ *	gap) is a scan through the model, and track is its list of tracks: model.h.  A table of
+ *	*rows* (thread, process, cpu, packet, env, type, field) is a short list, made when it is
+ *	first asked for: rows.c.  hist() is a question of the control language: hist.c.  What
+ *	the tables are is in one list, `fixed` in schema.c; a table of another kind has its
+ *	module there.
  *
  * 2. The life of a cursor
  *	C1  xOpen allocates the cursor, and no stream: SQLite opens cursors that it never uses.
@@ -80,6 +82,7 @@
 #include "app/find.h"
 #include "base/arena.h"
 #include "event/value_names.h"
+#include "model/model.h"
 #include "query/query.h"
 #include "sql/sqlite.h"
 #include "stream/stream.h"
@@ -89,7 +92,12 @@
 
 enum sql_column_kind {
 	SQL_TIME, SQL_CPU, SQL_PID, SQL_TID, SQL_COMM, SQL_SYSTEM, SQL_NAME, SQL_SOURCE,
-	SQL_LOST, SQL_TEXT, SQL_CONTEXT, SQL_TICKS, SQL_BUFFER,
+	SQL_LOST, SQL_TEXT, SQL_CONTEXT, SQL_TICKS, SQL_BUFFER, SQL_RECORD,
+	/* of items: model.h */
+	SQL_END, SQL_DUR, SQL_TRACK, SQL_PATH, SQL_DEPTH, SQL_CATEGORY, SQL_VALUE,
+	SQL_BEGIN_RECORD, SQL_END_RECORD, SQL_FLAG_BEGIN, SQL_FLAG_END, SQL_FLAG_UNCERTAIN,
+	SQL_FLAG_IO, SQL_FLAG_PREEMPTED, SQL_FLAG_IRQ, SQL_FROM_TRACK, SQL_TO_TRACK,
+	SQL_TO_CPU, SQL_TO_PID, SQL_TO_TID, SQL_TO_COMM, SQL_TO, SQL_UNTIL,
 	SQL_FIELD,		/* a field's value */
 	SQL_FIELD_NAME,		/* its name by the print format's enum or flags */
 };
@@ -107,6 +115,8 @@ enum sql_table_kind {
 	SQL_TABLE_THREAD, SQL_TABLE_PROCESS, SQL_TABLE_CPU, SQL_TABLE_PACKET, SQL_TABLE_ENV,
 	SQL_TABLE_TYPE, SQL_TABLE_FIELD,
 	SQL_TABLE_HIST,
+	SQL_TABLE_SLICE, SQL_TABLE_STATE, SQL_TABLE_COUNTER, SQL_TABLE_FLOW,
+	SQL_TABLE_INSTANT, SQL_TABLE_GAP, SQL_TABLE_TRACK,
 };
 
 /* A table of a trace.  Memory is the trace's arena. */
@@ -116,7 +126,7 @@ struct sql_table {
 	const char *name;
 	enum sql_table_kind kind;
 	const char *system, *event;	/* SQL_TABLE_EVENT */
-	struct sql_column *column;	/* of a table of events */
+	struct sql_column *column;	/* of a table of events or of items */
 	uint32_t nr_columns;
 };
 
@@ -136,6 +146,24 @@ struct sql_rows {
 	size_t nr, room;	/* rows */
 	bool loaded;
 	bool no_memory;
+};
+
+/* ---- tracks ---------------------------------------------------------------------- */
+
+struct sql_track {
+	const char *name;
+	int64_t number;
+	uint32_t parent;
+	uint32_t held;		/* a counter's value that waits for the next: index + 1 */
+	enum model_track_kind kind;
+};
+
+/* The tracks of a model, by number.  Names are the model's or in the arena. */
+struct sql_tracks {
+	struct sql_track *track;
+	uint32_t nr, room;
+	struct tacho_arena arena;
+	bool loaded;		/* the trace's list: table track */
 };
 
 #define SQL_TABLE_HASH	4096u
@@ -173,6 +201,7 @@ struct sql_trace {
 	uint64_t first;		/* the first record's time, 0: there is none */
 	bool measured, first_known;
 	struct sql_rows rows[SQL_NR_ROWS];
+	struct sql_tracks tracks;
 };
 
 struct tacho_sql {
@@ -180,6 +209,8 @@ struct tacho_sql {
 	struct sql_trace *traces;
 	struct tacho_sql_watch watch;
 	struct tacho_sql_stats stats;
+	struct model_rules *rules;	/* NULL: not asked for yet */
+	uint32_t nr_readers;		/* cursors that read with these rules */
 };
 
 /* SQLite's side of a table. */
@@ -200,6 +231,9 @@ void sql_trace_put(struct sql_trace *trace);
 /* A stream of the trace for one scan.  0, or a negative errno with d filled in. */
 int sql_stream_get(struct sql_trace *trace, struct sql_stream **stream, struct tacho_diag *d);
 
+/* A stream of which nothing was read.  As sql_stream_get(). */
+int sql_stream_new(struct sql_trace *trace, struct sql_stream **stream, struct tacho_diag *d);
+
 /* Gives it back; failed: it is closed.  NULL is fine. */
 void sql_stream_put(struct sql_trace *trace, struct sql_stream *stream, bool failed);
 
@@ -212,12 +246,24 @@ int sql_find_first(struct sql_trace *trace, struct tacho_diag *d);
 /* Sets the sentence of a vtab's error, and returns the code. */
 int sql_vtab_error(sqlite3_vtab *vtab, int code, const struct tacho_diag *d);
 
+/*
+ * What a scan's stream calls (tacho_scope.pulse): says the progress from begin to end, at now.
+ * Returns whether the query is to go on.
+ */
+bool sql_pulse(const struct tacho_sql *sql, uint64_t begin, uint64_t end, uint64_t now);
+
 /* Whether the query that runs is to end. */
 bool sql_cancelled(const struct tacho_sql *sql);
 
 /* tacho_sql_attach() with the diag; *name (may be NULL) is the schema, borrowed. */
 int sql_attach(struct tacho_sql *sql, const char *path, const char *schema,
 	       unsigned int flags, const char **name, struct tacho_diag *d);
+
+/* The rules of the handle.  0, or -ENOMEM with d. */
+int sql_rules(struct tacho_sql *sql, struct tacho_diag *d);
+
+/* tacho_sql_add_rules() with the diag. */
+int sql_add_rules(struct tacho_sql *sql, const char *text, struct tacho_diag *d);
 
 /* ---- schema.c ---- */
 
@@ -240,6 +286,8 @@ int sql_disconnect(sqlite3_vtab *vtab);
 extern const sqlite3_module sql_rows_module;
 extern const sqlite3_module sql_events_module;
 extern const sqlite3_module sql_hist_module;
+extern const sqlite3_module sql_model_module;
+extern const sqlite3_module sql_track_module;
 
 /* The declaration of a table of rows or of hist, for sqlite3_declare_vtab(). */
 const char *sql_rows_declaration(enum sql_table_kind kind);

@@ -315,6 +315,9 @@ static int value_of_common(struct sql_cursor *c, sqlite3_context *ctx,
 	case SQL_TICKS:
 		sqlite3_result_int64(ctx, (int64_t)r->ticks);
 		return SQLITE_OK;
+	case SQL_RECORD:
+		sqlite3_result_int64(ctx, (int64_t)(c->records - 1));
+		return SQLITE_OK;
 	default:
 		static_text(ctx, tacho_stream_buffer(c->stream->trace.stream));
 		return SQLITE_OK;

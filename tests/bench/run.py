@@ -582,6 +582,12 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
                  f'{peer / took:.1f}x' if peer else '', '')
         self.row('model: million events a second', f'{n / took:.1f}', '-', '', '>= 5')
         self.row('model: peak memory, MiB', f'{rss / 1024:.1f}', '-', '', '<= 128')
+        query = 'select name, count(*), sum(dur) from slice group by name'
+        took_sql, rss_sql = self.best(self.tacho, 'sql', '-q', path, query)
+        self.row('SQL over the model: slices by name, s', f'{took_sql:.2f}',
+                 f'tacho model {took:.2f}', f'{took / took_sql:.1f}x', '')
+        self.row('SQL over the model: peak memory, MiB', f'{rss_sql / 1024:.1f}', '-', '', '<= 256')
+        self.figures.update(model_sql_s=took_sql, model_sql_rss_kib=rss_sql)
         self.figures.update(model_s=took, model_events=n * 1e6, model_rss_kib=rss)
 
     # ---- reading QNX's files ----

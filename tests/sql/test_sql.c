@@ -35,6 +35,31 @@ static sqlite3_int64 ask(sqlite3 *db, const char *text, int *rc)
 	return v;
 }
 
+static void test_rules(void)
+{
+	static const char have[] = "select count(*) from x.slice where name = 'order'";
+	struct tacho_error error;
+	struct tacho_sql *sql;
+	sqlite3 *db = open_db(&sql);
+	sqlite3_stmt *stmt = NULL;
+	int rc;
+
+	CHECK(!tacho_sql_attach(sql, trace, "x", 0, &error));
+	CHECK(ask(db, have, &rc) == 0 && rc == SQLITE_ROW);
+	CHECK(tacho_sql_add_rules(sql, "span order", &error) == -EINVAL);
+	CHECK(error.text[0]);
+	/* rules must not change under a statement that reads */
+	CHECK(sqlite3_prepare_v2(db, "select * from x.slice", -1, &stmt, NULL) == SQLITE_OK);
+	CHECK(sqlite3_step(stmt) == SQLITE_ROW);
+	CHECK(tacho_sql_add_rules(sql, "span order: shop:order -> raw_syscalls:sys_exit",
+				  &error) == -EBUSY);
+	CHECK(sqlite3_reset(stmt) == SQLITE_OK);
+	CHECK(!tacho_sql_add_rules(sql, "span order: shop:order -> raw_syscalls:sys_exit", &error));
+	CHECK(ask(db, have, &rc) > 0);
+	CHECK(sqlite3_finalize(stmt) == SQLITE_OK);
+	CHECK(sqlite3_close(db) == SQLITE_OK);
+}
+
 static void test_attach(void)
 {
 	struct tacho_error error;
@@ -220,6 +245,7 @@ int main(int argc, char **argv)
 	(void)snprintf(command, sizeof(command), "%s %s", getenv("MAKE_SQL"), trace);
 	CHECK(system(command) == 0);
 	TEST(test_attach());
+	TEST(test_rules());
 	TEST(test_twice());
 	TEST(test_detach_in_sql());
 	TEST(test_busy());

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * model.h - tables of items: slice, thread_state, counter, flow, instant, gap; and track.
+ *
+ * 1. A scan is one pass of the model (model/model.h) over a stream of its own:
+ *
+ *	xNext: while no item is queued: read a record -> model_record() -> ops -> queue
+ *
+ *	I1  Only the op of the table's items is set, and that of tracks: the cursor keeps their
+ *	    names and parents to say which thread, process and CPU an item is of.
+ *	I2  An op tests the plan's terms and copies what passes into the queue.  The queue has
+ *	    what one record ended, at the end of the trace what was open: nothing depends on
+ *	    the number of records.  Texts are the model's, which lives as long as the scan.
+ *	I3  A counter's value is held until the next one of its track, or the end of what is read,
+ *	    says how long it was valid.
+ *	I4  The stream is opened for the scan and closed after it.  One that was read before may
+ *	    know names of threads that the records did not tell yet, and the items would
+ *	    depend on what was asked before.
+ *	I5  rowid numbers the items of the table as the model makes them, whatever passes.
+ *
+ * 2. Where reading ends.  Items come in order of their ends, roughly: what ends with a loss, or
+ *	with a guess about an earlier time, comes later.  A slice that begins in a range may end at
+ *	any time after it, and one whose begin no record tells begins in the range only when its
+ *	end comes.  So a term of time (it is of begins) ends no scan, but of instants.  What ends
+ *	one is LIMIT, and the hidden column `until`, which is also the tables' argument:
+ *	slice(X) is what slice would be if the trace had no record after X.
+ *
+ * 3. Costs.  Each scan is a full pass, whatever the terms are, and takes longer than one of
+ *	events.  xBestIndex says so, and SQLite makes a table of items the outer loop of a join
+ *	with events.  Two of them are joined through `materialized`.
+ *
+ * 4. track is a list that one pass makes when it is first asked for.  It is kept until rules are
+ *	added or a live session is refreshed, and found by number, so that it is cheap to join.
+ *
+ * 5. Rules are the handle's.  They must not change while a model uses them: nr_readers counts
+ *	cursors between xFilter and the end of their scan.
+ */
+#ifndef TACHO_SQL_MODEL_H
+#define TACHO_SQL_MODEL_H
+
+#include "base/buf.h"
+#include "sql/plan.h"
+
+/* An item of any table.  What a table has no column for is not set. */
+struct sql_item {
+	uint64_t serial;
+	uint64_t time, end;		/* ns since 1970 */
+	uint64_t begin_record, end_record;
+	const char *name;		/* a state: its name */
+	const char *category;		/* a flow: its kind; a gap: the source */
+	double value;
+	uint64_t lost;
+	uint32_t track, depth;
+	uint32_t thread;		/* the track that says which thread and process */
+	uint32_t cpu;			/* MODEL_NO_CPU: the track says it */
+	uint32_t from, to;		/* tracks; a state: `to` is the waker; 0: not known */
+	uint32_t flags;			/* enum model_flag */
+};
+
+struct sql_items {
+	struct sql_item *list;
+	size_t at, nr, room;
+};
+
+struct sql_model_cursor {
+	sqlite3_vtab_cursor base;
+	struct sql_vtab *vtab;
+	struct sql_stream *stream;	/* NULL: no scan */
+	struct model *model;
+	struct model_ops ops;
+	struct sql_plan plan;
+	struct tacho_scope scope;
+	struct sql_tracks tracks;
+	struct sql_items queue;
+	struct sql_items held;		/* values of counters */
+	struct tacho_buf text;
+	uint64_t serial, left, rows, records, values;
+	uint64_t last;			/* records after this time are not read */
+	uint64_t begin, end;		/* for progress */
+	bool finished;			/* the model was told that no record comes */
+	bool at_end;
+};
+
+/* ---- item.c: items and their values ---- */
+
+/* The columns of a table of items, static; NULL: it is none. */
+const struct sql_column *sql_item_columns(enum sql_table_kind kind, uint32_t *nr);
+
+/* The ops that fill the queue of a cursor (their arg), for its table. */
+void sql_item_ops(enum sql_table_kind kind, struct model_ops *ops);
+
+/* Queues the counters' last values, which are valid until `end`.  0 or -ENOMEM. */
+int sql_item_flush(struct sql_model_cursor *c, uint64_t end);
+
+/* The value of a column of the item at hand.  SQLite's code. */
+int sql_item_value(struct sql_model_cursor *c, sqlite3_context *ctx,
+		   const struct sql_column *column);
+
+/* ---- track.c ---- */
+
+/* The op `track`: keeps a track.  0 or -ENOMEM. */
+int sql_tracks_keep(struct sql_tracks *tracks, const struct model_track *track);
+void sql_tracks_release(struct sql_tracks *tracks);
+
+/* The nearest track of a kind, from `track` on to the machine; NULL: none. */
+const struct sql_track *sql_tracks_find(const struct sql_tracks *tracks, uint32_t track,
+					enum model_track_kind kind);
+
+/* Appends "process 5 web/thread 6 worker/calls", as `tacho model --items` says a track. */
+void sql_tracks_path(const struct sql_tracks *tracks, uint32_t track, struct tacho_buf *text);
+
+/* For sqlite3_declare_vtab(). */
+const char *sql_track_declaration(void);
+
+/* ---- model.c ---- */
+
+/*
+ * A model over a new stream of the trace, which reads until scope->to; for a live trace, what
+ * is there now.  scope and ops are borrowed.  0, or a negative errno with d; *stream is to be
+ * put back as failed either way.
+ */
+int sql_model_begin(struct sql_trace *trace, const struct tacho_scope *scope,
+		    const struct model_ops *ops, void *arg, struct sql_stream **stream,
+		    struct model **model, struct tacho_diag *d);
+
+#endif

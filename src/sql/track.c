@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+/* Tracks of a model, and the table of them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "app/model.h"
+#include "sql/model.h"
+#include "sys/clock.h"
+
+#define NAMES_MAX	((size_t)1 << 30)
+#define TEXT_MAX	((size_t)1 << 20)
+
+/* ---- the list --------------------------------------------------------------------------- */
+
+int sql_tracks_keep(struct sql_tracks *tracks, const struct model_track *t)
+{
+	uint32_t held = 0;
+
+	if (t->id >= tracks->room) {
+		uint32_t room = tracks->room ? 2 * tracks->room : 64;
+		struct sql_track *list;
+
+		while (room <= t->id)
+			room *= 2;
+		list = reallocarray(tracks->track, room, sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		tracks->track = list;
+		tracks->room = room;
+	}
+	if (t->id < tracks->nr)
+		held = tracks->track[t->id].held;	/* another name */
+	else
+		tracks->nr = t->id + 1;
+	tracks->track[t->id] = (struct sql_track){ .name = t->name, .number = t->number,
+		.parent = t->parent, .held = held, .kind = t->kind };
+	return 0;
+}
+
+void sql_tracks_release(struct sql_tracks *tracks)
+{
+	free(tracks->track);
+	if (tracks->loaded)
+		tacho_arena_release(&tracks->arena);
+	*tracks = (struct sql_tracks){ .loaded = false };
+}
+
+const struct sql_track *sql_tracks_find(const struct sql_tracks *tracks, uint32_t track,
+					enum model_track_kind kind)
+{
+	while (track && track < tracks->nr) {
+		if (tracks->track[track].kind == kind)
+			return &tracks->track[track];
+		track = tracks->track[track].parent;
+	}
+	return NULL;
+}
+
+void sql_tracks_path(const struct sql_tracks *tracks, uint32_t track, struct tacho_buf *text)
+{
+	const struct sql_track *t = &tracks->track[track];
+
+	if (t->parent) {
+		sql_tracks_path(tracks, t->parent, text);
+		tacho_buf_putc(text, '/');
+	}
+	tacho_buf_puts(text, model_track_kind_name(t->kind));
+	if (t->kind == MODEL_CPU || t->kind == MODEL_PROCESS || t->kind == MODEL_THREAD)
+		tacho_buf_printf(text, " %lld", (long long)t->number);
+	if (t->name[0])
+		tacho_buf_printf(text, " %s", t->name);
+}
+
+static int on_track(void *arg, const struct model_track *t)
+{
+	return sql_tracks_keep(arg, t);
+}
+
+/* Names outlive the model. */
+static int copy_names(struct sql_tracks *tracks)
+{
+	for (uint32_t i = 0; i < tracks->nr; i++) {
+		struct sql_track *t = &tracks->track[i];
+
+		t->name = t->name[0] ? tacho_arena_strndup(&tracks->arena, t->name,
+							   strlen(t->name)) : "";
+		if (!t->name)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool pulse(void *arg, uint64_t now)
+{
+	const struct sql_trace *trace = arg;
+
+	return sql_pulse(trace->sql, trace->begin, trace->end, now);
+}
+
+/* One pass.  SQLITE_OK, or its code with d. */
+static int load(struct sql_trace *trace, struct sql_tracks *tracks, struct tacho_diag *d)
+{
+	const struct model_ops ops = { .track = on_track };
+	struct tacho_scope scope = { .arg = trace, .to = UINT64_MAX, .pulse = pulse };
+	struct sql_stream *stream = NULL;
+	struct model *model = NULL;
+	struct tacho_record r;
+	int err = 0, status;
+
+	if (trace->live)
+		scope.to = tacho_now_ns(CLOCK_REALTIME);
+	else if (trace->sql->watch.progress)
+		err = sql_measure(trace, d);
+	if (!err)
+		err = sql_model_begin(trace, &scope, &ops, tracks, &stream, &model, d);
+	while (!err) {
+		status = tacho_stream_next(stream->trace.stream, &r);
+		if (status == TACHO_STREAM_ERROR) {
+			err = app_stream_failed(stream->trace.stream, -EIO, d);
+		} else if (status == TACHO_STREAM_AGAIN && sql_cancelled(trace->sql)) {
+			err = -ECANCELED;
+		} else if (status == TACHO_STREAM_AGAIN && !trace->live) {
+			continue;
+		} else if (status != TACHO_STREAM_RECORD || r.time > scope.to) {
+			err = model_finish(model);
+			break;
+		} else {
+			err = model_record(model, &r);
+		}
+	}
+	if (!err)
+		err = copy_names(tracks);
+	model_free(model);
+	sql_stream_put(trace, stream, true);
+	return err == -ENOMEM ? tacho_no_memory(d) : err;
+}
+
+/* ---- the table ---------------------------------------------------------------------------- */
+
+enum { ID, PARENT, KIND, NUMBER, NAME, PATH };
+
+const char *sql_track_declaration(void)
+{
+	return "create table x(id INTEGER, parent INTEGER, kind TEXT, number INTEGER, "
+	       "name TEXT, path TEXT)";
+}
+
+struct track_cursor {
+	sqlite3_vtab_cursor base;
+	struct sql_trace *trace;
+	uint32_t at, end;
+	bool reads;		/* counted in nr_readers */
+	struct tacho_buf text;
+};
+
+static struct track_cursor *cursor_of(sqlite3_vtab_cursor *cursor)
+{
+	return (struct track_cursor *)(void *)cursor;	/* first member */
+}
+
+/* idxNum 1: id is equal to the value. */
+static int track_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	(void)vtab;
+	info->estimatedCost = 10000;
+	info->estimatedRows = 10000;
+	for (int i = 0; i < info->nConstraint; i++) {
+		if (!info->aConstraint[i].usable || info->aConstraint[i].iColumn != ID ||
+		    info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+			continue;
+		info->aConstraintUsage[i].argvIndex = 1;
+		info->idxNum = 1;
+		info->estimatedCost = 10;
+		info->estimatedRows = 1;
+		info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+		break;
+	}
+	if (info->nOrderBy == 1 && info->aOrderBy[0].iColumn == ID && !info->aOrderBy[0].desc)
+		info->orderByConsumed = 1;
+	return SQLITE_OK;
+}
+
+static int track_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
+{
+	struct track_cursor *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return SQLITE_NOMEM;
+	c->trace = ((struct sql_vtab *)(void *)vtab)->trace;
+	tacho_buf_init(&c->text, TEXT_MAX);
+	*cursor = &c->base;
+	return SQLITE_OK;
+}
+
+static void reads(struct track_cursor *c, bool on)
+{
+	if (c->reads && !on)
+		c->trace->sql->nr_readers--;
+	if (!c->reads && on)
+		c->trace->sql->nr_readers++;
+	c->reads = on;
+}
+
+static int track_close(sqlite3_vtab_cursor *cursor)
+{
+	struct track_cursor *c = cursor_of(cursor);
+
+	reads(c, false);
+	tacho_buf_release(&c->text);
+	free(c);
+	return SQLITE_OK;
+}
+
+static int track_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int argc,
+			sqlite3_value **argv)
+{
+	struct track_cursor *c = cursor_of(cursor);
+	struct sql_tracks *tracks = &c->trace->tracks;
+	struct tacho_diag d = { 0 };
+
+	(void)text;
+	reads(c, true);
+	c->at = c->end = 0;
+	if (!tracks->loaded) {
+		int err;
+
+		tracks->loaded = true;
+		tacho_arena_init(&tracks->arena, NAMES_MAX);
+		err = load(c->trace, tracks, &d);
+		if (err) {
+			sql_tracks_release(tracks);
+			return err == -ECANCELED ? SQLITE_INTERRUPT :
+			       sql_vtab_error(cursor->pVtab, SQLITE_ERROR, &d);
+		}
+	}
+	c->end = tracks->nr;
+	/* SQLite tests what is found: any value that is no integer may be looked up */
+	if (number && argc && sqlite3_value_numeric_type(argv[0]) == SQLITE_INTEGER) {
+		sqlite3_int64 id = sqlite3_value_int64(argv[0]);
+
+		c->at = id < 0 || id >= tracks->nr ? tracks->nr : (uint32_t)id;
+		c->end = c->at < tracks->nr ? c->at + 1 : tracks->nr;
+	}
+	return SQLITE_OK;
+}
+
+static int track_next(sqlite3_vtab_cursor *cursor)
+{
+	cursor_of(cursor)->at++;
+	return SQLITE_OK;
+}
+
+static int track_eof(sqlite3_vtab_cursor *cursor)
+{
+	struct track_cursor *c = cursor_of(cursor);
+
+	if (c->at < c->end)
+		return 0;
+	reads(c, false);
+	return 1;
+}
+
+static int track_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int column)
+{
+	struct track_cursor *c = cursor_of(cursor);
+	const struct sql_track *t = &c->trace->tracks.track[c->at];
+
+	switch (column) {
+	case ID:
+		sqlite3_result_int64(ctx, c->at);
+		break;
+	case PARENT:
+		if (c->at)
+			sqlite3_result_int64(ctx, t->parent);
+		break;
+	case KIND:
+		sqlite3_result_text(ctx, model_track_kind_name(t->kind), -1, SQLITE_STATIC);
+		break;
+	case NUMBER:
+		sqlite3_result_int64(ctx, t->number);
+		break;
+	case NAME:
+		sqlite3_result_text(ctx, t->name, -1, SQLITE_TRANSIENT);
+		break;
+	default:
+		tacho_buf_reset(&c->text);
+		sql_tracks_path(&c->trace->tracks, c->at, &c->text);
+		if (tacho_buf_error(&c->text))
+			return SQLITE_NOMEM;
+		sqlite3_result_text(ctx, tacho_buf_str(&c->text), -1, SQLITE_TRANSIENT);
+	}
+	return SQLITE_OK;
+}
+
+static int track_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
+{
+	*rowid = cursor_of(cursor)->at;
+	return SQLITE_OK;
+}
+
+const sqlite3_module sql_track_module = {
+	.xCreate = sql_connect,
+	.xConnect = sql_connect,
+	.xBestIndex = track_best_index,
+	.xDisconnect = sql_disconnect,
+	.xDestroy = sql_disconnect,
+	.xOpen = track_open,
+	.xClose = track_close,
+	.xFilter = track_filter,
+	.xNext = track_next,
+	.xEof = track_eof,
+	.xColumn = track_column,
+	.xRowid = track_rowid,
+};
