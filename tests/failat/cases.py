@@ -207,8 +207,8 @@ if os.environ["SQL"]:
     case("sql-tables", TACHO, "sql", "-q", "--json", "../in/small", "select * from thread; select * "
          "from process; select * from cpu; select events from packet; select * from type; "
          "select * from field; select * from loss; select quantile(time, 0.5) from events")
-    case("sql-model", TACHO, "sql", "-q", "--span", "order: shop:order_new -> shop:order_done by id",
-         "../in/orders", "select * from slice; select * from thread_state; select * from counter; "
+    case("sql-model", TACHO, "sql", "-q", "--span", "o: marker:begin -> marker:end by name",
+         "../in/waits", "select * from slice; select * from thread_state; select * from counter; "
          "select * from flow; select * from instant; select * from gap; select * from track")
     case("sql-hist", TACHO, "sql", "-q", "../in/orders",
          "select * from hist('shop:order_done', 'keys=customer,id.log2:vals=id')")

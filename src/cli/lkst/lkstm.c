@@ -426,7 +426,7 @@ static int config(struct tacho_lkst *l, const struct choice *c, const char *type
 {
 	struct lkst_maskset_body *b;
 	struct lkst_types types;
-	lkst_evhandler_id id;
+	lkst_evhandler_id id = LKST_EVHANDLER_ID_VOID;
 	uint32_t maskset;
 	int etype = 0, err, ret;
 
