@@ -71,7 +71,7 @@ int tacho_sql_open(struct tacho_sql **sql, struct sqlite3 *db, struct tacho_erro
  * part of the path, with '_' for what is no letter, digit or '_'.  Both are copied.  Not inside
  * a transaction.  Returns 0, or a negative errno with *error (may be NULL) filled in:
  *	-EEXIST		there is a schema of that name
- *	-EINVAL		SQLite refuses; the text is SQLite's
+ *	-EINVAL		a transaction is open; or SQLite refuses, and the text is SQLite's
  *	others		as tacho_stream_open()
  */
 int tacho_sql_attach(struct tacho_sql *sql, const char *path, const char *schema,

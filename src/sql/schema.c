@@ -518,3 +518,18 @@ int sql_disconnect(sqlite3_vtab *vtab)
 	sqlite3_free(v);
 	return SQLITE_OK;
 }
+
+int sql_destroy(sqlite3_vtab *vtab)
+{
+	(void)vtab;
+	return SQLITE_READONLY;
+}
+
+int sql_rename(sqlite3_vtab *vtab, const char *name)
+{
+	struct tacho_diag d = { 0 };
+
+	(void)tacho_diag(&d, -EPERM, 0,
+			 "a table of a trace cannot be renamed to '%s': create a view", name);
+	return sql_vtab_error(vtab, SQLITE_READONLY, &d);
+}

@@ -167,8 +167,14 @@ int sql_attach(struct tacho_sql *sql, const char *path, const char *schema,
 	       unsigned int flags, const char **name, struct tacho_diag *d)
 {
 	struct sql_trace *t;
-	int err = trace_new(&t, sql, path, schema, flags, d);
+	int err;
 
+	/* a rollback would take the tables away and leave the schema */
+	if (!sqlite3_get_autocommit(sql->db))
+		return tacho_diag(d, -EINVAL, 0,
+				  "cannot add trace '%s' inside a transaction: commit it first",
+				  path);
+	err = trace_new(&t, sql, path, schema, flags, d);
 	if (!err && has_schema(sql->db, t->schema))
 		err = tacho_diag(d, -EEXIST, 0, "there is a schema '%s' already", t->schema);
 	if (err) {

@@ -281,6 +281,10 @@ int sql_connect(sqlite3 *db, void *arg, int argc, const char *const *argv,
 		sqlite3_vtab **vtab, char **error);
 int sql_disconnect(sqlite3_vtab *vtab);
 
+/* xDestroy and xRename of every module: "drop table" and "alter table" are refused. */
+int sql_destroy(sqlite3_vtab *vtab);
+int sql_rename(sqlite3_vtab *vtab, const char *name);
+
 /* ---- rows.c ---- */
 
 extern const sqlite3_module sql_rows_module;

@@ -230,6 +230,29 @@ static void test_read_only(void)
 			   NULL) == SQLITE_ERROR);
 	CHECK(sqlite3_exec(db, "create virtual table mine using tacho_rows", NULL, NULL, NULL) ==
 	      SQLITE_ERROR);
+	CHECK(sqlite3_exec(db, "drop table x.events", NULL, NULL, NULL) == SQLITE_READONLY);
+	CHECK(sqlite3_exec(db, "drop table x.thread", NULL, NULL, NULL) == SQLITE_READONLY);
+	CHECK(sqlite3_exec(db, "alter table x.events rename to mine", NULL, NULL, NULL) ==
+	      SQLITE_READONLY);
+	CHECK(strstr(sqlite3_errmsg(db), "cannot be renamed"));
+	CHECK(sqlite3_exec(db, "select * from x.events, x.thread limit 1", NULL, NULL, NULL) ==
+	      SQLITE_OK);
+	CHECK(sqlite3_close(db) == SQLITE_OK);
+}
+
+/* A rollback must not leave a schema without tables. */
+static void test_transaction(void)
+{
+	struct tacho_error error;
+	struct tacho_sql *sql;
+	sqlite3 *db = open_db(&sql);
+
+	CHECK(sqlite3_exec(db, "begin", NULL, NULL, NULL) == SQLITE_OK);
+	CHECK(tacho_sql_attach(sql, trace, "x", 0, &error) == -EINVAL);
+	CHECK(strstr(error.text, "transaction"));
+	CHECK(sqlite3_exec(db, "rollback", NULL, NULL, NULL) == SQLITE_OK);
+	CHECK(!tacho_sql_attach(sql, trace, "x", 0, &error));
+	CHECK(sqlite3_exec(db, "select * from x.events limit 1", NULL, NULL, NULL) == SQLITE_OK);
 	CHECK(sqlite3_close(db) == SQLITE_OK);
 }
 
@@ -253,6 +276,7 @@ int main(int argc, char **argv)
 	TEST(test_stats());
 	TEST(test_joins());
 	TEST(test_read_only());
+	TEST(test_transaction());
 	(void)snprintf(command, sizeof(command), "rm -rf %s", dir);
 	CHECK(system(command) == 0);
 	return test_done();
