@@ -142,8 +142,8 @@ uint32_t model_calls_track(struct model *m, uint32_t i)
 	struct model_thread *t = &m->thread[i];
 
 	if (!t->calls.track)
-		t->calls.track = model_new_track(m, model_thread_track(m, i), MODEL_CALLS, t->number,
-						 "");
+		t->calls.track = model_new_track(m, model_thread_track(m, i), MODEL_CALLS,
+						 t->number, "");
 	return t->calls.track;
 }
 
@@ -152,8 +152,8 @@ uint32_t model_state_track(struct model *m, uint32_t i)
 	struct model_thread *t = &m->thread[i];
 
 	if (!t->state_track)
-		t->state_track = model_new_track(m, model_thread_track(m, i), MODEL_STATE, t->number,
-						 "");
+		t->state_track = model_new_track(m, model_thread_track(m, i), MODEL_STATE,
+						 t->number, "");
 	return t->state_track;
 }
 
