@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,19 +35,35 @@ static const char help[] =
 
 /* ---- Ctrl-C ------------------------------------------------------------------ */
 
+#define AGAIN_US	50000
+
 static volatile sig_atomic_t interrupted;
+
+/*
+ * The read of the prompt ends with the signal.  One that begins just after it would not, so a timer
+ * repeats it until the interrupt was seen.
+ */
+static void repeat(long us)
+{
+	const struct itimerval t = { { 0, us }, { 0, us } };
+
+	(void)setitimer(ITIMER_REAL, &t, NULL);
+}
 
 static void on_signal(int sig)
 {
-	(void)sig;
+	if (sig != SIGINT)
+		return;
 	interrupted = 1;
+	repeat(AGAIN_US);
 }
 
 void cli_sql_catch(void)
 {
-	/* a read of the prompt ends, too */
+	/* without SA_RESTART: a read of the prompt ends, too */
 	struct sigaction sa = { .sa_handler = on_signal };
 
+	(void)sigaction(SIGALRM, &sa, NULL);
 	(void)sigaction(SIGINT, &sa, NULL);
 }
 
@@ -57,6 +74,7 @@ bool cli_sql_interrupted(void)
 
 void cli_sql_forget_interrupt(void)
 {
+	repeat(0);
 	interrupted = 0;
 }
 
