@@ -713,6 +713,26 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
                   encoding='utf-8') as f:
             f.write(json.dumps(self.figures) + '\n')
 
+    def update(self, parts):
+        """Of some parts: their rows take the place of those with the same name, new ones come last."""
+        path = os.path.join(TOP, 'docs', 'benchmarks.md')
+        with open(path, encoding='utf-8') as f:
+            lines = f.read().split('\n')
+        new = {r[0]: '| ' + ' | '.join(r) + ' |' for r in self.rows}
+        when = f"* later, {datetime.date.today().isoformat()}: {', '.join(parts)}"
+        done = []
+        for line in lines:
+            if line.startswith('* later, '):
+                continue
+            name = line.split(' | ', maxsplit=1)[0][2:] if line.startswith('| ') else None
+            done.append(new.pop(name, line) if name else line)
+            if line.startswith('* date: '):
+                done.append(when)
+        last = max(i for i, line in enumerate(done) if line.startswith('| '))
+        done[last + 1:last + 1] = new.values()
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write('\n'.join(done))
+
     def close(self):
         shutil.rmtree(self.dir, ignore_errors=True)
 
@@ -728,6 +748,8 @@ def arguments():
     p.add_argument('--rounds', type=int, default=5, help='of which the median counts (%(default)s)')
     p.add_argument('--only', type=lambda s: s.split(','), metavar='PART,...',
                    help='of ' + ','.join(PARTS))
+    p.add_argument('--update', action='store_true',
+                   help='with --only: write their rows to docs/benchmarks.md, too')
     args = p.parse_args()
     for part in args.only or ():
         if part not in PARTS:
@@ -743,6 +765,8 @@ def main():
             getattr(b, part)()
         if not args.only:
             b.report()
+        elif args.update:
+            b.update(args.only)
     finally:
         sh(b.tacho, 'destroy', 'bench')
         b.close()
