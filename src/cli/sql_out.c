@@ -2,6 +2,7 @@
 /* Rows of a statement as text: tables, CSV, JSON, charts. */
 #include "cli/sql.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,8 @@ static void cell_text(struct printer *p, int i)
 
 		if (s)
 			tacho_buf_put(t, s, (size_t)sqlite3_column_bytes(p->stmt, i));
+		else if (sqlite3_column_type(p->stmt, i) != SQLITE_NULL)
+			t->err = -ENOMEM;
 		return;
 	}
 	bytes = sqlite3_column_blob(p->stmt, i);
@@ -113,7 +116,8 @@ static char *tame_copy(const struct tacho_buf *text)
 
 	tacho_buf_init(&tame, 4 * text->len + 64);
 	put_tame(&tame, text->data, text->len);
-	copy = strdup(tacho_buf_str(&tame));
+	tacho_buf_putc(&tame, '\0');
+	copy = tacho_buf_error(&tame) ? NULL : strdup(tame.data);
 	tacho_buf_release(&tame);
 	return copy;
 }
@@ -136,7 +140,7 @@ static int hold_row(struct printer *p)
 		int type = sqlite3_column_type(p->stmt, i);
 
 		cell_text(p, i);
-		h->cell[h->nr] = tame_copy(&p->text);
+		h->cell[h->nr] = tacho_buf_error(&p->text) ? NULL : tame_copy(&p->text);
 		if (!h->cell[h->nr])
 			return SQLITE_NOMEM;
 		h->nr++;
@@ -196,7 +200,7 @@ static int table_row(struct printer *p)
 		char *tame;
 
 		cell_text(p, i);
-		tame = tame_copy(&p->text);
+		tame = tacho_buf_error(&p->text) ? NULL : tame_copy(&p->text);
 		if (!tame)
 			return SQLITE_NOMEM;
 		put_cell(p, i, tame);
@@ -236,6 +240,8 @@ static int csv_row(struct printer *p)
 		if (sqlite3_column_type(p->stmt, i) == SQLITE_NULL)
 			continue;
 		cell_text(p, i);
+		if (tacho_buf_error(&p->text))
+			return SQLITE_NOMEM;
 		put_csv(to, p->text.data ? p->text.data : "", p->text.len);
 	}
 	tacho_buf_putc(to, '\n');
@@ -274,6 +280,8 @@ static int json_row(struct printer *p)
 			break;
 		default:
 			cell_text(p, i);
+			if (tacho_buf_error(&p->text))
+				return SQLITE_NOMEM;
 			tacho_json_strn(&j, p->text.data ? p->text.data : "", p->text.len);
 		}
 	}

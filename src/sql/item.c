@@ -342,11 +342,14 @@ static void put_number(struct sql_model_cursor *c, sqlite3_context *ctx, uint32_
 
 static int put_path(struct sql_model_cursor *c, sqlite3_context *ctx, uint32_t track)
 {
+	const char *path;
+
 	tacho_buf_reset(&c->text);
 	sql_tracks_path(&c->tracks, track, &c->text);
+	path = tacho_buf_str(&c->text);		/* its NUL may take memory, too */
 	if (tacho_buf_error(&c->text))
 		return SQLITE_NOMEM;
-	put_text(ctx, tacho_buf_str(&c->text));
+	put_text(ctx, path);
 	return SQLITE_OK;
 }
 

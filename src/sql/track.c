@@ -287,9 +287,10 @@ static int track_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int c
 	default:
 		tacho_buf_reset(&c->text);
 		sql_tracks_path(&c->trace->tracks, c->at, &c->text);
+		tacho_buf_putc(&c->text, '\0');
 		if (tacho_buf_error(&c->text))
 			return SQLITE_NOMEM;
-		sqlite3_result_text(ctx, tacho_buf_str(&c->text), -1, SQLITE_TRANSIENT);
+		sqlite3_result_text(ctx, c->text.data, -1, SQLITE_TRANSIENT);
 	}
 	return SQLITE_OK;
 }
