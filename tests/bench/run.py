@@ -719,7 +719,10 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
         with open(path, encoding='utf-8') as f:
             lines = f.read().split('\n')
         new = {r[0]: '| ' + ' | '.join(r) + ' |' for r in self.rows}
-        when = f"* later, {datetime.date.today().isoformat()}: {', '.join(parts)}"
+        today = f'* later, {datetime.date.today().isoformat()}: '
+        parts = [p for line in lines if line.startswith(today)
+                 for p in line[len(today):].split(', ') if p not in parts] + parts
+        when = today + ', '.join(parts)
         done = []
         for line in lines:
             if line.startswith('* later, '):
