@@ -5,8 +5,6 @@
 
 #include "model/model_priv.h"
 
-#define CPUS_MAX	65536u
-
 /* common_flags of Linux, TRACE_FLAG_HARDIRQ and TRACE_FLAG_SOFTIRQ. */
 #define FLAGS_IRQ	0x18u
 
@@ -31,7 +29,7 @@ struct model_cpu *model_cpu_get(struct model *m, uint32_t number)
 {
 	struct model_cpu *c;
 
-	if (number >= CPUS_MAX)
+	if (number >= MODEL_CPUS_MAX)
 		return NULL;
 	if (number < m->nr_cpus && m->cpu[number])
 		return m->cpu[number];

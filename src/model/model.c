@@ -70,10 +70,10 @@ uint32_t model_open_new(struct model *m)
 	if (i) {
 		m->free_open = m->open[i].next;
 	} else {
-		if (!m->nr_open)
-			m->nr_open = 1;
 		if (!model_grow(m, &m->open, m->nr_open, &m->room_open, sizeof(*m->open)))
 			return 0;
+		if (!m->nr_open)
+			m->open[m->nr_open++] = (struct model_open){ 0 };
 		i = m->nr_open++;
 	}
 	m->open[i] = (struct model_open){ 0 };
@@ -170,7 +170,7 @@ static void look_at_types(struct model *m)
 		}
 }
 
-int model_new(struct model **out, const struct model_config *config, struct tacho_diag *d)
+int model_make(struct model **out, const struct model_config *config, struct tacho_diag *d)
 {
 	struct model *m = calloc(1, sizeof(*m));
 	int err;
@@ -187,18 +187,30 @@ int model_new(struct model **out, const struct model_config *config, struct tach
 	look_at_types(m);
 	if (m->is_qnx)
 		m->qnx_cpus = tacho_stream_cpus(m->stream);
-	(void)model_new_track(m, 0, MODEL_MACHINE, 0, "");
-	err = m->err;
 	/* a type that could not be loaded may be the one that says what kind of trace it is */
-	if (!err && tacho_stream_check(m->stream))
+	if (tacho_stream_check(m->stream)) {
 		err = tacho_diag(d, tacho_stream_error(m->stream)->err, 0, "%s",
 				 tacho_stream_error(m->stream)->text);
-	if (err) {
 		model_free(m);
 		return err;
 	}
 	*out = m;
 	return 0;
+}
+
+int model_new(struct model **out, const struct model_config *config, struct tacho_diag *d)
+{
+	int err = model_make(out, config, d);
+
+	if (err)
+		return err;
+	(void)model_new_track(*out, 0, MODEL_MACHINE, 0, "");
+	err = (*out)->err;
+	if (err) {
+		model_free(*out);
+		*out = NULL;
+	}
+	return err;
 }
 
 void model_free(struct model *m)
@@ -215,6 +227,7 @@ void model_free(struct model *m)
 	free(m->process);
 	free(m->open);
 	free(m->sent);
+	free(m->counter);
 	free(m->thread_by_key.slot);
 	free(m->process_by_id.slot);
 	free(m->lanes_by_key.slot);
@@ -230,6 +243,11 @@ void model_free(struct model *m)
 const struct model_stats *model_stats(const struct model *m)
 {
 	return &m->stats;
+}
+
+uint32_t model_nr_tracks(const struct model *m)
+{
+	return m->nr_tracks;
 }
 
 int model_finish(struct model *m)

@@ -11,6 +11,9 @@
  *	M4  model_finish()	ends what is open
  *	M5  model_free(), model_rules_free()
  *
+ * Between two records of M3, model_save() writes the state as bytes.  model_restore(), in place
+ * of M2, makes a model of them that goes on with the next record.
+ *
  * Results
  *	The model hands each result to a function of struct model_ops when it is complete, from
  *	inside M3 or M4.  So slices and states come in the order of their ends; a track comes
@@ -236,6 +239,41 @@ int model_record(struct model *model, const struct tacho_record *r);
 int model_finish(struct model *model);
 
 const struct model_stats *model_stats(const struct model *model);
+
+/* ---- saving and going on ---- */
+
+/*
+ * model_save - append the model's state between two records (save.h has the layout).
+ *
+ * The bytes depend on the trace, the rules and the record only: a restored model that goes on is
+ * saved as the same bytes.  About 25 bytes for each thread that lives, 5 for each process there
+ * was, 50 for each CPU; each text once.
+ * Returns 0; the error of a model that failed; -ENOMEM; -EOVERFLOW: beyond the cap of out, or of
+ * 2^27 lanes.
+ */
+int model_save(const struct model *model, struct tacho_buf *out);
+
+/*
+ * model_restore - a model that goes on where another one was saved.
+ *
+ * config: the same rules, and a stream of the same trace whose next record is the one after the
+ * last that the other model was given.  From there on it hands out what the other would: the same
+ * items, with the same ids of tracks and numbers of records, and the same statistics.  Tracks that
+ * were there are not handed out again; a consumer that knows others than model_nr_tracks() has a
+ * state of another trace.  One thing differs: names after the first 64 MiB of different ones
+ * are "?", and a restored model begins to count again.
+ *
+ * state is not trusted: whatever it says, memory is at most about 100 times its size, and 16 MiB,
+ * and what is handed out is inside T0 to T1 and of tracks below model_nr_tracks().  It has no
+ * checksum.
+ * Returns 0; -EBADMSG with d filled in: damaged; -EINVAL with d filled in: saved with other rules,
+ * or by another version; -ENOMEM; the stream's error with d filled in.
+ */
+int model_restore(struct model **model, const struct model_config *config, const void *state,
+		  size_t size, struct tacho_diag *d);
+
+/* How many tracks there were so far; the next one gets this id. */
+uint32_t model_nr_tracks(const struct model *model);
 
 /* ---- proposals ---- */
 

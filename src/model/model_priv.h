@@ -29,6 +29,7 @@ struct model_place {
 /* An open slice.  Index 0 is none. */
 struct model_open {
 	uint32_t next;		/* nested: the one below; free: the next free one */
+	uint32_t prev;		/* overlapping: prev and next in the order of their begins */
 	uint32_t depth;
 	uint64_t key;
 	uint64_t begin, record;
@@ -52,7 +53,6 @@ struct model_stack {
 struct model_thread {
 	uint64_t key;		/* process << 32 | thread for QNX; else the thread */
 	const char *name;	/* "": not known */
-	uint64_t born;
 	uint64_t since, record;	/* of the state */
 	uint64_t ran;		/* the record with which it last began to run */
 	uint64_t waking;	/* the last `waking`: its record + 1; 0: none */
@@ -61,7 +61,7 @@ struct model_thread {
 	uint32_t process;	/* index */
 	uint32_t track, state_track;
 	uint32_t cpu;		/* running: where */
-	uint32_t next_free;
+	uint32_t next, prev;	/* in the order of births; free: the next free one */
 	uint64_t serial;	/* of all threads that there were */
 	uint32_t requests;	/* open slices of devices that it began */
 	uint32_t flags;		/* of the state: enum model_flag */
@@ -69,7 +69,6 @@ struct model_thread {
 	uint32_t waker_of_state; /* runnable: the waker's track */
 	uint8_t state;		/* enum model_thread_state */
 	bool has_states, forked, has_exited;
-	bool used;
 };
 
 struct model_process {
@@ -83,7 +82,6 @@ struct model_cpu {
 	uint32_t track, running_track;
 	uint32_t thread;	/* that runs; 0: not known */
 	bool idle;		/* the idle thread, which has no struct (Linux, LTT) */
-	bool has_running;
 	uint64_t since, record;	/* of what runs */
 	uint32_t flags;		/* of its slice */
 	/* all kernel records since here have this thread: what runs, if not known or idle */
@@ -107,8 +105,14 @@ struct model_lanes {
 };
 
 struct model_sent {
+	uint64_t key;
 	struct model_place from;
-	uint32_t next_free;
+	uint32_t next, prev;	/* in the order of sending; free: the next free one */
+};
+
+struct model_counter_track {
+	uint64_t key;
+	uint32_t track;
 };
 
 struct model {
@@ -128,22 +132,24 @@ struct model {
 	} names;
 
 	uint32_t nr_tracks;
-	struct model_thread *thread;	/* [0] is not used */
+	struct model_thread *thread;	/* [0].next, [0].prev: the oldest, the youngest */
 	uint32_t nr_threads, room_threads, free_thread;
 	uint64_t nr_born;		/* threads that there were */
 	struct model_table thread_by_key;
 	struct model_process *process;
 	uint32_t nr_processes, room_processes;
 	struct model_table process_by_id;
-	struct model_open *open;
+	struct model_open *open;	/* [0].next, [0].prev: the oldest overlapping one, ... */
 	uint32_t nr_open, room_open, free_open;
 	uint32_t nr_overlapping;	/* of those: of devices and spans */
 	struct model_lanes *lanes;
 	uint32_t nr_lanes, room_lanes;
 	struct model_table lanes_by_key;
 	struct model_table open_by_key;		/* overlapping slices */
+	struct model_counter_track *counter;	/* in the order in which they came */
+	uint32_t nr_counters, room_counters;
 	struct model_table counter_by_key;	/* tracks */
-	struct model_sent *sent;
+	struct model_sent *sent;		/* [0].next, [0].prev: the oldest, the newest */
 	uint32_t nr_sent, room_sent, free_sent;
 	struct model_table sent_by_key;
 	struct model_cpu **cpu;		/* by number; NULL where there was none */
@@ -161,7 +167,14 @@ struct model {
 	bool has_switches;	/* the trace can say who runs */
 };
 
+#define MODEL_OPEN_MAX	((uint32_t)1 << 18)	/* overlapping slices that are open at a time */
+#define MODEL_SENT_MAX	((uint32_t)1 << 16)	/* messages on their way */
+#define MODEL_CPUS_MAX	65536u
+
 /* ---- model.c: memory, tracks, handing out ---- */
+
+/* A model without tracks, of the stream's types.  Returns as model_new(). */
+int model_make(struct model **model, const struct model_config *config, struct tacho_diag *d);
 
 /* The error from now on.  Returns it. */
 int model_fail(struct model *m, int err);
@@ -186,6 +199,21 @@ void model_put_flow(struct model *m, const char *kind, const struct model_place 
 uint32_t model_open_new(struct model *m);
 void model_open_free(struct model *m, uint32_t i);
 
+/*
+ * Lists in the order of time, through next and prev of an array's elements; [0] is its head.
+ * So what is saved has an order that does not depend on which slots were free.
+ */
+#define MODEL_LINK(array, i) do {					\
+	(array)[i].next = 0;						\
+	(array)[i].prev = (array)[0].prev;				\
+	(array)[(array)[0].prev].next = (i);				\
+	(array)[0].prev = (i);						\
+} while (0)
+#define MODEL_UNLINK(array, i) do {					\
+	(array)[(array)[i].prev].next = (array)[i].next;		\
+	(array)[(array)[i].next].prev = (array)[i].prev;		\
+} while (0)
+
 /* ---- names.c ---- */
 
 /* The one copy of a text; "" without memory (model_fail()). */
@@ -196,6 +224,8 @@ bool model_int(struct model *m, const struct model_value *v, int64_t *value);
 bool model_double(struct model *m, const struct model_value *v, double *value);
 bool model_key(struct model *m, const struct model_action *a, uint64_t seed, uint64_t *key);
 void model_names_release(struct model *m);
+/* A text as part of a key: equal for equal texts, in any process. */
+uint64_t model_text_key(const char *s);
 
 /* A hash of two numbers; a is spread first, so that small ones do not make up for b. */
 static inline uint64_t model_mix(uint64_t a, uint64_t b)
@@ -228,6 +258,8 @@ void model_cpus_finish(struct model *m);
 
 /* ---- thread.c ---- */
 
+/* Index of a new thread, which is not initialised; 0: an error. */
+uint32_t model_thread_alloc(struct model *m);
 /* The thread with this key; made when there is none.  0: an error. */
 uint32_t model_thread_get(struct model *m, uint64_t key);
 /* The record's thread; 0: not known, or idle. */
@@ -263,9 +295,15 @@ void model_stack_end(struct model *m, struct model_stack *s, const struct model_
 
 /* ---- overlap.c ---- */
 
+/* A new track with lanes: its index, 0: an error.  Takes the lowest depth, or this one. */
+uint32_t model_lanes_new(struct model *m, uint64_t key);
+uint32_t model_lane_take(struct model *m, struct model_lanes *l);
+bool model_lane_take_at(struct model *m, struct model_lanes *l, uint32_t depth);
 void model_overlap(struct model *m, const struct model_action *a);
 void model_count(struct model *m, const struct model_action *a);
 void model_message(struct model *m, const struct model_action *a);
+/* A message is on its way from here. */
+void model_store_sent(struct model *m, uint64_t key, const struct model_place *from);
 void model_overlaps_finish(struct model *m);
 
 #endif

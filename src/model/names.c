@@ -23,6 +23,11 @@ static uint64_t hash_text(const char *s, size_t len)
 	return model_mix(h, w);
 }
 
+uint64_t model_text_key(const char *s)
+{
+	return hash_text(s, strlen(s));
+}
+
 /* ---- one copy of each text ---- */
 
 static bool grow_names(struct model *m)

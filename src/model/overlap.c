@@ -7,27 +7,30 @@
 
 #include "model/model_priv.h"
 
-#define OPEN_MAX	((uint32_t)1 << 18)	/* slices that are open at a time */
-#define SENT_MAX	((uint32_t)1 << 16)	/* messages on their way */
-
 /* ---- lanes: depths of a track that are taken ---- */
 
-static uint32_t lane_take(struct model *m, struct model_lanes *l)
+static bool lanes_grow(struct model *m, struct model_lanes *l, uint32_t words)
+{
+	uint64_t *bigger = reallocarray(l->busy, words, sizeof(*bigger));
+
+	if (!bigger) {
+		(void)model_fail(m, -ENOMEM);
+		return false;
+	}
+	l->busy = bigger;
+	while (l->words < words)
+		bigger[l->words++] = 0;
+	return true;
+}
+
+uint32_t model_lane_take(struct model *m, struct model_lanes *l)
 {
 	uint32_t w = 0;
-	uint64_t *bigger;
 
 	while (w < l->words && !~l->busy[w])
 		w++;
-	if (w == l->words) {
-		bigger = reallocarray(l->busy, l->words + 1u, sizeof(*bigger));
-		if (!bigger) {
-			(void)model_fail(m, -ENOMEM);
-			return 0;
-		}
-		bigger[l->words++] = 0;
-		l->busy = bigger;
-	}
+	if (w == l->words && !lanes_grow(m, l, w + 1))
+		return 0;
 	l->nr_open++;
 	for (uint32_t bit = 0;; bit++)
 		if (!(l->busy[w] >> bit & 1)) {
@@ -36,13 +39,25 @@ static uint32_t lane_take(struct model *m, struct model_lanes *l)
 		}
 }
 
+bool model_lane_take_at(struct model *m, struct model_lanes *l, uint32_t depth)
+{
+	uint32_t w = depth / 64;
+	uint64_t bit = UINT64_C(1) << depth % 64;
+
+	if ((w >= l->words && !lanes_grow(m, l, w + 1)) || l->busy[w] & bit)
+		return false;
+	l->busy[w] |= bit;
+	l->nr_open++;
+	return true;
+}
+
 static void lane_free(struct model_lanes *l, uint32_t depth)
 {
 	l->busy[depth / 64] &= ~(UINT64_C(1) << depth % 64);
 	l->nr_open--;
 }
 
-static uint32_t lanes_new(struct model *m, uint64_t key)
+uint32_t model_lanes_new(struct model *m, uint64_t key)
 {
 	uint32_t i;
 
@@ -77,7 +92,7 @@ static uint32_t lanes_device(struct model *m, const struct model_action *a)
 	i = model_table_get(&m->lanes_by_key, key);
 	if (i)
 		return i;
-	i = lanes_new(m, key);
+	i = model_lanes_new(m, key);
 	if (!i)
 		return 0;
 	(void)snprintf(name, sizeof(name), "%llu,%llu", (unsigned long long)((uint64_t)dev >> 20),
@@ -91,12 +106,12 @@ static uint32_t lanes_device(struct model *m, const struct model_action *a)
 
 static uint32_t lanes_span(struct model *m, const struct model_action *a)
 {
-	uint64_t key = model_mix(2, (uintptr_t)a->where);
+	uint64_t key = model_mix(2, a->where_key);
 	uint32_t i = model_table_get(&m->lanes_by_key, key);
 
 	if (i)
 		return i;
-	i = lanes_new(m, key);
+	i = model_lanes_new(m, key);
 	if (i)
 		m->lanes[i].track = model_new_track(m, 0, MODEL_SPAN, 0, a->where);
 	return i;
@@ -134,6 +149,7 @@ static void close_open(struct model *m, uint32_t i, uint32_t to, uint64_t end_re
 	if (o.thread && m->thread[o.thread].serial == o.thread_serial)
 		m->thread[o.thread].requests--;
 	model_table_remove(&m->open_by_key, o.key);
+	MODEL_UNLINK(m->open, i);
 	model_open_free(m, i);
 	m->nr_overlapping--;
 	lane_free(l, o.depth);
@@ -153,7 +169,7 @@ static void begin(struct model *m, const struct model_action *a, uint32_t lanes,
 	struct model_place from;
 	const char *name;
 
-	if (m->nr_overlapping >= OPEN_MAX) {
+	if (m->nr_overlapping >= MODEL_OPEN_MAX) {
 		m->stats.unplaced++;
 		return;
 	}
@@ -165,8 +181,9 @@ static void begin(struct model *m, const struct model_action *a, uint32_t lanes,
 	m->open[i] = (struct model_open){
 		.key = key, .begin = m->time, .record = m->record, .name = name,
 		.category = a->category, .of_program = m->from_program, .lanes = lanes,
-		.from = from, .depth = lane_take(m, &m->lanes[lanes]),
+		.from = from, .depth = model_lane_take(m, &m->lanes[lanes]),
 	};
+	MODEL_LINK(m->open, i);
 	m->nr_overlapping++;
 	if (a->object == MODEL_ON_DEVICE && thread && !from.by_irq) {
 		m->open[i].thread = thread;
@@ -212,7 +229,7 @@ void model_overlap(struct model *m, const struct model_action *a)
 	lanes = a->object == MODEL_ON_DEVICE ? lanes_device(m, a) : lanes_span(m, a);
 	if (!lanes || m->err)
 		return;
-	key = model_mix(model_mix(m->lanes[lanes].key, (uintptr_t)a->category), key);
+	key = model_mix(model_mix(m->lanes[lanes].key, a->category_key), key);
 	i = model_table_get(&m->open_by_key, key);
 	if (a->verb == MODEL_FINISH) {
 		end(m, a, lanes, i);
@@ -245,6 +262,21 @@ static uint32_t counter_parent(struct model *m, const struct model_action *a)
 	return c ? model_cpu_track(m, c) : UINT32_MAX;
 }
 
+static uint32_t counter_new(struct model *m, uint64_t key, uint32_t parent, const char *name)
+{
+	uint32_t track = model_new_track(m, parent, MODEL_COUNTER, 0, name);
+
+	if (!track || !model_grow(m, &m->counter, m->nr_counters, &m->room_counters,
+				  sizeof(*m->counter)))
+		return 0;
+	if (!model_table_set(&m->counter_by_key, key, track)) {
+		(void)model_fail(m, -ENOMEM);
+		return 0;
+	}
+	m->counter[m->nr_counters++] = (struct model_counter_track){ key, track };
+	return track;
+}
+
 /* "NAME KEY,KEY" */
 static const char *counter_name(struct model *m, const struct model_action *a)
 {
@@ -273,13 +305,10 @@ void model_count(struct model *m, const struct model_action *a)
 		return;
 	}
 	name = counter_name(m, a);
-	key = model_mix(parent, (uintptr_t)name);
+	key = model_mix(parent, model_text_key(name));
 	track = model_table_get(&m->counter_by_key, key);
-	if (!track) {
-		track = model_new_track(m, parent, MODEL_COUNTER, 0, name);
-		if (track && !model_table_set(&m->counter_by_key, key, track))
-			(void)model_fail(m, -ENOMEM);
-	}
+	if (!track)
+		track = counter_new(m, key, parent, name);
 	if (!m->err)
 		model_put_counter(m, track, value);
 }
@@ -290,33 +319,46 @@ static void forget_all_sent(struct model *m)
 {
 	free(m->sent_by_key.slot);
 	m->sent_by_key = (struct model_table){ 0 };
+	m->sent[0] = (struct model_sent){ 0 };
 	m->nr_sent = 1;
 	m->free_sent = 0;
 }
 
-static void store_sent(struct model *m, uint64_t key, const struct model_place *from)
+static uint32_t sent_new(struct model *m, uint64_t key)
+{
+	uint32_t i;
+
+	if (m->sent_by_key.nr >= MODEL_SENT_MAX)
+		forget_all_sent(m);
+	i = m->free_sent;
+	if (i) {
+		m->free_sent = m->sent[i].next;
+	} else {
+		if (!model_grow(m, &m->sent, m->nr_sent, &m->room_sent, sizeof(*m->sent)))
+			return 0;
+		if (!m->nr_sent)
+			m->sent[m->nr_sent++] = (struct model_sent){ 0 };
+		i = m->nr_sent++;
+	}
+	if (!model_table_set(&m->sent_by_key, key, i)) {
+		(void)model_fail(m, -ENOMEM);
+		return 0;
+	}
+	return i;
+}
+
+void model_store_sent(struct model *m, uint64_t key, const struct model_place *from)
 {
 	uint32_t i = model_table_get(&m->sent_by_key, key);
 
-	if (!i) {
-		if (m->sent_by_key.nr >= SENT_MAX)
-			forget_all_sent(m);
-		i = m->free_sent;
-		if (i) {
-			m->free_sent = m->sent[i].next_free;
-		} else {
-			m->nr_sent += !m->nr_sent;
-			if (!model_grow(m, &m->sent, m->nr_sent, &m->room_sent,
-					sizeof(*m->sent)))
-				return;
-			i = m->nr_sent++;
-		}
-		if (!model_table_set(&m->sent_by_key, key, i)) {
-			(void)model_fail(m, -ENOMEM);
-			return;
-		}
-	}
-	m->sent[i] = (struct model_sent){ .from = *from };
+	if (i)
+		MODEL_UNLINK(m->sent, i);
+	else
+		i = sent_new(m, key);
+	if (!i)
+		return;
+	m->sent[i] = (struct model_sent){ .key = key, .from = *from };
+	MODEL_LINK(m->sent, i);
 }
 
 void model_message(struct model *m, const struct model_action *a)
@@ -325,13 +367,13 @@ void model_message(struct model *m, const struct model_action *a)
 	uint32_t thread = model_thread_here(m), i;
 	uint64_t key;
 
-	if (!thread || m->err || !model_key(m, a, (uintptr_t)a->where, &key)) {
+	if (!thread || m->err || !model_key(m, a, a->where_key, &key)) {
 		m->stats.unplaced++;
 		return;
 	}
 	place.track = model_state_track(m, thread);
 	if (a->verb == MODEL_SEND) {
-		store_sent(m, key, &place);
+		model_store_sent(m, key, &place);
 		return;
 	}
 	i = model_table_get(&m->sent_by_key, key);
@@ -339,7 +381,8 @@ void model_message(struct model *m, const struct model_action *a)
 		return;
 	model_put_flow(m, a->where, &m->sent[i].from, &place);
 	model_table_remove(&m->sent_by_key, key);
-	m->sent[i] = (struct model_sent){ .next_free = m->free_sent };
+	MODEL_UNLINK(m->sent, i);
+	m->sent[i] = (struct model_sent){ .next = m->free_sent };
 	m->free_sent = i;
 }
 

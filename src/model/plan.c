@@ -167,10 +167,12 @@ static bool compile(struct planner *p, struct model_action *a)
 	if (row->arg[MODEL_ARG_CAT])
 		a->category = model_intern(p->m, row->arg[MODEL_ARG_CAT],
 					   strlen(row->arg[MODEL_ARG_CAT]));
+	a->category_key = a->category ? model_text_key(a->category) : 0;
 	if (row->where && row->verb == MODEL_COUNT)
 		return compile_value(p, row->where, strlen(row->where), &a->label);
 	if (row->where)
 		a->where = model_intern(p->m, row->where, strlen(row->where));
+	a->where_key = a->where ? model_text_key(a->where) : 0;
 	if (row->verb == MODEL_SWITCH)
 		compile_bits(p, a);
 	if (row->verb == MODEL_SET_STATE)

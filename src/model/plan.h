@@ -41,6 +41,7 @@ struct model_action {
 	struct model_value key[MODEL_KEYS_MAX];	/* of KEY, or BY */
 	uint32_t nr_keys;
 	const char *category, *where;		/* interned; or NULL */
+	uint64_t category_key, where_key;	/* as part of a key */
 	struct model_value label;		/* counter's name */
 	/* switch: the bits of D X Z T t P I S; 0: the kernel's own numbers */
 	uint64_t bit[MODEL_STATE_BITS];

@@ -40,25 +40,25 @@ static void name_process(struct model *m, uint32_t i, const char *name)
 {
 	struct model_process *p = &m->process[i];
 
-	if (p->name == name)
+	if (!strcmp(p->name, name))
 		return;
 	p->name = name;
 	if (p->track)
 		model_name_track(m, p->track, 0, MODEL_PROCESS, p->number, name);
 }
 
-static uint32_t thread_alloc(struct model *m)
+uint32_t model_thread_alloc(struct model *m)
 {
 	uint32_t i = m->free_thread;
 
 	if (i) {
-		m->free_thread = m->thread[i].next_free;
+		m->free_thread = m->thread[i].next;
 		return i;
 	}
-	if (!m->nr_threads)
-		m->nr_threads = 1;
 	if (!model_grow(m, &m->thread, m->nr_threads, &m->room_threads, sizeof(*m->thread)))
 		return 0;
+	if (!m->nr_threads)
+		m->thread[m->nr_threads++] = (struct model_thread){ 0 };
 	return m->nr_threads++;
 }
 
@@ -81,15 +81,16 @@ static uint32_t thread_new(struct model *m, uint64_t key, uint64_t born, int64_t
 
 	process = process_of(m, key, process, &name);
 	p = process_get(m, process);
-	i = p ? thread_alloc(m) : 0;
+	i = p ? model_thread_alloc(m) : 0;
 	if (!i)
 		return 0;
 	m->thread[i] = (struct model_thread){
-		.key = key, .used = true, .process = p, .number = (uint32_t)key,
+		.key = key, .process = p, .number = (uint32_t)key,
 		.name = name && *name ? model_intern(m, name, strlen(name)) : "",
-		.born = born, .since = born, .serial = ++m->nr_born, .record = MODEL_NO_RECORD,
+		.since = born, .serial = ++m->nr_born, .record = MODEL_NO_RECORD,
 		.cpu = MODEL_NO_CPU, .calls.floor = born,
 	};
+	MODEL_LINK(m->thread, i);
 	if (m->is_qnx && m->process[p].name[0])
 		m->thread[i].name = m->process[p].name;
 	if (process == (int64_t)key && m->thread[i].name[0])
@@ -228,7 +229,8 @@ static void thread_gone(struct model *m, uint32_t i, uint64_t end, uint64_t end_
 {
 	model_stack_end(m, &m->thread[i].calls, NULL, end, end_record, flags);
 	model_table_remove(&m->thread_by_key, m->thread[i].key);
-	m->thread[i] = (struct model_thread){ .next_free = m->free_thread };
+	MODEL_UNLINK(m->thread, i);
+	m->thread[i] = (struct model_thread){ .next = m->free_thread };
 	m->free_thread = i;
 }
 
@@ -609,7 +611,8 @@ void model_exit(struct model *m, const struct model_action *a)
 	}
 	if (!i || m->err)
 		return;
-	if (!m->has_switches) {
+	/* one that runs will be switched out, though no type said that there are switches */
+	if (!m->has_switches && m->thread[i].state != MODEL_RUNS) {
 		thread_gone(m, i, m->time, m->record, 0);
 		return;
 	}
@@ -680,8 +683,8 @@ void model_threads_finish(struct model *m)
 		(void)model_fail(m, -ENOMEM);
 		return;
 	}
-	for (uint32_t i = 1; i < m->nr_threads; i++)
-		if (m->thread[i].used && (m->thread[i].has_states || m->thread[i].calls.top)) {
+	for (uint32_t i = m->nr_threads ? m->thread[0].next : 0; i; i = m->thread[i].next)
+		if (m->thread[i].has_states || m->thread[i].calls.top) {
 			(void)model_thread_track(m, i);
 			list[nr++] = i;
 		}

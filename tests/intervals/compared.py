@@ -10,7 +10,6 @@ $TACHO is the tool.
 """
 import copy
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,16 +17,11 @@ import tempfile
 import compare
 import random_trace
 import reference
+from compared_traces import KINDS, RECORDS, TACHO, record_kernel, remove
 
 RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'src', 'model',
                      'rules')
 SPANS = ('req: app:take -> app:done by id name who', 'job: app:start -> app:stop')
-EVENTS = '/sys/kernel/tracing/events'
-SYSTEMS = ('sched', 'irq', 'raw_syscalls', 'timer', 'irq_vectors', 'block', 'task', 'workqueue')
-RECORDS = 80
-# how many of 100 traces
-KINDS = {'ctf': 50, 'dat': 15, 'kev': 12, 'ltt': 11, 'lkst': 12}
-TACHO = os.environ['TACHO']
 count = 0
 
 
@@ -53,13 +47,6 @@ def compared(path):
     model = reference.run(path, RULES, SPANS, TACHO)
     why = compare.differences(items, compare.Items(model.lines()), ('tacho', 'the reference'))
     return why + compare.broken(items, model.t0, model.t1), (items, model.t0, model.t1)
-
-
-def remove(path):
-    if os.path.isdir(path):
-        shutil.rmtree(path)
-    else:
-        os.unlink(path)
 
 
 def test_random(kind, seeds, work):
@@ -122,17 +109,10 @@ def test_comparison(work):
 
 
 def test_kernel(work):
-    if os.geteuid() or not os.path.isdir(EVENTS):
-        ok(True, 'a recording of the running kernel # SKIP needs root and tracefs')
-        return
-    path = os.path.join(work, 'kernel')
-    events = ','.join(s + ':*' for s in SYSTEMS if os.path.isdir(os.path.join(EVENTS, s)))
-    load = 'for i in 1 2 3 4 5; do (cat /proc/self/stat; sleep 0.01) | cat >/dev/null & done; wait'
-    done = subprocess.run([TACHO, 'record', '-o', path, '-k', events, '--', 'sh', '-c', load],
-                          env={**os.environ, 'TACHO_DIR': os.path.join(work, 'tacho')},
-                          capture_output=True, check=False)
-    if done.returncode:
-        ok(False, 'a recording of the running kernel', done.stderr.decode().splitlines()[-5:])
+    path, why = record_kernel(work)
+    if not path:
+        ok(why is None, 'a recording of the running kernel' +
+           (' # SKIP needs root and tracefs' if why is None else ''), why or ())
         return
     lines, (items, _, _) = compared(path)
     ok(not lines, 'a recording of the running kernel has the same items', lines)

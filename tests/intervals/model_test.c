@@ -10,35 +10,10 @@
 #include "model/rules.h"
 #include "model/table.h"
 #include "stream/stream.h"
+#include "intervals/types.h"
 #include "unit/test.h"
 
-/* ---- a stream that only has types ---- */
-
-#define FIELD(type, name, at, size) \
-	"\tfield:" type " " name ";\toffset:" #at ";\tsize:" #size ";\tsigned:1;\n"
-
-enum { SWITCH, WAKING, WAKEUP, FORK, EXIT, ENTER, LEAVE, SIRQ, SIRQ_END, ISSUE, COMPLETE, TAKE,
-       DONE, QUEUE, NR_TYPES };
-
-static const struct {
-	const char *system, *name, *fields;
-} type_texts[NR_TYPES] = {
-	{ "sched", "sched_switch", FIELD("int", "prev_pid", 8, 4) FIELD("int", "next_pid", 12, 4)
-	  FIELD("int", "prev_state", 16, 4) },
-	{ "sched", "sched_waking", FIELD("int", "pid", 8, 4) },
-	{ "sched", "sched_wakeup", FIELD("int", "pid", 8, 4) },
-	{ "sched", "sched_process_fork", FIELD("int", "child_pid", 8, 4) },
-	{ "sched", "sched_process_exit", FIELD("int", "pid", 8, 4) },
-	{ "raw_syscalls", "sys_enter", FIELD("int", "id", 8, 4) },
-	{ "raw_syscalls", "sys_exit", FIELD("int", "id", 8, 4) },
-	{ "irq", "softirq_entry", FIELD("int", "vec", 8, 4) },
-	{ "irq", "softirq_exit", FIELD("int", "vec", 8, 4) },
-	{ "block", "block_rq_issue", FIELD("int", "dev", 8, 4) FIELD("int", "sector", 12, 4) },
-	{ "block", "block_rq_complete", FIELD("int", "dev", 8, 4) FIELD("int", "sector", 12, 4) },
-	{ "shop", "take", FIELD("int", "id", 8, 4) },
-	{ "shop", "done", FIELD("int", "order", 8, 4) },
-	{ "shop", "queue", FIELD("int", "left", 8, 4) FIELD("int", "item", 12, 4) },
-};
+/* ---- stories ---- */
 
 struct story {
 	struct tacho_arena arena;
@@ -49,14 +24,6 @@ struct story {
 	struct tacho_buf out;		/* items as lines */
 	char track[64][64];
 };
-
-static void close_source(struct tacho_source *source)
-{
-	tacho_source_release(source);
-	free(source);
-}
-
-static const struct tacho_source_ops source_ops = { .format = "story", .close = close_source };
 
 /* ---- items as lines ---- */
 
@@ -135,32 +102,28 @@ static const struct model_ops ops = {
 
 /* ---- telling a story ---- */
 
+/* Whether the model is saved before each record, and another one goes on. */
+static bool stops;
+
+static struct model_config config_of(struct story *s)
+{
+	return (struct model_config){ s->stream, s->rules, &ops, s };
+}
+
 static void begin_with(struct story *s, const char *rules)
 {
-	struct tacho_source *source = calloc(1, sizeof(*source));
 	struct tacho_diag d = { 0 };
 	struct model_config config;
 
 	memset(s, 0, sizeof(*s));
 	tacho_arena_init(&s->arena, 1u << 20);
 	tacho_buf_init(&s->out, 1u << 20);
-	s->stream = tacho_stream_new(0);
-	tacho_source_init(source, &source_ops, 0);
-	for (int i = 0; i < NR_TYPES; i++) {
-		char text[2048];
-		int len = snprintf(text, sizeof(text), TACHO_COMMON_FIELDS
-				   "%s\nprint fmt: \"\"\n", type_texts[i].fields);
-
-		s->type[i] = tacho_type_parse(&s->arena, type_texts[i].system,
-					      type_texts[i].name, (uint32_t)i, text,
-					      (size_t)len, &d);
-		CHECK(s->type[i] && !tacho_source_set_type(source, 1, (uint32_t)i, s->type[i]));
-	}
-	CHECK(!tacho_stream_add_take(s->stream, source));
+	s->stream = types_stream(&s->arena, s->type);
+	CHECK(s->stream != NULL);
 	CHECK(!model_rules_new(&s->rules, &d));
 	if (rules)
 		CHECK(!model_rules_add(s->rules, rules, strlen(rules), &d));
-	config = (struct model_config){ s->stream, s->rules, &ops, s };
+	config = config_of(s);
 	CHECK(!model_new(&s->model, &config, &d));
 }
 
@@ -169,27 +132,60 @@ static void begin(struct story *s)
 	begin_with(s, NULL);
 }
 
+/* The model's state, which the caller releases; equal whenever it is saved. */
+static struct tacho_buf saved(const struct model *m)
+{
+	struct tacho_buf state, again;
+
+	tacho_buf_init(&state, 1u << 30);
+	tacho_buf_init(&again, 1u << 30);
+	CHECK(!model_save(m, &state) && !model_save(m, &again));
+	CHECK(state.len == again.len && !memcmp(state.data, again.data, state.len));
+	tacho_buf_release(&again);
+	return state;
+}
+
+/* Another model goes on. */
+static void stop(struct story *s)
+{
+	struct model_config config = config_of(s);
+	struct tacho_buf state = saved(s->model), again;
+	struct tacho_diag d = { 0 };
+	struct model *other;
+
+	if (!CHECK(!model_restore(&other, &config, state.data, state.len, &d))) {
+		printf("# %s\n", d.text);
+		tacho_buf_release(&state);
+		return;
+	}
+	again = saved(other);
+	CHECK(state.len == again.len && !memcmp(state.data, again.data, state.len));
+	CHECK_EQ(model_nr_tracks(s->model), model_nr_tracks(other));
+	tacho_buf_release(&state);
+	tacho_buf_release(&again);
+	model_free(s->model);
+	s->model = other;
+}
+
 static uint64_t lost;	/* before the next record */
 
 /* A record of up to three integers. */
 static void at(struct story *s, uint64_t time, uint32_t cpu, int pid, int type, int a, int b, int c)
 {
-	struct {
-		struct tacho_common common;
-		int32_t v[4];
-	} raw = { { (uint16_t)type, 0, 0, pid }, { a, b, c, 0 } };
-	struct tacho_record r = {
-		.struct_size = sizeof(r), .len = sizeof(raw), .time = time, .ticks = time,
-		.type = s->type[type], .raw = &raw, .cpu = cpu, .pid = pid,
-		.source = type >= TAKE ? TACHO_STREAM_PROGRAM : TACHO_STREAM_KERNEL, .lost = lost,
-	};
+	struct types_raw raw = { .v = { a, b, c, 0 } };
+	struct tacho_record r = types_record(&raw, s->type, type, time, cpu, pid);
 
+	r.lost = lost;
 	lost = 0;
+	if (stops)
+		stop(s);
 	CHECK(!model_record(s->model, &r));
 }
 
 static void is(struct story *s, const char *expected)
 {
+	if (stops)
+		stop(s);
 	CHECK(!model_finish(s->model));
 	if (!CHECK_STR(tacho_buf_str(&s->out), expected))
 		printf("# got:\n%s", tacho_buf_str(&s->out));
@@ -471,6 +467,75 @@ static void test_many(void)
 	CHECK_EQ(counted[2], many - open);
 }
 
+/* ---- states that are wrong ---- */
+
+/* A story of which something of each kind is open. */
+static void open_all(struct story *s)
+{
+	const int dev = 8 << 20 | 1;
+
+	begin_with(s, "span order: shop:take -> shop:done by id=order\n"
+		      "counter left: shop:queue.left by item\n"
+		      "shop:take send message key=id\n");
+	at(s, 100, 0, 0, SWITCH, 0, 7, 0);
+	at(s, 110, 0, 7, ENTER, 1, 0, 0);
+	at(s, 120, 0, 7, ISSUE, dev, 64, 0);
+	at(s, 130, 0, 7, SIRQ, 3, 0, 0);
+	at(s, 140, 1, 8, TAKE, 1, 0, 0);
+	at(s, 150, 1, 8, QUEUE, 5, 77, 0);
+	at(s, 160, 1, 8, WAKING, 9, 0, 0);
+}
+
+static int try(struct story *s, const void *state, size_t size)
+{
+	struct model_config config = config_of(s);
+	struct tacho_diag d = { 0 };
+	struct model *other;
+	int err = model_restore(&other, &config, state, size, &d);
+
+	CHECK(!err || (!other && d.text[0] && d.err == err));
+	if (!err)
+		model_free(other);
+	return err;
+}
+
+/* Each piece of a state is damaged, and each byte that is changed does no harm. */
+static void test_bad_states(void)
+{
+	struct tacho_buf state;
+	struct story s;
+	uint64_t refused = 0;
+
+	open_all(&s);
+	state = saved(s.model);
+	CHECK(!try(&s, state.data, state.len));
+	for (size_t len = 0; len < state.len; len++)
+		CHECK_EQ(try(&s, state.data, len), -EBADMSG);
+	for (size_t i = 16; i < state.len; i++)
+		for (int bit = 0; bit < 8; bit++) {
+			state.data[i] ^= (char)(1 << bit);
+			refused += try(&s, state.data, state.len) == -EBADMSG;
+			state.data[i] ^= (char)(1 << bit);
+		}
+	CHECK(refused > state.len);
+	tacho_buf_putc(&state, 0);
+	CHECK_EQ(try(&s, state.data, state.len), -EBADMSG);
+	state.data[4]++;
+	CHECK_EQ(try(&s, state.data, state.len), -EINVAL);	/* another version */
+	state.data[4]--;
+	CHECK(!model_rules_add(s.rules, "a:b exit", 8, NULL));
+	CHECK_EQ(try(&s, state.data, state.len), -EINVAL);	/* other rules */
+	state.data[0]++;
+	CHECK_EQ(try(&s, state.data, state.len), -EBADMSG);
+	tacho_buf_release(&state);
+	tacho_buf_reset(&s.out);
+	model_free(s.model);
+	model_rules_free(s.rules);
+	tacho_stream_close(s.stream);
+	tacho_arena_release(&s.arena);
+	tacho_buf_release(&s.out);
+}
+
 /* ---- rules ---- */
 
 static void test_bad_rules(void)
@@ -591,9 +656,8 @@ static void test_table(void)
 	free(t.slot);
 }
 
-int main(int argc, char **argv)
+static void tell_stories(void)
 {
-	test_args(argc, argv);
 	TEST(test_switch());
 	TEST(test_seen_before_switch());
 	TEST(test_missing_switch());
@@ -603,7 +667,17 @@ int main(int argc, char **argv)
 	TEST(test_requests());
 	TEST(test_spans());
 	TEST(test_fork());
+}
+
+int main(int argc, char **argv)
+{
+	test_args(argc, argv);
+	tell_stories();
+	stops = true;
+	tell_stories();
+	stops = false;
 	TEST(test_many());
+	TEST(test_bad_states());
 	TEST(test_bad_rules());
 	TEST(test_unused());
 	TEST(test_patterns());
