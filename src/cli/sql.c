@@ -28,8 +28,9 @@ static const char usage[] =
 	"  -h, --help           print this help\n\n"
 	"Tables: events, one per event type, thread, process, cpu, packet, loss, env,\n"
 	"type, field, hist(EVENT, COMMAND), and of the model slice, thread_state,\n"
-	"counter, flow, instant, gap, track.  '.tables' lists them, '.schema TABLE'\n"
-	"shows columns.\n";
+	"counter, flow, instant, gap, track, states(FROM, TO).  Of two tables of\n"
+	"intervals: intervals_overlap(A, B, KEYS) and span_join.  '.tables' lists\n"
+	"tables, '.schema TABLE' shows columns.\n";
 
 #ifdef TACHO_HAVE_SQLITE
 #include "cli/screen.h"

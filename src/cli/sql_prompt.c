@@ -110,8 +110,8 @@ static const char columns_query[] =
 
 static const char functions_query[] =
 	"select distinct name as function, narg as arguments from pragma_function_list where "
-	"name in ('ts', 'dur', 'sym', 'syscall_name', 'log2', 'quantile', 'tacho_attach') "
-	"and ? is not null order by name, narg";
+	"name in ('ts', 'dur', 'sym', 'syscall_name', 'log2', 'quantile', 'tacho_attach', "
+	"'tacho_rule') and ? is not null order by name, narg";
 
 static int schema_command(struct sql_shell *shell, const char *arg)
 {
@@ -207,7 +207,9 @@ static const char words_query[] =
 	"select name from pragma_function_list where substr(name, 1, length(?1)) = ?1 union "
 	"select value from json_each('[\"time\",\"cpu\",\"pid\",\"tid\",\"comm\",\"system\","
 	"\"name\",\"source\",\"lost\",\"text\",\"select\",\"from\",\"where\",\"group by\","
-	"\"order by\",\"limit\",\"between\",\"count(*)\"]') "
+	"\"order by\",\"limit\",\"between\",\"count(*)\",\"dur\",\"end\",\"state\",\"category\","
+	"\"path\",\"intervals_overlap\",\"span_join\",\"span_left_join\",\"span_outer_join\","
+	"\"partitioned\"]') "
 	"where substr(value, 1, length(?1)) = ?1 order by 1";
 
 static char *next_word(const char *text, int state)

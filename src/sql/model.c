@@ -104,6 +104,64 @@ int sql_model_begin(struct sql_trace *trace, const struct tacho_scope *scope,
 	return err == -ENOMEM ? tacho_no_memory(d) : err;
 }
 
+struct pass {
+	struct sql_trace *trace;
+	struct sql_stream *stream;
+	struct model *model;
+	struct tacho_scope scope;
+};
+
+static bool pass_pulse(void *arg, uint64_t now)
+{
+	const struct pass *p = arg;
+
+	return sql_pulse(p->trace->sql, p->trace->begin, p->trace->end, now);
+}
+
+/* Reads to the end.  0, -ECANCELED, or a negative errno. */
+static int read_all(struct pass *p, struct tacho_diag *d)
+{
+	struct tacho_stream *s = p->stream->trace.stream;
+	struct tacho_record r;
+	int err = 0, status;
+
+	while (!err) {
+		status = tacho_stream_next(s, &r);
+		if (status == TACHO_STREAM_ERROR)
+			return app_stream_failed(s, -EIO, d);
+		if (status == TACHO_STREAM_AGAIN && sql_cancelled(p->trace->sql))
+			return -ECANCELED;
+		if (status == TACHO_STREAM_AGAIN && !p->trace->live)
+			continue;
+		if (status != TACHO_STREAM_RECORD || r.time > p->scope.to)
+			return model_finish(p->model);
+		err = model_record(p->model, &r);
+	}
+	return err;
+}
+
+int sql_model_pass(struct sql_trace *trace, const struct model_ops *ops, void *arg,
+		   int (*done)(void *arg, const struct model *model), struct tacho_diag *d)
+{
+	struct pass p = { .trace = trace };
+	int err = 0;
+
+	p.scope = (struct tacho_scope){ .arg = &p, .to = UINT64_MAX, .pulse = pass_pulse };
+	if (trace->live)
+		p.scope.to = tacho_now_ns(CLOCK_REALTIME);
+	else if (trace->sql->watch.progress)
+		err = sql_measure(trace, d);
+	if (!err)
+		err = sql_model_begin(trace, &p.scope, ops, arg, &p.stream, &p.model, d);
+	if (!err)
+		err = read_all(&p, d);
+	if (!err)
+		err = done(arg, p.model);
+	model_free(p.model);
+	sql_stream_put(trace, p.stream, true);
+	return err == -ENOMEM ? tacho_no_memory(d) : err;
+}
+
 /* The time after which nothing is read. */
 static uint64_t last_time(const struct sql_model_cursor *c)
 {
@@ -254,7 +312,8 @@ const sqlite3_module sql_model_module = {
 	.xConnect = sql_connect,
 	.xBestIndex = sql_best_index,
 	.xDisconnect = sql_disconnect,
-	.xDestroy = sql_disconnect,
+	.xDestroy = sql_destroy,
+	.xRename = sql_rename,
 	.xOpen = model_open,
 	.xClose = model_close,
 	.xFilter = model_filter,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model.h - tables of items: slice, thread_state, counter, flow, instant, gap; and track.
+ * model.h - tables of items: slice, thread_state, counter, flow, instant, gap; track, states.
  *
  * 1. A scan is one pass of the model (model/model.h) over a stream of its own:
  *
@@ -32,7 +32,13 @@
  * 4. track is a list that one pass makes when it is first asked for.  It is kept until rules are
  *	added or a live session is refreshed, and found by number, so that it is cheap to join.
  *
- * 5. Rules are the handle's.  They must not change while a model uses them: nr_readers counts
+ * 5. states(FROM, TO) sums thread_state per thread and state: states.c.  xFilter makes the whole pass,
+ *	with a struct for each thread and state that occur; there is no queue.  It reads to the end of
+ *	the trace: a state that reaches into the range may end at any time after it, and what
+ *	comes later may say more about it (docs/model.md, switch).  So the sums are those of the
+ *	rows of thread_state, cut at both ends.
+ *
+ * 6. Rules are the handle's.  They must not change while a model uses them: nr_readers counts
  *	cursors between xFilter and the end of their scan.
  */
 #ifndef TACHO_SQL_MODEL_H
@@ -112,6 +118,10 @@ void sql_tracks_path(const struct sql_tracks *tracks, uint32_t track, struct tac
 /* For sqlite3_declare_vtab(). */
 const char *sql_track_declaration(void);
 
+/* ---- states.c ---- */
+
+const char *sql_states_declaration(void);
+
 /* ---- model.c ---- */
 
 /*
@@ -122,5 +132,12 @@ const char *sql_track_declaration(void);
 int sql_model_begin(struct sql_trace *trace, const struct tacho_scope *scope,
 		    const struct model_ops *ops, void *arg, struct sql_stream **stream,
 		    struct model **model, struct tacho_diag *d);
+
+/*
+ * A whole pass: sql_model_begin(), all records, model_finish(), after which done(arg, model) may
+ * still read what the model has.  Says the progress.  0, -ECANCELED, or a negative errno with d.
+ */
+int sql_model_pass(struct sql_trace *trace, const struct model_ops *ops, void *arg,
+		   int (*done)(void *arg, const struct model *model), struct tacho_diag *d);
 
 #endif

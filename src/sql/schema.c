@@ -38,10 +38,13 @@ static const struct {
 	{ "instant", SQL_TABLE_INSTANT, "tacho_model" },
 	{ "gap", SQL_TABLE_GAP, "tacho_model" },
 	{ "track", SQL_TABLE_TRACK, "tacho_track" },
+	{ "states", SQL_TABLE_STATES, "tacho_states" },
 };
 
 /* Names that no event's table gets, beside those of the tables above. */
-static const char *const reserved[] = { "sample" };
+static const char *const reserved[] = {
+	"sample", "intervals_overlap", "span_join", "span_left_join", "span_outer_join",
+};
 
 static const struct sql_column common_columns[] = {
 	{ "time", SQL_TIME, false, "INTEGER", NULL },
@@ -474,6 +477,8 @@ static int declare(sqlite3 *db, const struct sql_table *t)
 
 	if (t->kind == SQL_TABLE_TRACK)
 		return sqlite3_declare_vtab(db, sql_track_declaration());
+	if (t->kind == SQL_TABLE_STATES)
+		return sqlite3_declare_vtab(db, sql_states_declaration());
 	if (t->kind == SQL_TABLE_HIST)
 		return sqlite3_declare_vtab(db, sql_hist_declaration());
 	if (!t->nr_columns)

@@ -9,7 +9,9 @@
 #include <strings.h>
 
 #include "base/sized.h"
+#include "base/text.h"
 #include "sql/model.h"
+#include "sql/overlap.h"
 
 #define ARENA_MAX	((size_t)1 << 30)
 /* The last member of version 1.0 ends here. */
@@ -432,14 +434,24 @@ static int sqlite_failed(sqlite3 *db, int rc, struct tacho_diag *d)
 
 static int register_all(struct tacho_sql *sql)
 {
-	int rc = sqlite3_create_module(sql->db, "tacho_rows", &sql_rows_module, sql);
+	static const struct {
+		const char *name;
+		const sqlite3_module *module;
+	} list[] = {
+		{ "tacho_rows", &sql_rows_module },
+		{ "tacho_hist", &sql_hist_module },
+		{ "tacho_model", &sql_model_module },
+		{ "tacho_track", &sql_track_module },
+		{ "tacho_states", &sql_states_module },
+		{ "intervals_overlap", &sql_overlap_module },
+		{ "span_join", &sql_span_module },
+		{ "span_left_join", &sql_span_module },
+		{ "span_outer_join", &sql_span_module },
+	};
+	int rc = SQLITE_OK;
 
-	if (rc == SQLITE_OK)
-		rc = sqlite3_create_module(sql->db, "tacho_hist", &sql_hist_module, sql);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_create_module(sql->db, "tacho_model", &sql_model_module, sql);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_create_module(sql->db, "tacho_track", &sql_track_module, sql);
+	for (size_t i = 0; rc == SQLITE_OK && i < TACHO_ARRAY_SIZE(list); i++)
+		rc = sqlite3_create_module(sql->db, list[i].name, list[i].module, sql);
 	if (rc == SQLITE_OK)
 		rc = sql_functions_register(sql);
 	if (rc == SQLITE_OK)

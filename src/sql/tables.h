@@ -116,7 +116,7 @@ enum sql_table_kind {
 	SQL_TABLE_TYPE, SQL_TABLE_FIELD,
 	SQL_TABLE_HIST,
 	SQL_TABLE_SLICE, SQL_TABLE_STATE, SQL_TABLE_COUNTER, SQL_TABLE_FLOW,
-	SQL_TABLE_INSTANT, SQL_TABLE_GAP, SQL_TABLE_TRACK,
+	SQL_TABLE_INSTANT, SQL_TABLE_GAP, SQL_TABLE_TRACK, SQL_TABLE_STATES,
 };
 
 /* A table of a trace.  Memory is the trace's arena. */
@@ -211,6 +211,7 @@ struct tacho_sql {
 	struct tacho_sql_stats stats;
 	struct model_rules *rules;	/* NULL: not asked for yet */
 	uint32_t nr_readers;		/* cursors that read with these rules */
+	uint32_t nesting;		/* of statements inside statements: overlap.h */
 };
 
 /* SQLite's side of a table. */
@@ -292,6 +293,7 @@ extern const sqlite3_module sql_events_module;
 extern const sqlite3_module sql_hist_module;
 extern const sqlite3_module sql_model_module;
 extern const sqlite3_module sql_track_module;
+extern const sqlite3_module sql_states_module;
 
 /* The declaration of a table of rows or of hist, for sqlite3_declare_vtab(). */
 const char *sql_rows_declaration(enum sql_table_kind kind);

@@ -3,11 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "app/model.h"
 #include "sql/model.h"
-#include "sys/clock.h"
 
 #define NAMES_MAX	((size_t)1 << 30)
 #define TEXT_MAX	((size_t)1 << 20)
@@ -79,8 +76,11 @@ static int on_track(void *arg, const struct model_track *t)
 }
 
 /* Names outlive the model. */
-static int copy_names(struct sql_tracks *tracks)
+static int copy_names(void *arg, const struct model *model)
 {
+	struct sql_tracks *tracks = arg;
+
+	(void)model;
 	for (uint32_t i = 0; i < tracks->nr; i++) {
 		struct sql_track *t = &tracks->track[i];
 
@@ -92,49 +92,11 @@ static int copy_names(struct sql_tracks *tracks)
 	return 0;
 }
 
-static bool pulse(void *arg, uint64_t now)
-{
-	const struct sql_trace *trace = arg;
-
-	return sql_pulse(trace->sql, trace->begin, trace->end, now);
-}
-
-/* One pass.  SQLITE_OK, or its code with d. */
 static int load(struct sql_trace *trace, struct sql_tracks *tracks, struct tacho_diag *d)
 {
 	const struct model_ops ops = { .track = on_track };
-	struct tacho_scope scope = { .arg = trace, .to = UINT64_MAX, .pulse = pulse };
-	struct sql_stream *stream = NULL;
-	struct model *model = NULL;
-	struct tacho_record r;
-	int err = 0, status;
 
-	if (trace->live)
-		scope.to = tacho_now_ns(CLOCK_REALTIME);
-	else if (trace->sql->watch.progress)
-		err = sql_measure(trace, d);
-	if (!err)
-		err = sql_model_begin(trace, &scope, &ops, tracks, &stream, &model, d);
-	while (!err) {
-		status = tacho_stream_next(stream->trace.stream, &r);
-		if (status == TACHO_STREAM_ERROR) {
-			err = app_stream_failed(stream->trace.stream, -EIO, d);
-		} else if (status == TACHO_STREAM_AGAIN && sql_cancelled(trace->sql)) {
-			err = -ECANCELED;
-		} else if (status == TACHO_STREAM_AGAIN && !trace->live) {
-			continue;
-		} else if (status != TACHO_STREAM_RECORD || r.time > scope.to) {
-			err = model_finish(model);
-			break;
-		} else {
-			err = model_record(model, &r);
-		}
-	}
-	if (!err)
-		err = copy_names(tracks);
-	model_free(model);
-	sql_stream_put(trace, stream, true);
-	return err == -ENOMEM ? tacho_no_memory(d) : err;
+	return sql_model_pass(trace, &ops, tracks, copy_names, d);
 }
 
 /* ---- the table ---------------------------------------------------------------------------- */
@@ -306,7 +268,8 @@ const sqlite3_module sql_track_module = {
 	.xConnect = sql_connect,
 	.xBestIndex = track_best_index,
 	.xDisconnect = sql_disconnect,
-	.xDestroy = sql_disconnect,
+	.xDestroy = sql_destroy,
+	.xRename = sql_rename,
 	.xOpen = track_open,
 	.xClose = track_close,
 	.xFilter = track_filter,

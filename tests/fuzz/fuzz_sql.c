@@ -99,6 +99,19 @@ static void run_tables(sqlite3 *db)
 	(void)sqlite3_finalize(stmt);
 }
 
+/* The sweep over what the model makes of it: a join has no more time than its parts. */
+static void run_intervals(sqlite3 *db)
+{
+	(void)run(db, "select a, b from intervals_overlap('slice', 'thread_state', 'tid')");
+	(void)run(db, "select * from states(1795184000000000000, 1795184000000001000)");
+	(void)run(db, "create virtual table temp.j using span_outer_join(slice partitioned tid, "
+		  "(select * from counter) as c partitioned pid)");
+	(void)run(db, "select * from j");
+	if (run(db, "select 1 where (select sum(dur) from states) <> "
+		"(select sum(dur) from thread_state)"))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tacho_error error;
@@ -132,6 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		(void)run(db, "select a.time from events a, events b where a.time = b.time limit 9");
 		(void)run(db, "select h.* from type, hist(type.system || ':' || type.name, "
 			  "'keys=common_pid') h limit 50");
+		run_intervals(db);
 	}
 	if (sqlite3_close(db) != SQLITE_OK)
 		abort();

@@ -232,6 +232,9 @@ static void test_read_only(void)
 	      SQLITE_ERROR);
 	CHECK(sqlite3_exec(db, "drop table x.events", NULL, NULL, NULL) == SQLITE_READONLY);
 	CHECK(sqlite3_exec(db, "drop table x.thread", NULL, NULL, NULL) == SQLITE_READONLY);
+	CHECK(sqlite3_exec(db, "drop table x.slice", NULL, NULL, NULL) == SQLITE_READONLY);
+	CHECK(sqlite3_exec(db, "drop table x.track", NULL, NULL, NULL) == SQLITE_READONLY);
+	CHECK(sqlite3_exec(db, "drop table x.states", NULL, NULL, NULL) == SQLITE_READONLY);
 	CHECK(sqlite3_exec(db, "alter table x.events rename to mine", NULL, NULL, NULL) ==
 	      SQLITE_READONLY);
 	CHECK(strstr(sqlite3_errmsg(db), "cannot be renamed"));
