@@ -27,10 +27,10 @@ static const char usage[] =
 	"  -q, --quiet          print no notes on stderr\n"
 	"  -h, --help           print this help\n\n"
 	"Tables: events, one per event type, thread, process, cpu, packet, loss, env,\n"
-	"type, field, hist(EVENT, COMMAND), and of the model slice, thread_state,\n"
-	"counter, flow, instant, gap, track, states(FROM, TO).  Of two tables of\n"
-	"intervals: intervals_overlap(A, B, KEYS) and span_join.  '.tables' lists\n"
-	"tables, '.schema TABLE' shows columns.\n";
+	"type, field, hist(EVENT, COMMAND); of call stacks sample, frame; of the model\n"
+	"slice, thread_state, counter, flow, instant, gap, track, states(FROM, TO); of\n"
+	"two tables of intervals intervals_overlap(A, B, KEYS) and span_join.\n"
+	"'.tables' lists tables, '.schema TABLE' shows columns.\n";
 
 #ifdef TACHO_HAVE_SQLITE
 #include "cli/screen.h"

@@ -53,6 +53,7 @@ struct sql_cursor {
 	uint64_t row, left;
 	struct sql_plan plan;
 	struct tacho_scope scope;
+	struct sql_sample *sample;	/* of the table sample: stack.h; else NULL */
 	uint32_t *cpu;			/* the scope's */
 	struct sql_binding *bindings;
 	uint64_t packets, records;	/* counted since xFilter: not in the stats yet */

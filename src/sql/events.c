@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sql/cursor.h"
+#include "sql/stack.h"
 #include "sys/clock.h"
 
 static struct sql_cursor *cursor_of(sqlite3_vtab_cursor *cursor)
@@ -23,6 +23,13 @@ static int events_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
 		return SQLITE_NOMEM;
 	c->vtab = (struct sql_vtab *)(void *)vtab;
 	c->at_end = true;
+	if (c->vtab->table->kind == SQL_TABLE_SAMPLE) {
+		c->sample = sql_sample_new();
+		if (!c->sample) {
+			free(c);
+			return SQLITE_NOMEM;
+		}
+	}
 	tacho_buf_init(&c->text, SQL_TEXT_MAX);
 	*cursor = &c->base;
 	return SQLITE_OK;
@@ -67,6 +74,7 @@ static int events_close(sqlite3_vtab_cursor *cursor)
 	stream_drop(c, c->failed);
 	sql_plan_release(&c->plan);
 	tacho_buf_release(&c->text);
+	sql_sample_free(c->sample);
 	free(c->cpu);
 	free(c);
 	return SQLITE_OK;
@@ -84,11 +92,19 @@ static const struct sql_numbers *numbers(const struct sql_cursor *c, enum sql_te
 	return &c->plan.number[term - SQL_FIRST_SET];
 }
 
+/* Records that are no row may be of use: all are read, and tested here. */
+static bool reads_all(const struct sql_cursor *c)
+{
+	return c->plan.numbers_records || c->plan.pairs;
+}
+
 static bool scope_wants(void *arg, const struct tacho_type *type, uint32_t stream_id)
 {
 	const struct sql_cursor *c = arg;
 	const struct sql_table *t = c->vtab->table;
 
+	if (c->sample && !sql_sample_is_stack(type))
+		return false;
 	if (t->kind == SQL_TABLE_EVENT)
 		return !strcmp(type->name, t->event) && !strcmp(type->system, t->system);
 	return sql_has_text(texts(c, SQL_TERM_SYSTEM), type->system) &&
@@ -119,7 +135,7 @@ static int set_cpus(struct sql_cursor *c)
 	for (uint32_t i = 0; i < set->nr; i++)
 		if (set->list[i] >= 0 && set->list[i] < UINT32_MAX)
 			c->cpu[c->scope.nr_cpus++] = (uint32_t)set->list[i];
-	if (c->plan.numbers_records) {
+	if (reads_all(c)) {
 		c->scope.nr_cpus = 0;
 		return 0;
 	}
@@ -132,15 +148,15 @@ static int set_cpus(struct sql_cursor *c)
 
 static int set_scope(struct sql_cursor *c)
 {
-	bool types = c->vtab->table->kind == SQL_TABLE_EVENT ||
+	bool types = c->vtab->table->kind == SQL_TABLE_EVENT || c->sample ||
 		     !texts(c, SQL_TERM_SYSTEM)->any || !texts(c, SQL_TERM_NAME)->any ||
 		     !texts(c, SQL_TERM_SOURCE)->any;
 
 	c->scope = (struct tacho_scope){ .arg = c, .to = c->plan.to, .pulse = scope_pulse,
-		.wants = types && !c->plan.numbers_records ? scope_wants : NULL };
-	c->takes_types = types && c->plan.numbers_records;
+		.wants = types && !reads_all(c) ? scope_wants : NULL };
+	c->takes_types = types && reads_all(c);
 	c->takes_tasks = !numbers(c, SQL_TERM_PID)->any || !texts(c, SQL_TERM_COMM)->any;
-	c->filters = c->takes_tasks || c->plan.numbers_records || !numbers(c, SQL_TERM_TID)->any ||
+	c->filters = c->takes_tasks || reads_all(c) || c->sample || !numbers(c, SQL_TERM_TID)->any ||
 		     !numbers(c, SQL_TERM_CPU)->any || c->vtab->table->kind == SQL_TABLE_LOSS;
 	return set_cpus(c);
 }
@@ -179,7 +195,7 @@ static bool passes(struct sql_cursor *c)
 	    !sql_has_number(numbers(c, SQL_TERM_CPU),
 			    r->cpu == UINT32_MAX ? INT64_C(-1) : (int64_t)r->cpu) ||
 	    (c->vtab->table->kind == SQL_TABLE_LOSS && !r->lost) ||
-	    (c->plan.numbers_records && r->time < c->plan.from) ||
+	    (reads_all(c) && r->time < c->plan.from) ||
 	    (c->takes_types && !scope_wants(c, r->type, r->source)))
 		return false;
 	if (!c->takes_tasks)
@@ -214,7 +230,12 @@ static int events_next(sqlite3_vtab_cursor *cursor)
 		c->records++;
 		if (tacho_unlikely(c->record.time > c->plan.to))
 			return scan_stopped(c, TACHO_STREAM_END);
-		if (tacho_likely(!c->filters) || passes(c))
+		if (tacho_likely(!c->filters))
+			break;
+		status = c->sample ? sql_sample_take(c) : 1;
+		if (tacho_unlikely(status < 0))
+			return SQLITE_NOMEM;
+		if (status && passes(c))
 			break;
 	}
 	c->left--;
@@ -243,6 +264,8 @@ static int begin_stream(struct sql_cursor *c, struct tacho_diag *d)
 	if (tacho_stream_narrow(s, &c->scope))
 		return tacho_no_memory(d);
 	from = c->plan.numbers_records ? 0 : c->plan.from;
+	if (c->plan.pairs)
+		from = from > SQL_SAMPLE_AHEAD ? from - SQL_SAMPLE_AHEAD : 0;
 	err = trace->can_seek && (from || !c->stream->fresh) ? tacho_stream_seek(s, from) : 0;
 	c->stream->fresh = false;
 	return err ? app_stream_failed(s, err, d) : 0;
@@ -282,7 +305,7 @@ static int events_filter(sqlite3_vtab_cursor *cursor, int number, const char *te
 {
 	struct sql_cursor *c = cursor_of(cursor);
 	struct tacho_diag d = { 0 };
-	int rc;
+	int rc, err = 0;
 
 	(void)text;
 	scan_end(c);
@@ -290,8 +313,14 @@ static int events_filter(sqlite3_vtab_cursor *cursor, int number, const char *te
 	rc = sql_plan_read(&c->plan, number, argc, argv);
 	if (rc != SQLITE_OK)
 		return rc;
-	if (begin_scan(c, &d))
-		return fail(c, &d);
+	if (c->sample)
+		sql_sample_reset(c->sample);
+	if (c->plan.numbers_stacks)
+		err = sql_stacks_load(c->vtab->trace, &d);
+	if (!err)
+		err = begin_scan(c, &d);
+	if (err)
+		return err == -ECANCELED ? SQLITE_INTERRUPT : fail(c, &d);
 	if (c->plan.nothing || !c->plan.limit)
 		return SQLITE_OK;
 	c->vtab->trace->sql->stats.scans++;

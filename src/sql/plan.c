@@ -182,12 +182,28 @@ static bool until_is_known(const struct sql_table *table, const sqlite3_index_in
 	return true;
 }
 
-static bool uses_record(const struct sql_table *table, const sqlite3_index_info *info)
+/* The bits of idxNum for columns that take more than the record at hand. */
+static int used_bits(const struct sql_table *table, const sqlite3_index_info *info)
 {
-	for (uint32_t i = 0; i < table->nr_columns && table->kind == SQL_TABLE_EVENTS; i++)
-		if (table->column[i].kind == SQL_RECORD)
-			return info->colUsed & (sqlite3_uint64)1 << i;
-	return false;
+	int bits = 0;
+
+	if (table->kind != SQL_TABLE_EVENTS && table->kind != SQL_TABLE_SAMPLE)
+		return 0;
+	for (uint32_t i = 0; i < table->nr_columns; i++) {
+		enum sql_column_kind kind = table->column[i].kind;
+
+		if (!(info->colUsed & (sqlite3_uint64)1 << i))
+			continue;
+		if (kind == SQL_RECORD)
+			bits |= SQL_PLAN_RECORD;
+		else if (kind == SQL_EVENT_RECORD)
+			bits |= SQL_PLAN_RECORD | SQL_PLAN_PAIRS;
+		else if (kind == SQL_EVENT_SYSTEM || kind == SQL_EVENT_NAME)
+			bits |= SQL_PLAN_PAIRS;
+		else if (kind == SQL_STACK)
+			bits |= SQL_PLAN_STACKS;
+	}
+	return bits;
 }
 
 /* Units of a full pass are those of reading; the model costs as much again several times. */
@@ -232,8 +248,7 @@ int sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		info->aConstraintUsage[c.at[i]].argvIndex = ++argc;
 		info->aConstraintUsage[c.at[i]].omit = i < SQL_TERM_LIMIT;
 	}
-	if (uses_record(v->table, info))
-		info->idxNum |= SQL_PLAN_RECORD;
+	info->idxNum |= used_bits(v->table, info);
 	set_costs(v, info, &c);
 	info->orderByConsumed = ordered;
 	info->idxStr = describe(v->table, info, &c, ordered);
@@ -422,7 +437,9 @@ int sql_plan_read(struct sql_plan *plan, int number, int argc, sqlite3_value **a
 	int rc = SQLITE_OK, arg = 0;
 
 	*plan = (struct sql_plan){ .to = UINT64_MAX, .limit = UINT64_MAX,
-				   .numbers_records = number & SQL_PLAN_RECORD };
+				   .numbers_records = number & SQL_PLAN_RECORD,
+				   .pairs = number & SQL_PLAN_PAIRS,
+				   .numbers_stacks = number & SQL_PLAN_STACKS };
 	for (int i = 0; i < SQL_NR_NUMBERS; i++)
 		plan->number[i].any = true;
 	for (int i = 0; i < SQL_NR_TEXTS; i++)

@@ -26,6 +26,9 @@ enum sql_term {
  */
 #define SQL_TERM_LIST	SQL_NR_TERMS
 #define SQL_PLAN_RECORD	(1 << (SQL_TERM_LIST + SQL_NR_NUMBERS + SQL_NR_TEXTS))
+/* Of samples: a column of the event, and the number of the stack is used. */
+#define SQL_PLAN_PAIRS	(SQL_PLAN_RECORD << 1)
+#define SQL_PLAN_STACKS	(SQL_PLAN_RECORD << 2)
 
 #define SQL_FIRST_SET	SQL_TERM_CPU
 #define SQL_LAST_SET	SQL_TERM_CATEGORY
@@ -52,6 +55,7 @@ struct sql_plan {
 	uint64_t until;		/* ns since 1970; valid if has_until */
 	bool has_until;
 	bool numbers_records;
+	bool pairs, numbers_stacks;
 	bool nothing;		/* no row can pass */
 };
 

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "sql/model.h"
+#include "sql/stack.h"
 
 /* SQLite takes 2,000. */
 #define COLUMNS_MAX	1900u
@@ -23,6 +24,8 @@ static const struct {
 } fixed[] = {
 	{ "events", SQL_TABLE_EVENTS, "tacho_events" },
 	{ "loss", SQL_TABLE_LOSS, "tacho_events" },
+	{ "sample", SQL_TABLE_SAMPLE, "tacho_events" },
+	{ "frame", SQL_TABLE_FRAME, "tacho_frame" },
 	{ "thread", SQL_TABLE_THREAD, "tacho_rows" },
 	{ "process", SQL_TABLE_PROCESS, "tacho_rows" },
 	{ "cpu", SQL_TABLE_CPU, "tacho_rows" },
@@ -43,7 +46,7 @@ static const struct {
 
 /* Names that no event's table gets, beside those of the tables above. */
 static const char *const reserved[] = {
-	"sample", "intervals_overlap", "span_join", "span_left_join", "span_outer_join",
+	"intervals_overlap", "span_join", "span_left_join", "span_outer_join",
 };
 
 static const struct sql_column common_columns[] = {
@@ -81,6 +84,21 @@ static const struct sql_column loss_columns[] = {
 	{ "source", SQL_SOURCE, false, "TEXT", NULL },
 	{ "buffer", SQL_BUFFER, false, "TEXT", NULL },
 	{ "lost", SQL_LOST, false, "INTEGER", NULL },
+};
+
+static const struct sql_column sample_columns[] = {
+	{ "system", SQL_EVENT_SYSTEM, false, "TEXT", NULL },
+	{ "event", SQL_EVENT_NAME, false, "TEXT", NULL },
+	{ "source", SQL_SOURCE, false, "TEXT", NULL },
+	{ "stack", SQL_STACK, false, "INTEGER", NULL },
+	{ "depth", SQL_STACK_DEPTH, false, "INTEGER", NULL },
+	{ "symbol", SQL_SYMBOL, false, "TEXT", NULL },
+	{ "module", SQL_MODULE, false, "TEXT", NULL },
+	{ "folded", SQL_FOLDED, false, "TEXT", NULL },
+	{ "text", SQL_TEXT, true, "TEXT", NULL },
+	{ "buffer", SQL_BUFFER, true, "TEXT", NULL },
+	{ "record", SQL_RECORD, true, "INTEGER", NULL },
+	{ "event_record", SQL_EVENT_RECORD, true, "INTEGER", NULL },
 };
 
 /* ---- names of tables ------------------------------------------------------------ */
@@ -328,10 +346,24 @@ static int event_columns(struct sql_trace *trace, struct sql_table *t, uint32_t 
 	return trace->arena.no_memory ? -ENOMEM : 0;
 }
 
+/* The common columns, and others. */
+static int common_and(struct sql_table *t, struct tacho_arena *arena,
+		      const struct sql_column *columns, size_t nr)
+{
+	const size_t nr_common = TACHO_ARRAY_SIZE(common_columns);
+	struct sql_column both[32];
+
+	memcpy(both, common_columns, sizeof(common_columns));
+	memcpy(both + nr_common, columns, nr * sizeof(*columns));
+	return set_columns(t, arena, both, nr_common + nr);
+}
+
+_Static_assert(TACHO_ARRAY_SIZE(common_columns) + TACHO_ARRAY_SIZE(sample_columns) <= 32 &&
+	       TACHO_ARRAY_SIZE(common_columns) + TACHO_ARRAY_SIZE(events_columns) <= 32,
+	       "columns of common_and()");
+
 static int make_columns(struct sql_trace *trace, struct sql_table *t, uint32_t at)
 {
-	struct sql_column both[TACHO_ARRAY_SIZE(common_columns) +
-			       TACHO_ARRAY_SIZE(events_columns)];
 	const struct sql_column *of_items;
 	uint32_t nr;
 
@@ -339,10 +371,11 @@ static int make_columns(struct sql_trace *trace, struct sql_table *t, uint32_t a
 	case SQL_TABLE_EVENT:
 		return event_columns(trace, t, at);
 	case SQL_TABLE_EVENTS:
-		memcpy(both, common_columns, sizeof(common_columns));
-		memcpy(both + TACHO_ARRAY_SIZE(common_columns), events_columns,
-		       sizeof(events_columns));
-		return set_columns(t, &trace->arena, both, TACHO_ARRAY_SIZE(both));
+		return common_and(t, &trace->arena, events_columns,
+				  TACHO_ARRAY_SIZE(events_columns));
+	case SQL_TABLE_SAMPLE:
+		return common_and(t, &trace->arena, sample_columns,
+				  TACHO_ARRAY_SIZE(sample_columns));
 	case SQL_TABLE_LOSS:
 		return set_columns(t, &trace->arena, loss_columns,
 				   TACHO_ARRAY_SIZE(loss_columns));
@@ -477,6 +510,8 @@ static int declare(sqlite3 *db, const struct sql_table *t)
 
 	if (t->kind == SQL_TABLE_TRACK)
 		return sqlite3_declare_vtab(db, sql_track_declaration());
+	if (t->kind == SQL_TABLE_FRAME)
+		return sqlite3_declare_vtab(db, sql_frame_declaration());
 	if (t->kind == SQL_TABLE_STATES)
 		return sqlite3_declare_vtab(db, sql_states_declaration());
 	if (t->kind == SQL_TABLE_HIST)

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "sql/model.h"
 #include "sql/overlap.h"
+#include "sql/stack.h"
 
 #define ARENA_MAX	((size_t)1 << 30)
 /* The last member of version 1.0 ends here. */
@@ -44,6 +45,7 @@ static void trace_free(struct sql_trace *t)
 	for (size_t i = 0; i < SQL_NR_ROWS; i++)
 		sql_rows_release(&t->rows[i]);
 	sql_tracks_release(&t->tracks);
+	sql_stacks_release(&t->stacks);
 	tacho_query_free(t->query);
 	app_trace_close(&t->main);
 	tacho_arena_release(&t->arena);
@@ -237,6 +239,7 @@ int tacho_sql_refresh(struct tacho_sql *sql, struct tacho_error *error)
 		for (size_t i = 0; i < SQL_NR_ROWS; i++)
 			sql_rows_release(&t->rows[i]);
 		sql_tracks_release(&t->tracks);
+		sql_stacks_release(&t->stacks);
 		tacho_query_free(t->query);
 		t->query = NULL;
 		app_trace_close(&t->main);
@@ -443,6 +446,7 @@ static int register_all(struct tacho_sql *sql)
 		{ "tacho_model", &sql_model_module },
 		{ "tacho_track", &sql_track_module },
 		{ "tacho_states", &sql_states_module },
+		{ "tacho_frame", &sql_frame_module },
 		{ "intervals_overlap", &sql_overlap_module },
 		{ "span_join", &sql_span_module },
 		{ "span_left_join", &sql_span_module },

@@ -13,7 +13,7 @@
  * 1. Tables
  *	A schema is an attached database in memory with one CREATE VIRTUAL TABLE for each
  *	table (schema.c).  A table of *events* (events, loss, one per event type) is a scan of
- *	the stream: events.c.  A table of *items* (slice, thread_state, counter, flow, instant,
+ *	the stream: events.c; so is sample, of which frame is the companion: stack.h.  A table of *items* (slice, thread_state, counter, flow, instant,
  *	gap) is a scan through the model, and track is its list of tracks: model.h.  A table of
  *	*rows* (thread, process, cpu, packet, env, type, field) is a short list, made when it is
  *	first asked for: rows.c.  hist() is a question of the control language: hist.c.  What
@@ -81,6 +81,7 @@
 
 #include "app/find.h"
 #include "base/arena.h"
+#include "base/hashmap.h"
 #include "event/value_names.h"
 #include "model/model.h"
 #include "query/query.h"
@@ -93,6 +94,9 @@
 enum sql_column_kind {
 	SQL_TIME, SQL_CPU, SQL_PID, SQL_TID, SQL_COMM, SQL_SYSTEM, SQL_NAME, SQL_SOURCE,
 	SQL_LOST, SQL_TEXT, SQL_CONTEXT, SQL_TICKS, SQL_BUFFER, SQL_RECORD,
+	/* of samples: stack.h */
+	SQL_EVENT_SYSTEM, SQL_EVENT_NAME, SQL_EVENT_RECORD, SQL_STACK, SQL_STACK_DEPTH,
+	SQL_SYMBOL, SQL_MODULE, SQL_FOLDED,
 	/* of items: model.h */
 	SQL_END, SQL_DUR, SQL_TRACK, SQL_PATH, SQL_DEPTH, SQL_CATEGORY, SQL_VALUE,
 	SQL_BEGIN_RECORD, SQL_END_RECORD, SQL_FLAG_BEGIN, SQL_FLAG_END, SQL_FLAG_UNCERTAIN,
@@ -111,12 +115,13 @@ struct sql_column {
 };
 
 enum sql_table_kind {
-	SQL_TABLE_EVENTS, SQL_TABLE_LOSS, SQL_TABLE_EVENT,
+	SQL_TABLE_EVENTS, SQL_TABLE_LOSS, SQL_TABLE_SAMPLE, SQL_TABLE_EVENT,
 	SQL_TABLE_THREAD, SQL_TABLE_PROCESS, SQL_TABLE_CPU, SQL_TABLE_PACKET, SQL_TABLE_ENV,
 	SQL_TABLE_TYPE, SQL_TABLE_FIELD,
 	SQL_TABLE_HIST,
 	SQL_TABLE_SLICE, SQL_TABLE_STATE, SQL_TABLE_COUNTER, SQL_TABLE_FLOW,
 	SQL_TABLE_INSTANT, SQL_TABLE_GAP, SQL_TABLE_TRACK, SQL_TABLE_STATES,
+	SQL_TABLE_FRAME,
 };
 
 /* A table of a trace.  Memory is the trace's arena. */
@@ -166,6 +171,18 @@ struct sql_tracks {
 	bool loaded;		/* the trace's list: table track */
 };
 
+/* ---- stacks ----------------------------------------------------------------------- */
+
+/* The different call stacks of a trace, by number: stack.h. */
+struct sql_stacks {
+	struct tacho_arena arena;
+	struct tacho_hashmap frames, by_frames;	/* by hash: lists */
+	struct sql_stack **stack;
+	uint32_t nr, room;
+	bool begun;		/* there is an arena */
+	bool complete;		/* all were read, and the numbers are those of the trace */
+};
+
 #define SQL_TABLE_HASH	4096u
 #define SQL_TABLES_MAX	8192u	/* more event types are in `events` alone */
 
@@ -202,6 +219,7 @@ struct sql_trace {
 	bool measured, first_known;
 	struct sql_rows rows[SQL_NR_ROWS];
 	struct sql_tracks tracks;
+	struct sql_stacks stacks;
 };
 
 struct tacho_sql {

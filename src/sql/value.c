@@ -7,7 +7,7 @@
 #include "event/context.h"
 #include "event/print_text.h"
 #include "event/value.h"
-#include "sql/cursor.h"
+#include "sql/stack.h"
 
 /* ---- bindings ----------------------------------------------------------------------- */
 
@@ -328,6 +328,8 @@ int sql_value(struct sql_cursor *c, sqlite3_context *ctx, const struct sql_colum
 	      uint32_t index)
 {
 	c->values++;
+	if (column->kind >= SQL_EVENT_SYSTEM && column->kind <= SQL_FOLDED)
+		return sql_sample_value(c, ctx, column->kind);
 	if (column->kind < SQL_FIELD)
 		return value_of_common(c, ctx, column->kind);
 	if (tacho_unlikely(!c->bound || c->bound->type != c->record.type)) {
