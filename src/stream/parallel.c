@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "stream/parallel_plan.h"
 #include "stream/stream_priv.h"
@@ -212,35 +213,44 @@ static int tick(const struct pool *pool)
 	return pool->p->tick ? pool->p->tick(pool->p->arg) : 0;
 }
 
+/* Takes the next piece.  1; 0: none will come; or what take() or tick() returned. */
+static int take_one(struct pool *pool)
+{
+	uint32_t k = pool->taken, u = k % pool->nr_units;
+	bool lost;
+	int ret;
+
+	if (k == pool->plan->nr)
+		return 0;
+	(void)pthread_mutex_lock(&pool->lock);
+	/* a piece that nobody got will not come; one that somebody got will */
+	while (pool->state[u] != UNIT_DONE && !(pool->stop && k >= pool->next))
+		(void)pthread_cond_wait(&pool->changed, &pool->lock);
+	lost = pool->state[u] != UNIT_DONE || k >= pool->failed;
+	(void)pthread_mutex_unlock(&pool->lock);
+	if (lost)
+		return 0;
+	ret = tick(pool);
+	if (!ret)
+		ret = pool->p->take(pool->p->arg, &pool->piece[u], unit_at(pool, k));
+	if (ret)
+		return ret;
+	(void)pthread_mutex_lock(&pool->lock);
+	pool->state[u] = UNIT_FREE;
+	pool->taken = k + 1;
+	(void)pthread_cond_broadcast(&pool->changed);
+	(void)pthread_mutex_unlock(&pool->lock);
+	return 1;
+}
+
 /* Takes the pieces as they come.  0, or what take() or tick() returned. */
 static int take_all(struct pool *pool)
 {
-	uint32_t nr = pool->plan->nr;
-	int ret = 0;
+	int ret;
 
-	for (uint32_t k = 0; k < nr && !ret; k++) {
-		uint32_t u = k % pool->nr_units;
-		bool lost;
-
-		(void)pthread_mutex_lock(&pool->lock);
-		/* a piece that nobody got will not come; one that somebody got will */
-		while (pool->state[u] != UNIT_DONE && !(pool->stop && k >= pool->next))
-			(void)pthread_cond_wait(&pool->changed, &pool->lock);
-		lost = pool->state[u] != UNIT_DONE || k >= pool->failed;
-		(void)pthread_mutex_unlock(&pool->lock);
-		if (lost)
-			return 0;
-		ret = tick(pool);
-		if (!ret)
-			ret = pool->p->take(pool->p->arg, &pool->piece[u], unit_at(pool, k));
-		if (ret)
-			return ret;
-		(void)pthread_mutex_lock(&pool->lock);
-		pool->state[u] = UNIT_FREE;
-		pool->taken = k + 1;
-		(void)pthread_cond_broadcast(&pool->changed);
-		(void)pthread_mutex_unlock(&pool->lock);
-	}
+	do
+		ret = take_one(pool);
+	while (ret == 1);
 	return ret;
 }
 
@@ -382,23 +392,88 @@ int tacho_parallel_ranges(struct tacho_stream *s, const struct tacho_parallel *p
 	return ret;
 }
 
-int tacho_parallel_slices(struct tacho_stream *s, const struct tacho_parallel *p)
-{
-	struct plan plan = { .nr = 0 };
+/* ---- slices, one by one -------------------------------------------------------------- */
+
+struct tacho_slices {
+	struct tacho_stream *stream;
+	struct tacho_parallel p;
+	struct plan plan;
 	struct pool pool;
-	uint32_t taken = 0;
+	pid_t pid;		/* of the process that has the threads */
+	bool ended;		/* no piece will come */
+};
+
+static bool has_threads(const struct tacho_slices *s)
+{
+	return s->pid == getpid();
+}
+
+int tacho_slices_begin(struct tacho_slices **slices, struct tacho_stream *stream,
+		       const struct tacho_parallel *p)
+{
+	struct tacho_slices *s;
+
+	*slices = NULL;
+	if (!tacho_parallel_possible(stream) || stream->flags & TACHO_STREAM_UNORDERED ||
+	    !prepare(stream))
+		return 0;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return 0;
+	s->stream = stream;
+	s->p = *p;
+	s->pid = getpid();
+	if (!plan_slices(&s->plan, stream, p->from, p->to) && s->plan.nr) {
+		if (pool_init(&s->pool, stream, &s->plan, &s->p)) {
+			start_threads(&s->pool);
+			if (s->pool.nr_running) {
+				*slices = s;
+				return 1;
+			}
+		}
+		pool_release(&s->pool);
+	}
+	plan_release(&s->plan);
+	free(s);
+	return 0;
+}
+
+int tacho_slices_take(struct tacho_slices *s)
+{
+	int ret;
+
+	if (s->ended || !has_threads(s))
+		return 0;
+	ret = take_one(&s->pool);
+	s->ended = ret != 1;
+	return ret;
+}
+
+/*
+ * In a forked child the threads' memory is left as it is: it was theirs, and may be half written.
+ */
+int tacho_slices_end(struct tacho_slices *s)
+{
+	uint32_t taken = s->pool.taken;
 	int err = 0;
 
-	if (!tacho_parallel_possible(s) || s->flags & TACHO_STREAM_UNORDERED || !prepare(s))
-		return 0;
-	if (!plan_slices(&plan, s, p->from, p->to) && plan.nr) {
-		if (pool_init(&pool, s, &plan, p))
-			(void)pool_run(&pool);
-		taken = pool.taken;
-		pool_release(&pool);
-		if (taken)
-			err = tacho_stream_seek(s, plan.time[taken]);
+	if (has_threads(s)) {
+		end_threads(&s->pool);
+		pool_release(&s->pool);
 	}
-	plan_release(&plan);
+	if (taken)
+		err = tacho_stream_seek(s->stream, s->plan.time[taken]);
+	plan_release(&s->plan);
+	free(s);
 	return err ? err : (int)taken;
+}
+
+int tacho_parallel_slices(struct tacho_stream *stream, const struct tacho_parallel *p)
+{
+	struct tacho_slices *s;
+
+	if (!tacho_slices_begin(&s, stream, p))
+		return 0;
+	(void)take_all(&s->pool);
+	return tacho_slices_end(s);
 }

@@ -31,8 +31,9 @@
  *	symbols, printk formats) is read under a lock, once.  The caller's thread does not
  *	read the stream meanwhile.  So a record's type is the same pointer in all views.
  *
- *	Workers have all signals blocked.  None is there after the call, whatever it returns.
- *	With one thread, or less than two pieces, none is started.
+ *	Workers have all signals blocked.  None is there after the call, whatever it returns;
+ *	of slices that are taken one by one (section 7) after tacho_slices_end().  With one
+ *	thread, or less than two pieces, none is started.
  *
  * 3. Order
  *	The result of piece k goes into unit k modulo the number of units.  A worker gets piece k
@@ -70,6 +71,18 @@
  * 6. Cancelling
  *	take() and tick() may end the call after any piece.  Workers first finish the pieces that
  *	they have.  The pieces that were done are then the first ones, without a gap.
+ *
+ * 7. One by one
+ *	Who hands results on when he is asked for them cannot wait in a call until all are there.
+ *	tacho_slices_begin() starts the workers, each tacho_slices_take() takes one slice, and
+ *	tacho_slices_end() is what the end of tacho_parallel_slices() is.  Between these calls the
+ *	workers go on until the results that wait are as many as section 3 allows, and sleep then.
+ *	The stream is not read until _end().
+ *
+ *	A process that forks meanwhile has no workers in its child, and what they held there is in
+ *	an unknown state.  The child finds this out by its process id: take() says that no slice
+ *	comes, and _end() places the stream and leaves the workers' memory and descriptors alone.
+ *	So the child reads the rest with one thread, from where the parent stood.
  */
 #ifndef TACHO_STREAM_PARALLEL_H
 #define TACHO_STREAM_PARALLEL_H
@@ -101,7 +114,7 @@ struct tacho_parallel {
 	int (*work)(void *arg, void *own, struct tacho_stream *view,
 		    const struct tacho_piece *piece, void *unit);
 	size_t unit_size;
-	/* The piece is done.  Not 0 ends all; a slice is then as if not taken.  NULL: nothing. */
+	/* The piece is done.  Not 0 ends all: a slice is as if not taken.  NULL: ranges only. */
 	int (*take)(void *arg, const struct tacho_piece *piece, void *unit);
 	/* Some pieces are done.  Not 0 ends all.  NULL: nothing. */
 	int (*tick)(void *arg);
@@ -136,5 +149,26 @@ int tacho_parallel_ranges(struct tacho_stream *stream, const struct tacho_parall
  * Returns how many pieces were taken; or a negative errno: the stream could not be placed.
  */
 int tacho_parallel_slices(struct tacho_stream *stream, const struct tacho_parallel *p);
+
+/*
+ * tacho_slices_begin - start to read a beginning of the stream, slice by slice.
+ *
+ * As tacho_parallel_slices(); *p is copied.  Returns 1 and *slices, which tacho_slices_end() frees;
+ * or 0: threads are of no use, and the stream stands where it stood.
+ */
+struct tacho_slices;
+int tacho_slices_begin(struct tacho_slices **slices, struct tacho_stream *stream,
+		       const struct tacho_parallel *p);
+
+/*
+ * tacho_slices_take - wait for the next slice and take it.
+ *
+ * Returns 1; 0: there is none for workers any more; or what tick() or take() returned.  After
+ * anything but 1 it returns 0.
+ */
+int tacho_slices_take(struct tacho_slices *slices);
+
+/* Ends the workers and places the stream, as tacho_parallel_slices() does.  Returns as it does. */
+int tacho_slices_end(struct tacho_slices *slices);
 
 #endif
