@@ -81,7 +81,8 @@
  *	Rows are in the order of time, unless TACHO_COLUMNS_UNORDERED.  Packets outside of the
  *	time range are not read.  Fields without a column are not decoded.
  *
- *	As many rows as one batch has are in memory at a time, and the dictionaries.
+ *	As many rows as one batch has are in memory at a time, and the dictionaries; with
+ *	threads, those of up to 2 * threads + 1 pieces of at most 8 MiB of the trace.
  *
  *	A live session ("session:NAME") yields the records that it has when its last batch is
  *	read.
@@ -101,6 +102,15 @@
  * Context
  *	One thread at a time uses a stream.  Schemas and batches may be read and released in any
  *	thread.  No function may be called in a signal handler.
+ *
+ *	No thread is started unless config.threads is 2 or more.  Then so many decode ahead of
+ *	the consumer, from the first get_next() until the last batch, or release().  They take no
+ *	signals.  Rows and their order are those of one thread; a batch may have fewer of them.
+ *	What cannot be divided is read by one thread: live sessions, traces of other tracers,
+ *	TACHO_COLUMNS_STRICT, what follows damage.
+ *
+ *	A child that is forked from a process with such a stream has none of its threads.  It may
+ *	read on, alone, or release the stream, whose threads' memory it then keeps until it exits.
  *
  * Versions
  *	As in <tacho/stream.h>.  A configuration in which a member that the library does not know
@@ -192,7 +202,10 @@ enum tacho_columns_flag {
 	TACHO_COLUMNS_TIME_UTC = 4,
 	/* common_timestamp as int64, ns since 1970. */
 	TACHO_COLUMNS_TIME_INT64 = 8,
-	/* Rows in any order across CPUs (each CPU's own order is kept): faster. */
+	/*
+	 * Rows in any order across CPUs (each CPU's own order is kept): faster with one thread.
+	 * With several they are in the order of time all the same.
+	 */
 	TACHO_COLUMNS_UNORDERED = 16,
 	/* Fail at the first damage instead of skipping to the next good packet. */
 	TACHO_COLUMNS_STRICT = 32,
@@ -217,7 +230,7 @@ struct tacho_columns_config {
 	const char *source;	/* "program" or "kernel" */
 	const char *const *filters;	/* expressions of the control language, "EVENT/EXPR" */
 	uint32_t nr_filters;	/* at most 16 */
-	uint32_t threads;	/* threads that decode, at most; 0: the library chooses */
+	uint32_t threads;	/* threads that decode, at most 256; 0 or 1: the caller's alone */
 };
 
 /* Sets all members to their defaults.  Any context. */

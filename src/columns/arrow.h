@@ -3,6 +3,7 @@
 #ifndef TACHO_COLUMNS_ARROW_H
 #define TACHO_COLUMNS_ARROW_H
 
+#include "base/diag.h"
 #include "columns/table.h"
 #include "tacho/columns.h"
 
@@ -17,5 +18,12 @@ int columns_export_schema(const struct columns_table *t, struct ArrowSchema *out
  * 0 and *out, which the caller releases and which does not depend on the table, or -ENOMEM.
  */
 int columns_export_batch(struct columns_table *t, struct ArrowArray *out);
+
+/* Likewise, for struct columns_rows: returns 1, or -ENOMEM with d filled in. */
+static inline int columns_put_batch(struct columns_table *t, struct ArrowArray *out,
+				    struct tacho_diag *d)
+{
+	return columns_export_batch(t, out) ? tacho_no_memory(d) : 1;
+}
 
 #endif

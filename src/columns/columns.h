@@ -2,11 +2,12 @@
 /*
  * columns.h - records as columns, and columns as an Arrow C stream (<tacho/columns.h>).
  *
- *	tacho_stream  ->  reader  ->  plan, ops  ->  table  ->  arrow
- *	(stream/run)      reader.h    plan.h         table.h    arrow.h
+ *	tacho_stream  ->  fill, plan, ops  ->  table  ->  arrow
+ *	(stream/run)      fill.h, plan.h       table.h    arrow.h
  *
- * Only reader, plan and ops know events.  table.h and arrow.h know columns: whoever
- * has rows of another kind fills a table and exports it likewise.
+ * Only fill, plan and ops know events.  table.h and arrow.h know columns: whoever
+ * has rows of another kind fills a table and exports it likewise.  Several threads have a fill
+ * and a table each: ahead.h.
  *
  * 1. The life of a batch
  *

@@ -216,6 +216,12 @@ static int add_run(struct columns_fill *f)
 	return n > 0 ? add_rows(f, (uint32_t)n) : n;
 }
 
+void columns_fill_again(struct columns_fill *f)
+{
+	f->ended = false;
+	f->diag.err = 0;
+}
+
 int columns_fill_batch(struct columns_fill *f, struct tacho_diag *d)
 {
 	int err = 0;

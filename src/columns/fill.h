@@ -2,9 +2,8 @@
 /*
  * fill.h - reads records and fills a table with them, a batch at a time.
  *
- * A fill has all that changes while records are converted: caches, plans, the table.
- * The layout is shared.  What hands out runs is behind struct columns_reader, so a reader whose
- * chunks other threads prepare can take the stream's place.
+ * A fill has all that changes while records are converted: caches, plans, the table.  The layout
+ * is shared: several threads fill tables of one layout, each from a view of the stream (ahead.h).
  */
 #ifndef TACHO_COLUMNS_FILL_H
 #define TACHO_COLUMNS_FILL_H
@@ -55,6 +54,9 @@ int columns_fill_init(struct columns_fill *f, const struct columns_layout *layou
 		      struct columns_reader *reader, struct app_select *select,
 		      const struct app_ranges *pids, uint32_t rows);
 void columns_fill_release(struct columns_fill *f);
+
+/* The reader has more records after its end. */
+void columns_fill_again(struct columns_fill *f);
 
 /*
  * Fills the table with the rows of the next batch.  Returns 1; 0: there are no more; or a negative

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "base/sized.h"
+#include "columns/ahead.h"
+#include "columns/arrow.h"
 #include "columns/columns.h"
 #include "columns/fill.h"
 #include "columns/layout.h"
@@ -25,6 +27,7 @@ struct events {
 	struct columns_layout layout;
 	struct columns_reader reader;
 	struct columns_fill fill;
+	struct columns_ahead ahead;
 };
 
 uint32_t tacho_columns_version(void)
@@ -35,6 +38,7 @@ uint32_t tacho_columns_version(void)
 /* All but the stream, which is the caller's while opening may fail. */
 static void events_free(struct events *e)
 {
+	columns_ahead_release(&e->ahead);
 	columns_fill_release(&e->fill);
 	columns_layout_release(&e->layout);
 	app_select_release(&e->select);
@@ -42,9 +46,15 @@ static void events_free(struct events *e)
 	free(e);
 }
 
-static int events_batch(void *arg, struct tacho_diag *d)
+static int events_next(void *arg, struct ArrowArray *out, struct tacho_diag *d)
 {
-	return columns_fill_batch(&((struct events *)arg)->fill, d);
+	struct events *e = arg;
+	int ret = columns_ahead_next(&e->ahead, out, d);
+
+	if (ret)
+		return ret;
+	ret = columns_fill_batch(&e->fill, d);
+	return ret > 0 ? columns_put_batch(&e->fill.table, out, d) : ret;
 }
 
 static void events_release(void *arg)
@@ -154,7 +164,11 @@ static int events_open(struct events *e, const struct tacho_columns_config *c,
 	columns_reader_init(&e->reader, e->stream);
 	err = columns_fill_init(&e->fill, &e->layout, &e->reader, &e->select, &e->processes.pids,
 				c->batch_rows);
-	return err ? tacho_no_memory(d) : 0;
+	if (err)
+		return tacho_no_memory(d);
+	columns_ahead_init(&e->ahead, &e->fill);
+	tacho_stream_set_threads(e->stream, c->threads);
+	return 0;
 }
 
 static int open_stream(struct ArrowArrayStream *out, struct tacho_stream *stream,
@@ -170,7 +184,7 @@ static int open_stream(struct ArrowArrayStream *out, struct tacho_stream *stream
 	app_select_init(&e->select);
 	app_select_init(&e->processes);
 	err = events_open(e, config, d);
-	rows = (struct columns_rows){ .table = &e->fill.table, .arg = e, .batch = events_batch,
+	rows = (struct columns_rows){ .table = &e->fill.table, .arg = e, .next = events_next,
 				      .release = events_release };
 	if (!err && columns_stream_new(out, &rows))
 		err = tacho_no_memory(d);
@@ -192,9 +206,12 @@ int tacho_columns_open_stream(struct ArrowArrayStream *out, struct tacho_stream 
 	return tacho_error_from(d.err ? error : NULL, &d);
 }
 
-static unsigned int stream_flags(uint32_t flags)
+/* Threads read in the order of time, and faster than one does without. */
+static unsigned int stream_flags(uint32_t flags, uint32_t threads)
 {
-	return (flags & TACHO_COLUMNS_UNORDERED ? TACHO_STREAM_UNORDERED : 0u) |
+	bool unordered = flags & TACHO_COLUMNS_UNORDERED && threads < 2;
+
+	return (unordered ? TACHO_STREAM_UNORDERED : 0u) |
 	       (flags & TACHO_COLUMNS_STRICT ? TACHO_STREAM_STRICT : 0u);
 }
 
@@ -209,7 +226,7 @@ int tacho_columns_open(struct ArrowArrayStream *out, const char *path,
 	*out = (struct ArrowArrayStream){ .release = NULL };
 	if (get_config(&own, config, &d))
 		return tacho_error_from(error, &d);
-	err = tacho_stream_open(&stream, path, stream_flags(own.flags), error);
+	err = tacho_stream_open(&stream, path, stream_flags(own.flags, own.threads), error);
 	if (err)
 		return err;
 	if (open_stream(out, stream, &own, &d)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* open.h - an Arrow C stream of any table that is filled batch by batch. */
+/* open.h - an Arrow C stream of any table whose batches come one by one. */
 #ifndef TACHO_COLUMNS_OPEN_H
 #define TACHO_COLUMNS_OPEN_H
 
@@ -9,10 +9,13 @@
 
 /* What fills the table. */
 struct columns_rows {
-	struct columns_table *table;	/* has its columns */
+	const struct columns_table *table;	/* has its columns */
 	void *arg;
-	/* As columns_fill_batch(); after 0 or an error it is not called again. */
-	int (*batch)(void *arg, struct tacho_diag *d);
+	/*
+	 * The next batch.  1 and *out; 0: there are no more; or a negative errno with *d filled
+	 * in.  After 0 or an error it is not called again.
+	 */
+	int (*next)(void *arg, struct ArrowArray *out, struct tacho_diag *d);
 	void (*release)(void *arg);	/* and the table */
 };
 

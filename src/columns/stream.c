@@ -31,17 +31,13 @@ static int get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out)
 static int get_next(struct ArrowArrayStream *s, struct ArrowArray *out)
 {
 	struct stream_memory *m = s->private_data;
-	int status = 0;
 
 	*out = (struct ArrowArray){ .release = NULL };
 	m->last_error = NULL;
 	if (m->diag.err)
 		return failed(m, m->diag.err, m->diag.text);
 	if (!m->ended)
-		status = m->rows.batch(m->rows.arg, &m->diag);
-	m->ended = status <= 0;
-	if (status > 0 && columns_export_batch(m->rows.table, out))
-		(void)tacho_no_memory(&m->diag);
+		m->ended = m->rows.next(m->rows.arg, out, &m->diag) <= 0;
 	return m->diag.err ? failed(m, m->diag.err, m->diag.text) : 0;
 }
 

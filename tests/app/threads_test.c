@@ -3,10 +3,8 @@
  * threads_test [TEST]... - several threads read one trace for a program: how many there are, what
  * signals they take, when they are gone; cancelling; tables that are read late.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -16,6 +14,7 @@
 #include "../stream/synth.h"
 #include "../stream/tmpdir.h"
 #include "../unit/test.h"
+#include "../unit/threads.h"
 
 #define EVENTS	60000u
 #define WORKERS	3u
@@ -68,64 +67,6 @@ static void make_trace(void)
 	CHECK_EQ(tacho_ctf_writer_close(w, &d), 0);
 }
 
-/* ---- the threads of this process --------------------------------------------------- */
-
-struct threads {
-	uint32_t nr;
-	uint32_t deaf;		/* that have every signal blocked that can be */
-};
-
-/*
- * Whether a thread has all signals blocked; -1: it is gone.  Some signals belong to the C library,
- * and two cannot be blocked.
- */
-static int is_deaf(const char *task)
-{
-	char path[64], line[128];
-	unsigned long long blocked = 0;
-	bool found = false;
-	FILE *f;
-
-	(void)snprintf(path, sizeof(path), "/proc/self/task/%.16s/status", task);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		found |= sscanf(line, "SigBlk: %llx", &blocked) == 1;
-	if (f)
-		(void)fclose(f);
-	if (!found)
-		return -1;
-	for (int sig = 1; sig < 65; sig++)
-		if (sig != SIGKILL && sig != SIGSTOP && (sig < 32 || sig >= SIGRTMIN) &&
-		    !(blocked >> (sig - 1) & 1))
-			return 0;
-	return 1;
-}
-
-static struct threads look(void)
-{
-	DIR *dir = opendir("/proc/self/task");
-	struct threads t = { 0 };
-	const struct dirent *e;
-
-	while (dir && (e = readdir(dir))) {
-		int deaf = e->d_name[0] == '.' ? -1 : is_deaf(e->d_name);
-
-		t.nr += deaf >= 0;
-		t.deaf += deaf > 0;
-	}
-	if (dir)
-		closedir(dir);
-	return t;
-}
-
-/* A sanitizer may have threads of its own: what was there before does not count. */
-static struct threads since(struct threads before)
-{
-	struct threads now = look();
-
-	return (struct threads){ now.nr - before.nr, now.deaf - before.deaf };
-}
-
 /* ---- what runs ------------------------------------------------------------------------- */
 
 struct watch {
@@ -175,7 +116,7 @@ static int convert(struct watch *w, uint32_t threads, const struct tacho_sink_fo
 		err = app_convert(&c, &d);
 		*written = c.written;
 	}
-	CHECK_EQ(since(w->before).nr, 0);
+	CHECK(gone(w->before));
 	tacho_stream_close(s);
 	return err;
 }
@@ -261,7 +202,7 @@ static int ask(struct watch *w, uint32_t threads, uint64_t *hits)
 	tacho_stream_set_threads(s, threads);
 	CHECK_EQ(app_query_open(&q, s, question, &o, &d), 0);
 	err = app_query_run(q, NULL, &d);
-	CHECK_EQ(since(w->before).nr, 0);
+	CHECK(gone(w->before));
 	*hits = 0;
 	CHECK_EQ(app_query_each(q, sum_hits, hits), 0);
 	app_query_close(q);
@@ -302,7 +243,7 @@ static void none(void)
 	CHECK_EQ(tacho_stream_count(s, &list, &nr), 0);
 	CHECK_EQ(nr, 1);
 	CHECK_EQ(list[0].events, EVENTS);
-	CHECK_EQ(since(before).nr, 0);
+	CHECK(gone(before));
 	free(list);
 	tacho_stream_close(s);
 	if (tacho_stream_open(&s, trace, TACHO_STREAM_STRICT, NULL))

@@ -76,6 +76,7 @@ static const struct {
 #define NR_SHAPES	TACHO_ARRAY_SIZE(shapes)
 
 static char trace[256];
+static uint32_t threads;	/* that decode */
 
 static uint32_t random_u32(void)
 {
@@ -154,6 +155,7 @@ static struct tacho_columns_config defaults(void)
 	struct tacho_columns_config c;
 
 	tacho_columns_config_init(&c);
+	c.threads = threads;
 	return c;
 }
 
@@ -487,7 +489,7 @@ static void test_damage(void)
 	int64_t rows = 0;
 	int err;
 
-	(void)snprintf(path, sizeof(path), "%s/damaged", tmpdir);
+	(void)snprintf(path, sizeof(path), "%s/damaged-%u", tmpdir, threads);
 	make_damaged(path);
 	c.flags = TACHO_COLUMNS_STRICT;
 	c.batch_rows = 100;
@@ -656,7 +658,7 @@ static void *read_and_release(void *arg)
 }
 
 /* Other threads read and release batches, whose dictionaries go on growing meanwhile. */
-static void test_threads(void)
+static void test_consumers(void)
 {
 	struct tacho_columns_config c = defaults();
 	static struct ArrowArray batch[KEPT_MAX];
@@ -720,7 +722,7 @@ static void test_large_dictionary(void)
 	struct synth cpu;
 
 	memcpy(kept, trace, sizeof(kept));
-	(void)snprintf(trace, sizeof(trace), "%s/many", tmpdir);
+	(void)snprintf(trace, sizeof(trace), "%s/many-%u", tmpdir, threads);
 	CHECK(!tacho_ctf_writer_new(&w, trace, &info, &d));
 	put_type(w, 1, "many", "\tfield:char text[24];\toffset:8;\tsize:24;\tsigned:0;\n"
 		 "\tfield:char comm[16];\toffset:32;\tsize:16;\tsigned:0;\n\n");
@@ -745,34 +747,47 @@ static void test_large_dictionary(void)
 	memcpy(trace, kept, sizeof(trace));
 }
 
+static void test_values(void)
+{
+	test_all_types(0, 0);
+	test_all_types(0, 7);
+	test_all_types(0, 1);
+	test_all_types(TACHO_COLUMNS_NO_DICTIONARY, 1000);
+	test_all_types(TACHO_COLUMNS_DICTIONARY | TACHO_COLUMNS_TIME_UTC, 1000);
+	test_each_type(0);
+	test_each_type(TACHO_COLUMNS_DICTIONARY);
+	test_each_type(TACHO_COLUMNS_NO_DICTIONARY);
+	test_common(0);
+	test_common(TACHO_COLUMNS_NO_DICTIONARY);
+	test_projection();
+}
+
+static void test_rows(void)
+{
+	test_time();
+	test_select();
+	test_damage();
+	test_release_early();
+	test_open_stream();
+	test_large_dictionary();
+}
+
 int main(int argc, char **argv)
 {
 	test_args(argc, argv);
 	tmpdir_make();
 	make_trace();
-	TEST(test_all_types(0, 0));
-	TEST(test_all_types(0, 7));
-	TEST(test_all_types(0, 1));
-	TEST(test_all_types(TACHO_COLUMNS_NO_DICTIONARY, 1000));
-	TEST(test_all_types(TACHO_COLUMNS_DICTIONARY | TACHO_COLUMNS_TIME_UTC, 1000));
-	TEST(test_each_type(0));
-	TEST(test_each_type(TACHO_COLUMNS_DICTIONARY));
-	TEST(test_each_type(TACHO_COLUMNS_NO_DICTIONARY));
-	TEST(test_common(0));
-	TEST(test_common(TACHO_COLUMNS_NO_DICTIONARY));
+	for (threads = 1; threads <= 3; threads += 2) {
+		TEST(test_values());
+		TEST(test_rows());
+	}
+	threads = 1;
 	TEST(test_schema());
 	TEST(test_flags());
-	TEST(test_projection());
-	TEST(test_time());
-	TEST(test_select());
 	TEST(test_refused());
-	TEST(test_damage());
 	TEST(test_end());
-	TEST(test_release_early());
 	TEST(test_keep());
 	TEST(test_move_children());
-	TEST(test_threads());
-	TEST(test_open_stream());
-	TEST(test_large_dictionary());
+	TEST(test_consumers());
 	return test_done();
 }
