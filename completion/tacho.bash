@@ -5,7 +5,7 @@
 # word is taken from the line itself, and what readline has already is cut off
 # the answers again.
 
-_tacho_verbs='check convert create destroy diff disable enable explain filter help hist list mount
+_tacho_verbs='check convert create destroy diff disable enable explain filter help hist index list mount
 	model recipe recover probe record report snapshot sql start stat status stop synth
 	trigger umount'
 
@@ -57,7 +57,10 @@ _tacho_options()
 		echo "$common $jobs --kernel --duration= --watch" ;;
 	model)
 		echo "$common $trace --items --top= --span= --counter= --rule= --rules-file=
-			--rules --suggest" ;;
+			--rules --suggest --time=" ;;
+	index)
+		echo "$common $trace --again --remove --show --span= --counter= --rule=
+			--rules-file=" ;;
 	diff)
 		echo "$common $trace --events= --time-a= --time-b= --top= --all --span= --counter=
 			--rule= --rules-file=" ;;
@@ -237,7 +240,7 @@ _tacho_argument()
 		_tacho_words 'list show run' "$cur"
 		COMPREPLY+=($(compgen -W "$(_tacho_recipes)" -- "$cur"))
 		_tacho_more_dirs "$cur" ;;
-	report|stat|check|convert|hist|model|explain|sql|diff)
+	report|stat|check|convert|hist|index|model|explain|sql|diff)
 		_tacho_dirs "$cur"
 		COMPREPLY+=($(compgen -W "$(_tacho_sessions | sed s/^/session:/)" \
 			      -- "$cur")) ;;

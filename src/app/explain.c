@@ -350,7 +350,7 @@ static int collect(struct explain *e, const char *path, unsigned int flags,
 	config.stream = e->trace.stream;
 	err = model_new(&e->model, &config, d);
 	if (!err)
-		err = app_model_read(config.stream, e->model, observer, d);
+		err = app_model_read(config.stream, e->model, NULL, observer, d);
 	if (e->full)
 		return tacho_diag(d, -E2BIG, 0, "the intervals overlap more than %zu states and "
 				  "slices: explain fewer or shorter ones", APP_EXPLAIN_ITEMS);

@@ -5,23 +5,43 @@
 #include <string.h>
 
 #include "app/find.h"
+#include "app/index.h"
 
 #define RULES_FILE_MAX	((size_t)16 << 20)
 
 /* How often the observer is asked, in records. */
 #define STEP		1024u
 
-int app_model_read(struct tacho_stream *stream, struct model *m,
-		   const struct tacho_observer *observer, struct tacho_diag *d)
+int app_model_begin(struct model **m, const struct model_config *config,
+		    struct app_model_range *range, struct tacho_diag *d)
 {
+	uint64_t first;
+
+	if (!range || !range->index)
+		return model_new(m, config, d);
+	return app_index_model(m, config, range->index, range->from, &first, d);
+}
+
+int app_model_read(struct tacho_stream *stream, struct model *m,
+		   struct app_model_range *range, const struct tacho_observer *observer,
+		   struct tacho_diag *d)
+{
+	const uint64_t to = range ? range->to : UINT64_MAX;
 	struct tacho_stream_info info = { 0 };
 	struct tacho_record r;
+	bool waiting = range;		/* for the first record of the range */
 	uint64_t n = 0;
 	int status, err;
 
 	if (observer && observer->progress)
 		(void)tacho_stream_get_info(stream, &info);
 	while ((status = tacho_stream_next(stream, &r)) == TACHO_STREAM_RECORD) {
+		if (r.time > to)
+			break;
+		if (waiting && r.time >= range->from) {
+			range->before = *model_stats(m);
+			waiting = false;
+		}
 		err = model_record(m, &r);
 		if (err)
 			return err;
@@ -33,6 +53,8 @@ int app_model_read(struct tacho_stream *stream, struct model *m,
 	}
 	if (status == TACHO_STREAM_ERROR)
 		return app_stream_failed(stream, -EIO, d);
+	if (waiting)
+		range->before = *model_stats(m);
 	return model_finish(m);
 }
 
@@ -60,7 +82,7 @@ int app_model_run(struct tacho_stream *stream, const struct model_rules *rules,
 
 	if (err)
 		return err;
-	err = app_model_read(stream, m, observer, d);
+	err = app_model_read(stream, m, NULL, observer, d);
 	if (!err)
 		app_model_note_unused(rules, stream, observer);
 	if (stats)

@@ -15,6 +15,18 @@
 #include "base/observer.h"
 #include "model/model.h"
 
+struct index;
+
+/*
+ * Of which time.  A model that ends before the trace does ends what is open then, as at the end of
+ * a trace.  With an index (app/index.h) it begins shortly before `from`, else at the beginning.
+ */
+struct app_model_range {
+	uint64_t from, to;	/* ns since 1970, both included; 0 and UINT64_MAX: all */
+	struct index *index;	/* borrowed; NULL: none */
+	struct model_stats before;	/* result: of what is before the range */
+};
+
 /*
  * app_model_run - a stream through a model.
  *
@@ -27,9 +39,15 @@ int app_model_run(struct tacho_stream *stream, const struct model_rules *rules,
 		  const struct model_ops *ops, void *arg, const struct tacho_observer *observer,
 		  struct model_stats *stats, struct tacho_diag *d);
 
-/* The same into a model of the caller's, which is finished after the last record. */
+/*
+ * The same in two steps.  _begin makes the model, and places the stream for the range (NULL: all;
+ * else the stream can seek).  _read reads to the end of the range, and finishes the model, which
+ * is the caller's.
+ */
+int app_model_begin(struct model **m, const struct model_config *config,
+		    struct app_model_range *range, struct tacho_diag *d);
 int app_model_read(struct tacho_stream *stream, struct model *m,
-		   const struct tacho_observer *observer, struct tacho_diag *d);
+		   struct app_model_range *range, const struct tacho_observer *observer, struct tacho_diag *d);
 
 /* Notes the user's rules that fit no event of a stream, after its last record. */
 void app_model_note_unused(const struct model_rules *rules, struct tacho_stream *stream,
@@ -59,17 +77,21 @@ struct app_model_form {
 	void *arg;
 };
 
-/* Writes items, one per line, as docs/model.md says.  As app_model_run(). */
+/*
+ * Writes items, one per line, as docs/model.md says.  As app_model_run().  Of a range (NULL: all):
+ * the items that touch it.
+ */
 int app_model_items(struct tacho_stream *stream, const struct model_rules *rules,
-		    const struct app_model_form *form, const struct tacho_observer *observer,
+		    struct app_model_range *range, const struct app_model_form *form, const struct tacho_observer *observer,
 		    struct tacho_diag *d);
 
 /*
  * Appends a summary: CPUs, threads with their times by state, the slices that took longest.
- * top: how many threads and names of slices.  As app_model_run().
+ * top: how many threads and names of slices.  As app_model_run().  Of a range (NULL: all): times are
+ * what lies in it.
  */
 int app_model_summary(struct tacho_stream *stream, const struct model_rules *rules,
-		      uint32_t top, bool json, struct tacho_buf *out,
+		      struct app_model_range *range, uint32_t top, bool json, struct tacho_buf *out,
 		      const struct tacho_observer *observer, struct tacho_diag *d);
 
 #endif

@@ -23,6 +23,7 @@ struct item_writer {
 	struct tacho_json j;
 	struct item_track *track;	/* by number; only for text */
 	uint32_t nr, room;
+	uint64_t from;			/* items that ended before are not written */
 	struct model *model;		/* text counts times from its first record */
 };
 
@@ -184,6 +185,8 @@ static int item_slice(void *arg, const struct model_slice *s)
 {
 	struct item_writer *w = arg;
 
+	if (s->end < w->from)
+		return 0;
 	if (w->form->json) {
 		json_begin(w, "slice", s->track);
 		tacho_json_pair_u64(&w->j, "depth", s->depth);
@@ -206,6 +209,8 @@ static int item_state(void *arg, const struct model_state *s)
 {
 	struct item_writer *w = arg;
 
+	if (s->end < w->from)
+		return 0;
 	if (w->form->json) {
 		json_begin(w, "state", s->track);
 		json_interval(w, s->begin, s->end, s->begin_record, s->end_record);
@@ -232,6 +237,8 @@ static int item_counter(void *arg, const struct model_counter *c)
 {
 	struct item_writer *w = arg;
 
+	if (c->time < w->from)
+		return 0;
 	if (w->form->json) {
 		json_begin(w, "counter", c->track);
 		tacho_json_pair_u64(&w->j, "time", c->time);
@@ -249,6 +256,8 @@ static int item_flow(void *arg, const struct model_flow *f)
 {
 	struct item_writer *w = arg;
 
+	if (f->to_time < w->from)
+		return 0;
 	if (w->form->json) {
 		tacho_json_init(&w->j, &w->text);
 		tacho_json_open(&w->j, '{');
@@ -273,6 +282,8 @@ static int item_loss(void *arg, const struct model_loss *l)
 	const char *source = l->source == TACHO_STREAM_KERNEL ? "kernel" : "program";
 	struct item_writer *w = arg;
 
+	if (l->end < w->from)
+		return 0;
 	if (w->form->json) {
 		tacho_json_init(&w->j, &w->text);
 		tacho_json_open(&w->j, '{');
@@ -299,6 +310,8 @@ static int item_instant(void *arg, const struct model_instant *i)
 {
 	struct item_writer *w = arg;
 
+	if (i->time < w->from)
+		return 0;
 	if (w->form->json) {
 		json_begin(w, "instant", i->track);
 		tacho_json_pair_u64(&w->j, "time", i->time);
@@ -315,7 +328,7 @@ static int item_instant(void *arg, const struct model_instant *i)
 }
 
 int app_model_items(struct tacho_stream *stream, const struct model_rules *rules,
-		    const struct app_model_form *form, const struct tacho_observer *observer,
+		    struct app_model_range *range, const struct app_model_form *form, const struct tacho_observer *observer,
 		    struct tacho_diag *d)
 {
 	const struct model_ops ops = {
@@ -327,14 +340,14 @@ int app_model_items(struct tacho_stream *stream, const struct model_rules *rules
 		.loss = form->items & APP_MODEL_LOSSES ? item_loss : NULL,
 		.instant = form->items & APP_MODEL_INSTANTS ? item_instant : NULL,
 	};
-	struct item_writer w = { .form = form };
+	struct item_writer w = { .form = form, .from = range ? range->from : 0 };
 	struct model_config config = { stream, rules, &ops, &w };
 	int err;
 
 	tacho_buf_init(&w.text, TEXT_MAX);
-	err = model_new(&w.model, &config, d);
+	err = app_model_begin(&w.model, &config, range, d);
 	if (!err)
-		err = app_model_read(stream, w.model, observer, d);
+		err = app_model_read(stream, w.model, range, observer, d);
 	if (!err && w.text.len)
 		err = form->write(form->arg, &w.text);
 	else if (err == -ENOMEM)

@@ -38,7 +38,16 @@ struct summary {
 	uint64_t flows, counters;
 	struct model_stats stats;
 	uint32_t top;
+	uint64_t from;		/* of the range */
 };
+
+/* What of an interval lies in the range: it ends with the range at the latest. */
+static uint64_t within(const struct summary *s, uint64_t begin, uint64_t end)
+{
+	if (begin < s->from)
+		begin = s->from;
+	return end > begin ? end - begin : 0;
+}
 
 /* ---- taking items ---- */
 
@@ -65,14 +74,18 @@ static int sum_track(void *arg, const struct model_track *t)
 	return 0;
 }
 
+/*
+ * Both texts are kept once in the model, so their addresses are what they are.  Pairs with the same
+ * key are under the next free ones.
+ */
 static struct sum_name *find_name(struct summary *s, const char *category, const char *name)
 {
-	/* both are kept once in the model, so their addresses are what they are */
-	uint64_t key = (uintptr_t)name * 31 + (uintptr_t)category;
-	uintptr_t i = (uintptr_t)tacho_hashmap_get(&s->by_name, key);
+	uint64_t key = (uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) ^ (uintptr_t)category;
+	uintptr_t i;
 
-	if (i)
-		return &s->name[i - 1];
+	for (; (i = (uintptr_t)tacho_hashmap_get(&s->by_name, key)); key++)
+		if (s->name[i - 1].name == name && s->name[i - 1].category == category)
+			return &s->name[i - 1];
 	if (s->nr_names == s->room_names) {
 		uint32_t room = s->room_names ? 2 * s->room_names : 256;
 		struct sum_name *bigger = reallocarray(s->name, room, sizeof(*bigger));
@@ -92,9 +105,11 @@ static int sum_slice(void *arg, const struct model_slice *slice)
 {
 	struct summary *s = arg;
 	struct sum_track *t = &s->track[slice->track];
-	uint64_t ns = slice->end - slice->begin;
+	uint64_t ns = within(s, slice->begin, slice->end);
 	struct sum_name *n;
 
+	if (slice->end < s->from)
+		return 0;
 	t->used = true;
 	if (t->kind == MODEL_RUNNING) {
 		t->ns[!strcmp(slice->category, "running") ? RUNNING :
@@ -137,22 +152,26 @@ static int sum_state(void *arg, const struct model_state *state)
 {
 	struct summary *s = arg;
 
+	if (state->end < s->from)
+		return 0;
 	s->track[state->track].used = true;
-	s->track[state->track].ns[column_of(state)] += state->end - state->begin;
+	s->track[state->track].ns[column_of(state)] += within(s, state->begin, state->end);
 	return 0;
 }
 
 static int sum_counter(void *arg, const struct model_counter *c)
 {
-	(void)c;
-	((struct summary *)arg)->counters++;
+	struct summary *s = arg;
+
+	s->counters += c->time >= s->from;
 	return 0;
 }
 
 static int sum_flow(void *arg, const struct model_flow *f)
 {
-	(void)f;
-	((struct summary *)arg)->flows++;
+	struct summary *s = arg;
+
+	s->flows += f->to_time >= s->from;
 	return 0;
 }
 
@@ -432,22 +451,38 @@ static int finish(struct summary *s, bool json, struct tacho_buf *out, struct ta
 	return tacho_buf_error(out) ? tacho_no_memory(d) : 0;
 }
 
+static void of_range(struct model_stats *stats, const struct app_model_range *range)
+{
+	const struct model_stats *before = &range->before;
+
+	stats->records -= before->records;
+	stats->used -= before->used;
+	stats->unmatched_ends -= before->unmatched_ends;
+	stats->unplaced -= before->unplaced;
+	stats->lost -= before->lost;
+	if (stats->first < range->from)
+		stats->first = range->from < stats->last ? range->from : stats->last;
+}
+
 int app_model_summary(struct tacho_stream *stream, const struct model_rules *rules,
-		      uint32_t top, bool json, struct tacho_buf *out,
-		      const struct tacho_observer *observer, struct tacho_diag *d)
+		      struct app_model_range *range, uint32_t top, bool json,
+		      struct tacho_buf *out, const struct tacho_observer *observer,
+		      struct tacho_diag *d)
 {
 	static const struct model_ops ops = {
 		.track = sum_track, .slice = sum_slice, .state = sum_state,
 		.counter = sum_counter, .flow = sum_flow,
 	};
-	struct summary s = { .top = top };
+	struct summary s = { .top = top, .from = range ? range->from : 0 };
 	struct model_config config = { stream, rules, &ops, &s };
 	struct model *m;
-	int err = model_new(&m, &config, d);
+	int err = app_model_begin(&m, &config, range, d);
 
 	if (!err) {
-		err = app_model_read(stream, m, observer, d);
+		err = app_model_read(stream, m, range, observer, d);
 		s.stats = *model_stats(m);
+		if (range)
+			of_range(&s.stats, range);
 		if (!err)
 			err = finish(&s, json, out, d);
 		if (!err)

@@ -6,14 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/index.h"
 #include "app/model.h"
+#include "app/select.h"
 #include "base/scan.h"
 #include "cli/cli.h"
 #include "cli/model.h"
 #include "cli/trace.h"
 
 enum {
-	OPT_ITEMS = CLI_OPT_FIRST, OPT_RULES, OPT_SUGGEST, OPT_TOP,
+	OPT_ITEMS = CLI_OPT_FIRST, OPT_RULES, OPT_SUGGEST, OPT_TOP, OPT_TIME,
 };
 
 struct model_args {
@@ -21,7 +23,7 @@ struct model_args {
 	unsigned int items;
 	bool lines, print_rules, suggest, json;
 	uint32_t top;
-	const char *trace;
+	const char *trace, *time;
 };
 
 static const struct option options[] = {
@@ -31,6 +33,7 @@ static const struct option options[] = {
 	CLI_MODEL_OPTIONS,
 	{ "rules", no_argument, NULL, OPT_RULES },
 	{ "suggest", no_argument, NULL, OPT_SUGGEST },
+	{ "time", required_argument, NULL, OPT_TIME },
 	{ "top", required_argument, NULL, OPT_TOP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -46,6 +49,9 @@ static const char usage[] =
 	"      --items[=LIST]   print items, one per line: tracks, slices, states,\n"
 	"                       counters, flows, losses, instants (default: all)\n"
 	"      --top N          summary: print so many threads and names (default: 20)\n"
+	"      --time A,B       from A until B: 1.5 seconds since the first event, @SECONDS\n"
+	"                       since 1970, =SECONDS of its clock, or empty; finds A at once\n"
+	"                       where the trace has an index ('tacho index')\n"
 	CLI_MODEL_HELP
 	"      --rules          print the rules\n"
 	"      --suggest        print spans that the names of events suggest\n"
@@ -111,6 +117,9 @@ static int take(struct model_args *a, int opt)
 	case OPT_SUGGEST:
 		a->suggest = true;
 		return -1;
+	case OPT_TIME:
+		a->time = optarg;
+		return -1;
 	case OPT_TOP:
 		if (!tacho_scan_whole(optarg, strlen(optarg), 0, &v) || !v || v > 1000000)
 			return cli_usage("--top: not a number from 1 to 1000000: '%s'", optarg);
@@ -145,8 +154,31 @@ static int print_rules(const struct model_args *a)
 	return ret;
 }
 
-static int show(const struct model_args *a, struct app_trace *t, struct tacho_buf *b,
-		struct tacho_diag *d)
+/* From when until when: the trace's first record says what the seconds are counted from. */
+static int place(const struct model_args *a, struct app_model_range *range, struct tacho_diag *d)
+{
+	struct app_select select;
+	struct app_trace t;
+	int ret, err;
+
+	app_select_init(&select);
+	if (app_select_time(&select, a->time, d)) {
+		app_select_release(&select);
+		return cli_usage("--time: %s", d->text);
+	}
+	ret = cli_trace_open(&t, a->trace, 0);
+	if (ret == CLI_OK) {
+		err = app_select_open(&select, t.stream, d);
+		ret = err ? cli_fail_diag(d) : CLI_OK;
+		*range = (struct app_model_range){ .from = select.from, .to = select.to };
+		app_trace_close(&t);
+	}
+	app_select_release(&select);
+	return ret;
+}
+
+static int show(const struct model_args *a, struct app_trace *t, struct app_model_range *range,
+		struct tacho_buf *b, struct tacho_diag *d)
 {
 	const struct app_model_form form = {
 		.items = a->items ? a->items : APP_MODEL_ALL, .json = a->json,
@@ -157,26 +189,34 @@ static int show(const struct model_args *a, struct app_trace *t, struct tacho_bu
 	if (a->suggest)
 		err = model_suggest(a->rules, t->stream, b) ? tacho_no_memory(d) : 0;
 	else if (a->lines)
-		return app_model_items(t->stream, a->rules, &form, &cli_observer, d);
+		return app_model_items(t->stream, a->rules, range, &form, &cli_observer, d);
 	else
-		err = app_model_summary(t->stream, a->rules, a->top, a->json, b, &cli_observer, d);
+		err = app_model_summary(t->stream, a->rules, range, a->top, a->json, b,
+					&cli_observer, d);
 	return err ? err : write_piece(NULL, b);
 }
 
 static int run(const struct model_args *a)
 {
-	struct tacho_diag d = { 0 };
+	struct app_model_range range = { .to = UINT64_MAX };
+	struct tacho_diag d = { 0 }, no_index = { 0 };
 	struct app_trace t;
 	struct tacho_buf b;
 	int err, ret;
 
 	if (a->print_rules)
 		return print_rules(a);
-	ret = cli_trace_open(&t, a->trace, 0);
+	ret = a->time ? place(a, &range, &d) : CLI_OK;
+	if (ret == CLI_OK)
+		ret = cli_trace_open(&t, a->trace, 0);
 	if (ret != CLI_OK)
 		return ret;
 	tacho_buf_init(&b, (size_t)64 << 20);
-	err = show(a, &t, &b, &d);
+	if (range.from)
+		(void)app_index_open(&range.index, t.path, a->rules, &b, &no_index);
+	tacho_buf_reset(&b);
+	err = show(a, &t, a->time ? &range : NULL, &b, &d);
+	index_close(range.index);
 	tacho_buf_release(&b);
 	ret = !err ? cli_trace_remarks(&t) : d.err ? cli_fail_diag(&d) : CLI_FAILED;
 	app_trace_close(&t);
@@ -195,6 +235,8 @@ static int model_main(int argc, char **argv)
 		ret = take(&a, opt);
 	if (ret < 0 && argc - optind > 1)
 		ret = cli_usage("give one trace");
+	if (ret < 0 && a.time && (a.suggest || a.print_rules))
+		ret = cli_usage("--time is for the summary and --items");
 	if (ret < 0) {
 		a.trace = argv[optind];
 		ret = run(&a);

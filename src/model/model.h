@@ -275,6 +275,15 @@ int model_restore(struct model **model, const struct model_config *config, const
 /* How many tracks there were so far; the next one gets this id. */
 uint32_t model_nr_tracks(const struct model *model);
 
+/*
+ * model_tell_tracks - the op `track` for the threads that live and all processes, as they are
+ * called now.
+ *
+ * For what knows the tracks of a restored model from elsewhere, with the names that they got later.
+ * Returns 0 or what the op returned.
+ */
+int model_tell_tracks(struct model *model);
+
 /* ---- proposals ---- */
 
 /*

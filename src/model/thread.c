@@ -180,6 +180,24 @@ void model_thread_name(struct model *m, uint32_t i, const struct model_value *v)
 		name_thread(m, i, model_text(m, v));
 }
 
+int model_tell_tracks(struct model *m)
+{
+	for (uint32_t i = 1; i < m->nr_processes; i++) {
+		const struct model_process *p = &m->process[i];
+
+		if (p->track)
+			model_name_track(m, p->track, 0, MODEL_PROCESS, p->number, p->name);
+	}
+	for (uint32_t i = m->nr_threads ? m->thread[0].next : 0; i; i = m->thread[i].next) {
+		const struct model_thread *t = &m->thread[i];
+
+		if (t->track)
+			model_name_track(m, t->track, m->process[t->process].track, MODEL_THREAD,
+					 t->number, t->name);
+	}
+	return m->err;
+}
+
 /* ---- states ---- */
 
 void model_state_end(struct model *m, uint32_t i, uint64_t end, uint64_t end_record,
