@@ -2,13 +2,18 @@
 /*
  * saved - a model that is saved and restored hands out what one without a break does.
  *
- *	saved STOPS SPAN,SPAN... TRACE...
+ *	saved [-p] STOPS SPAN;SPAN... TRACE...
  *
  * Reads each trace once without a break, then goes on from STOPS random records, from the first
- * and from behind the last one.  Prints what differs; the exit status is 1 then.  A summary for
- * each trace is a comment on stderr.
+ * and from behind the last one: each record and each item must be the same.  A stream gets to a
+ * stop by reading, and, where times tell the record from those before it, by seeking: a new one,
+ * and one that was read to its end.  -p: a seek must not read packets that are long before.
+ *
+ * Prints what differs; the exit status is 1 then.  A summary for each trace is a comment on
+ * stderr.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,29 +22,44 @@
 #include "stream/stream.h"
 
 #define ITEMS_MAX	((size_t)1 << 31)
+#define PACKETS_MAX	8u		/* that a seek reads, -p */
+
+/* A record, as far as readings can differ in it. */
+struct seen {
+	uint64_t time, sum;
+};
 
 /* A trace that is read. */
 struct reading {
 	struct tacho_stream *stream;
 	struct model *model;
 	struct tacho_buf items;		/* a line for each */
+	struct tacho_buf seen;		/* struct seen */
+	uint64_t packets;		/* read before the first record */
 };
+
+/* How a stream gets to a stop. */
+enum way { BY_READING, BY_SEEKING, BY_SEEKING_BACK };
+
+static const char *const way_names[] = { "reading", "seeking", "seeking back" };
 
 /* Where the reading was interrupted. */
 struct stop {
 	uint64_t record;
+	bool by_time;		/* all before it are earlier, none from it on is */
 	size_t items;		/* bytes of items so far */
 	struct tacho_buf state;
 };
 
 static struct model_rules *rules;
 static const char *trace;
-static int failed;
+static int failed, trace_failed;
+static bool few_packets;	/* -p */
 
 static void fail(const char *what, const char *why)
 {
 	printf("%s: %s%s%s\n", trace, what, *why ? ": " : "", why);
-	failed = 1;
+	failed = trace_failed = 1;
 }
 
 /* ---- items as lines ---- */
@@ -108,6 +128,7 @@ static void open_reading(struct reading *r)
 
 	*r = (struct reading){ 0 };
 	tacho_buf_init(&r->items, ITEMS_MAX);
+	tacho_buf_init(&r->seen, ITEMS_MAX);
 	if (tacho_stream_open(&r->stream, trace, 0, &error)) {
 		fail("cannot be opened", error.text);
 		exit(1);
@@ -119,11 +140,54 @@ static void close_reading(struct reading *r)
 	model_free(r->model);
 	tacho_stream_close(r->stream);
 	tacho_buf_release(&r->items);
+	tacho_buf_release(&r->seen);
 }
 
 static struct model_config config_of(struct reading *r)
 {
 	return (struct model_config){ r->stream, rules, &ops, &r->items };
+}
+
+static uint64_t sum_bytes(uint64_t sum, const void *p, size_t len)
+{
+	const unsigned char *s = p;
+
+	while (len--)
+		sum = (sum ^ *s++) * UINT64_C(0x100000001b3);
+	return sum;
+}
+
+static uint64_t sum_text(uint64_t sum, const char *s)
+{
+	return s ? sum_bytes(sum, s, strlen(s) + 1) : sum_bytes(sum, "", 1) + 1;
+}
+
+/* All that the stream says of its last record. */
+static void see(struct reading *r, const struct tacho_record *record)
+{
+	struct seen seen = { record->time, UINT64_C(0xcbf29ce484222325) };
+	int32_t tgid;
+	const char *comm = tacho_stream_comm(r->stream, record->pid, &tgid);
+	const uint64_t numbers[] = { record->time, record->ticks, record->cpu, record->source,
+				     (uint64_t)record->pid, record->lost, (uint64_t)tgid };
+
+	seen.sum = sum_bytes(seen.sum, numbers, sizeof(numbers));
+	seen.sum = sum_bytes(seen.sum, record->raw, record->len);
+	seen.sum = sum_text(seen.sum, comm);
+	seen.sum = sum_text(seen.sum, tacho_type_system(record->type));
+	seen.sum = sum_text(seen.sum, tacho_type_name(record->type));
+	seen.sum = sum_text(seen.sum, tacho_stream_buffer(r->stream));
+	tacho_buf_put(&r->seen, &seen, sizeof(seen));
+}
+
+static const struct seen *seen(const struct reading *r, uint64_t i)
+{
+	return (const struct seen *)(const void *)r->seen.data + i;
+}
+
+static uint64_t nr_seen(const struct reading *r)
+{
+	return r->seen.len / sizeof(struct seen);
 }
 
 /* Gives the model at most n records; returns how many there were. */
@@ -132,9 +196,13 @@ static uint64_t go_on(struct reading *r, uint64_t n)
 	struct tacho_record record;
 	uint64_t i = 0;
 
-	for (; i < n && tacho_stream_next(r->stream, &record) == TACHO_STREAM_RECORD; i++)
+	for (; i < n && tacho_stream_next(r->stream, &record) == TACHO_STREAM_RECORD; i++) {
+		if (!nr_seen(r))
+			r->packets = tacho_stream_packets_read(r->stream) - r->packets;
+		see(r, &record);
 		if (r->model && model_record(r->model, &record))
 			fail("a record is refused", "");
+	}
 	return i;
 }
 
@@ -167,19 +235,50 @@ static void same_items(const char *want, size_t want_len, const char *got, size_
 	       (int)strcspn(got + line, "\n"), got + line);
 }
 
+/* From a stop on. */
+static void same_records(const struct reading *whole, uint64_t from, const struct reading *r)
+{
+	uint64_t want = nr_seen(whole) - from, got = nr_seen(r), i = 0;
+
+	while (i < want && i < got && seen(whole, from + i)->sum == seen(r, i)->sum)
+		i++;
+	if (i == want && i == got)
+		return;
+	fail("records differ", "");
+	printf("  record %" PRIu64 " of %" PRIu64 ", there are %" PRIu64 " from the stop on, it "
+	       "gave %" PRIu64 "; %s\n", from + i, nr_seen(whole), want, got,
+	       i < want && i < got && seen(whole, from + i)->time == seen(r, i)->time ?
+	       "their times are the same" : "their times differ");
+}
+
+/* Brings a new reading to a stop. */
+static void go_to(struct reading *r, const struct reading *whole, const struct stop *stop,
+		  enum way way)
+{
+	open_reading(r);
+	if (way != BY_SEEKING)
+		(void)go_on(r, way == BY_READING ? stop->record : UINT64_MAX);
+	r->seen.len = 0;
+	r->packets = tacho_stream_packets_read(r->stream);
+	if (way == BY_READING)
+		return;
+	if (tacho_stream_seek(r->stream, seen(whole, stop->record)->time))
+		fail("cannot be sought", "");
+}
+
 /* From one stop to the end, against the reading without a break. */
-static void check_stop(struct reading *whole, const struct stop *stop,
+static void check_stop(struct reading *whole, const struct stop *stop, enum way way,
 		       const struct tacho_buf *last)
 {
+	bool before = trace_failed;
 	struct tacho_diag d = { 0 };
 	struct tacho_buf again, end;
 	struct model_config config;
 	struct reading r;
 
-	open_reading(&r);
+	trace_failed = false;
+	go_to(&r, whole, stop, way);
 	config = config_of(&r);
-	if (go_on(&r, stop->record) != stop->record)
-		fail("it has fewer records now", "");
 	if (model_restore(&r.model, &config, stop->state.data, stop->state.len, &d)) {
 		fail("cannot be restored", d.text);
 		close_reading(&r);
@@ -189,6 +288,11 @@ static void check_stop(struct reading *whole, const struct stop *stop,
 	same_state(&stop->state, &again, "saved, and saved when it is restored");
 	tacho_buf_release(&again);
 	(void)go_on(&r, UINT64_MAX);
+	same_records(whole, stop->record, &r);
+	if (few_packets && way != BY_READING && r.packets > PACKETS_MAX) {
+		fail("a seek reads too many packets", "");
+		printf("  %" PRIu64 "\n", r.packets);
+	}
 	save(&r, &end);
 	same_state(last, &end, "at the end");
 	tacho_buf_release(&end);
@@ -199,8 +303,9 @@ static void check_stop(struct reading *whole, const struct stop *stop,
 		fail("statistics differ", "");
 	same_items(tacho_buf_str(&whole->items) + stop->items, whole->items.len - stop->items,
 		   tacho_buf_str(&r.items), r.items.len);
-	if (failed)
-		printf("  stopped before record %" PRIu64 "\n", stop->record);
+	if (trace_failed)
+		printf("  by %s, to record %" PRIu64 "\n", way_names[way], stop->record);
+	trace_failed |= before;
 	close_reading(&r);
 }
 
@@ -223,54 +328,91 @@ static int by_record(const void *a, const void *b)
 	return (x->record > y->record) - (x->record < y->record);
 }
 
-static uint64_t count_records(void)
+/* A random stop; by time, if one is found, for every second. */
+static struct stop choose(const struct reading *whole, const bool *by_time, uint32_t i)
+{
+	uint64_t nr = nr_seen(whole);
+	struct stop stop = { .record = i ? i == 1 ? nr : next() % (nr + 1) : 0 };
+
+	for (uint64_t n = stop.record; i > 1 && i % 2 && n < nr; n++)
+		if (by_time[n]) {
+			stop.record = n;
+			break;
+		}
+	stop.by_time = stop.record < nr && by_time[stop.record];
+	return stop;
+}
+
+static void choose_stops(struct stop *stop, uint32_t nr)
 {
 	struct reading r;
-	uint64_t n;
+	uint64_t n, edge = 0;
+	bool *by_time;
 
 	open_reading(&r);
 	n = go_on(&r, UINT64_MAX);
+	by_time = calloc(n + 1, sizeof(*by_time));
+	if (!by_time)
+		exit(2);
+	for (uint64_t i = 0; i < n; i++) {
+		by_time[i] = !i || seen(&r, i)->time > edge;
+		edge = seen(&r, i)->time > edge ? seen(&r, i)->time : edge;
+	}
+	for (uint64_t i = n; i--; edge = seen(&r, i)->time < edge ? seen(&r, i)->time : edge)
+		by_time[i] &= seen(&r, i)->time <= edge;
+	for (uint32_t i = 0; i < nr; i++)
+		stop[i] = choose(&r, by_time, i);
+	qsort(stop, nr, sizeof(*stop), by_record);
+	free(by_time);
 	close_reading(&r);
-	return n;
 }
 
 static void check_trace(struct stop *stop, uint32_t nr)
 {
-	uint64_t records = count_records(), at = 0;
 	struct model_config config;
 	struct tacho_buf last;
 	struct reading whole;
+	uint32_t sought = 0;
 
-	for (uint32_t i = 0; i < nr; i++)
-		stop[i].record = i ? i == 1 ? records : next() % (records + 1) : 0;
-	qsort(stop, nr, sizeof(*stop), by_record);
+	choose_stops(stop, nr);
 	open_reading(&whole);
 	config = config_of(&whole);
 	if (model_new(&whole.model, &config, NULL))
 		exit(1);
 	for (uint32_t i = 0; i < nr; i++) {
-		at += go_on(&whole, stop[i].record - at);
+		(void)go_on(&whole, stop[i].record - nr_seen(&whole));
 		stop[i].items = whole.items.len;
 		save(&whole, &stop[i].state);
 	}
 	save(&whole, &last);
 	(void)model_finish(whole.model);
 	for (uint32_t i = 0; i < nr; i++) {
-		check_stop(&whole, &stop[i], &last);
+		check_stop(&whole, &stop[i], BY_READING, &last);
+		if (stop[i].by_time) {
+			check_stop(&whole, &stop[i], BY_SEEKING, &last);
+			check_stop(&whole, &stop[i], BY_SEEKING_BACK, &last);
+			sought++;
+		}
 		tacho_buf_release(&stop[i].state);
 	}
-	fprintf(stderr, "# %s: %" PRIu64 " records, %zu bytes of items, %zu of state\n", trace,
-		records, whole.items.len, last.len);
+	fprintf(stderr, "# %s: %" PRIu64 " records, %zu bytes of items, %zu of state, %u of %u "
+		"stops by time\n", trace, nr_seen(&whole), whole.items.len, last.len, sought, nr);
 	tacho_buf_release(&last);
 	close_reading(&whole);
 }
 
 int main(int argc, char **argv)
 {
-	uint32_t nr = argc > 3 ? (uint32_t)atoi(argv[1]) + 2 : 0;
-	struct stop *stop = calloc(nr ? nr : 1, sizeof(*stop));
-	char *spans = argc > 3 ? argv[2] : NULL;
+	uint32_t nr;
+	struct stop *stop;
+	char *spans;
 
+	few_packets = argc > 1 && !strcmp(argv[1], "-p");
+	argc -= few_packets;
+	argv += few_packets;
+	nr = argc > 3 ? (uint32_t)atoi(argv[1]) + 2 : 0;
+	stop = calloc(nr ? nr : 1, sizeof(*stop));
+	spans = argc > 3 ? argv[2] : NULL;
 	if (!nr || !stop || model_rules_new(&rules, NULL))
 		return 2;
 	for (char *s = strtok(spans, ";"); s; s = strtok(NULL, ";"))

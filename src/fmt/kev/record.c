@@ -39,6 +39,8 @@ static uint32_t put_head(unsigned char *to, const struct tacho_kev_event *ev,
 	tacho_put_u64(to, tacho_record_word(ev->time, size));
 	tacho_put_u64(to + 8, tacho_common_word((uint16_t)id, pid));
 	to[11] = (unsigned char)TACHO_KEV_CPU(ev->header);
+	/* what a record is rounded up by is read and copied as well */
+	memset(to + 8 + raw_len, 0, size - 8 - raw_len);
 	return size;
 }
 
