@@ -338,23 +338,37 @@ class Linux:
 
 
 def packets(records, kernel, cpu, r):
-    """The packets of one stream file: a new one where records are lost, and now and then."""
-    discarded = number = 0
+    """The packets of one stream file: a new one where records are lost, and now and then.  Some are
+    empty, and say that records were lost before the ones of the next packet."""
+    discarded = number = seq = 0
     groups = []
+
+    def packet(group, first, last):
+        nonlocal seq
+        data = b''
+        for time, raw, _ in group:
+            raw += bytes(-len(raw) % 8)
+            data += struct.pack('<Q', time & (1 << 48) - 1 | len(raw) + 8 << 48) + raw
+        size = 8 * (96 + len(data))
+        seq += 1
+        return struct.pack('<I16sIQ6QIIQ', 0xC1FC1FC1, UUID, kernel, cpu, first, last, size, size,
+                           seq - 1, discarded, cpu, len(group), number) + data
     for record in records:
         if not groups or record[2] or r.random() < 0.05:
             groups.append([])
         groups[-1].append(record)
-    for seq, group in enumerate(groups):
-        data = b''
-        for time, raw, lost in group:
-            discarded += lost
-            raw += bytes(-len(raw) % 8)
-            data += struct.pack('<Q', time & (1 << 48) - 1 | len(raw) + 8 << 48) + raw
-        size = 8 * (96 + len(data))
-        yield struct.pack('<I16sIQ6QIIQ', 0xC1FC1FC1, UUID, kernel, cpu, group[0][0],
-                          group[-1][0], size, size, seq, discarded, cpu, len(group),
-                          number) + data
+    last = groups[0][0][0]
+    for group in groups:
+        lost, first = group[0][2], group[0][0]
+        while r.random() < 0.2:
+            part = r.randint(0, lost)
+            discarded, lost = discarded + part, lost - part
+            at = r.choice((last, first))
+            last = max(at, last)
+            yield packet([], last, last)
+        discarded += lost
+        yield packet(group, first, group[-1][0])
+        last = group[-1][0]
         number += len(group)
 
 

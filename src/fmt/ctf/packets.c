@@ -292,6 +292,12 @@ static void expose(struct tacho_ctf_part *p, uint64_t at)
 	p->part.end = p->win + (end - p->win_at);
 }
 
+/* Whether a packet has no records: what was lost before it was lost before those of the next. */
+static bool is_empty(const struct packet *k)
+{
+	return k->content_end <= k->offset + HEAD;
+}
+
 /* Whether a packet begins after all that is wanted. */
 static bool is_beyond(const struct tacho_source *source, const struct packet *k)
 {
@@ -332,7 +338,7 @@ static int next_packet(struct tacho_source *source, struct tacho_ctf_part *p)
 	if ((k.head.content_size && k.head.timestamp_end < p->from) ||
 	    !tacho_scope_has_cpu(source->scope, k.head.cpu_id)) {
 		p->skips = true;
-		part->lost = 0;
+		part->lost = is_empty(&k) ? part->lost : 0;
 		return TACHO_STREAM_RECORD;
 	}
 	p->skips = false;
@@ -432,8 +438,9 @@ static void thin(struct tacho_ctf_part *p)
 	p->stride *= 2;
 }
 
+/* before: what is known of the packets before k. */
 static int add_mark(struct tacho_ctf_part *p, const struct packet *k,
-		    uint64_t end_before, uint64_t discarded)
+		    const struct tacho_ctf_mark *before)
 {
 	if (!p->mark) {
 		p->mark = calloc(MARKS_MAX, sizeof(*p->mark));
@@ -448,9 +455,9 @@ static int add_mark(struct tacho_ctf_part *p, const struct packet *k,
 		thin(p);
 	if (p->totals.packets % p->stride)
 		return 0;
-	p->mark[p->nr_marks++] = (struct tacho_ctf_mark){
-		.offset = k->offset, .begin = k->head.timestamp_begin,
-		.end_before = end_before, .discarded = discarded };
+	p->mark[p->nr_marks] = *before;
+	p->mark[p->nr_marks].offset = k->offset;
+	p->mark[p->nr_marks++].begin = k->head.timestamp_begin;
 	return 0;
 }
 
@@ -469,13 +476,25 @@ static void add_totals(struct tacho_ctf_totals *t, const struct packet *k,
 }
 
 /* Whether a packet says when its records are, all later than those before it. */
-static bool is_orderly(const struct packet *k, uint64_t end_before, uint64_t discarded)
+static bool is_orderly(const struct packet *k, const struct tacho_ctf_mark *before)
 {
-	bool empty = k->content_end <= k->offset + HEAD;
-
 	return !k->fault && k->head.content_size && k->head.timestamp_end &&
-	       k->head.timestamp_begin >= end_before &&
-	       (!empty || k->head.events_discarded == discarded);
+	       k->head.timestamp_begin >= before->end_before &&
+	       (!is_empty(k) || k->head.events_discarded == before->discarded);
+}
+
+/* Goes on from before a packet to after it. */
+static void pass_packet(struct tacho_ctf_mark *before, const struct packet *k)
+{
+	before->lost += lost_since(before->discarded, k->head.events_discarded);
+	if (!is_empty(k))
+		before->lost = 0;
+	before->discarded = k->head.events_discarded;
+	/* the end time of an open packet is not known */
+	if (!k->head.content_size)
+		before->end_before = UINT64_MAX;
+	else if (k->head.timestamp_end > before->end_before)
+		before->end_before = k->head.timestamp_end;
 }
 
 /*
@@ -486,7 +505,7 @@ int tacho_ctf_scan(struct tacho_ctf_part *part)
 {
 	/* a part of its own: the reader's window stays where it is */
 	struct tacho_ctf_part s = *part;
-	uint64_t discarded = 0, end_before = 0;
+	struct tacho_ctf_mark before = { 0 };
 	struct packet k;
 	int found, err = 0;
 
@@ -501,20 +520,14 @@ int tacho_ctf_scan(struct tacho_ctf_part *part)
 					      .bytes = part->file_size,
 					      .orderly = UINT64_MAX };
 	while (!err && (found = find_packet(&s, s.next, &k)) != 0) {
-		err = found < 0 ? found :
-		      add_mark(&s, &k, end_before, discarded);
+		err = found < 0 ? found : add_mark(&s, &k, &before);
 		if (err)
 			break;
 		if (s.totals.orderly == UINT64_MAX &&
-		    !is_orderly(&k, end_before, discarded))
+		    !is_orderly(&k, &before))
 			s.totals.orderly = s.next;
-		add_totals(&s.totals, &k, discarded);
-		discarded = k.head.events_discarded;
-		/* the end time of an open packet is not known */
-		if (!k.head.content_size)
-			end_before = UINT64_MAX;
-		else if (k.head.timestamp_end > end_before)
-			end_before = k.head.timestamp_end;
+		add_totals(&s.totals, &k, before.discarded);
+		pass_packet(&before, &k);
 		s.next = k.next;
 	}
 	if (!err && k.fault && s.totals.orderly == UINT64_MAX)
@@ -603,6 +616,7 @@ int tacho_ctf_seek(struct tacho_source *source, struct tacho_part *part,
 	if (lo) {
 		p->next = p->mark[lo - 1].offset;
 		p->discarded = p->mark[lo - 1].discarded;
+		part->lost = p->mark[lo - 1].lost;
 		part->horizon = p->mark[lo - 1].begin;
 	}
 	return 0;

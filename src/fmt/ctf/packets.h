@@ -29,6 +29,7 @@ struct tacho_ctf_mark {
 	uint64_t begin;
 	uint64_t end_before;	/* no record before this packet is later */
 	uint64_t discarded;	/* events_discarded of the packet before */
+	uint64_t lost;		/* records, since the last packet that had any */
 };
 
 struct tacho_ctf_totals {
