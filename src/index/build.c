@@ -258,7 +258,8 @@ static int add(struct index_builder *b, struct index_edge *e, const struct index
 	uint32_t room = index_leaf_room(&e->leaf);
 	int err = index_edge_add(e, &b->log, &b->now, item);
 
-	b->root.items++;
+	b->root.items += e->which == INDEX_TREE;
+	b->root.tail_items += e->which == INDEX_TAIL;
 	if (room != index_leaf_room(&e->leaf) || !e->leaf.nr) {
 		b->room -= e->room;
 		e->room = index_edge_room(e);
@@ -651,6 +652,7 @@ static int go_on(struct index_builder *b, const struct index_identity *identity,
 		return tacho_diag(d, err, 0, "it cannot be continued: %s", strerror(-err));
 	/* what was closed at the end of the trace as it was is open again */
 	index_table_release(&root->tails);
+	root->tail_items = 0;
 	for (uint32_t i = 0; i < root->nr_checkpoints; i++)
 		b->state_bytes += root->checkpoint[i].len;
 	*place = root->state.place;
@@ -725,7 +727,8 @@ static int begin(struct index_builder *b, const struct index_identity *identity,
 		index_identity_release(&b->root.identity);
 		err = index_identity_copy(&b->root.identity, identity);
 	}
-	b->now.allowed = UINT64_MAX;
+	b->now.allowed = b->config.trace_bytes ? b->log.end + FREE * b->config.share / SHARE :
+						UINT64_MAX;
 	b->looked = b->root.items;
 	b->next_checkpoint = place->record + b->config.checkpoint_every;
 	return err;
@@ -749,7 +752,6 @@ int index_build_new(struct index_builder **builder, const struct index_config *c
 	b->path = strdup(config->path);
 	err = b->path ? begin(b, identity, state, place, d) : -ENOMEM;
 	if (!err) {
-		look(b);
 		*builder = b;
 		return 0;
 	}

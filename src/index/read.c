@@ -91,7 +91,8 @@ void index_info(const struct index *index, struct index_info *info)
 	*info = (struct index_info){
 		.stats = root->stats, .bytes = index->log.end, .trace_bytes = root->trace_bytes,
 		.nr_tracks = root->tracks.nr, .nr_checkpoints = root->nr_checkpoints,
-		.finished = root->finished, .items = root->items, .packed = root->packed,
+		.finished = root->finished, .items = root->items + root->tail_items,
+		.packed = root->packed,
 	};
 }
 

@@ -86,6 +86,7 @@ int index_root_put(struct index_root *root, struct index_log *log, struct tacho_
 	put(out, s->first);
 	put(out, s->last);
 	put(out, root->items);
+	put(out, root->tail_items);
 	put(out, root->packed);
 	put(out, root->trace_bytes);
 	put_checkpoint(out, &root->state, &before);
@@ -138,6 +139,7 @@ int index_root_get(struct index_root *root, const void *p, size_t len)
 	s->first = index_get(&in);
 	s->last = index_get(&in);
 	root->items = index_get(&in);
+	root->tail_items = index_get(&in);
 	root->packed = index_get(&in);
 	root->trace_bytes = index_get(&in);
 	get_checkpoint(&in, &root->state, &before);

@@ -3,7 +3,7 @@
  * root.h - a root: all that is not in a tree, and where the rest is.
  *
  * A blob of varints: version; the identity: rules, number of files; for each its size, hash, length of
- * its name, name; flags; the model's statistics; items, packed, bytes of the trace; where the model's
+ * its name, name; flags; the model's statistics; items, items of tails, packed items, bytes of the trace; where the model's
  * state is (offset, length; 0: none) and at which place it is; the tables of tracks, losses and tails (table.h);
  * the names (names.h); the checkpoints: number of them, for each its time, record, skip, offset and length, the
  * first two less those of the one before.
@@ -25,7 +25,7 @@ struct index_root {
 	struct index_identity identity;	/* owned */
 	bool finished;
 	struct model_stats stats;
-	uint64_t items, packed, trace_bytes;
+	uint64_t items, tail_items, packed, trace_bytes;
 	struct index_checkpoint state;	/* len 0: none */
 	struct index_table tracks, losses;
 	struct index_table tails;	/* of tracks: what ended at the end of the trace */

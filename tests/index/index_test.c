@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: MIT
+/* The index: what it answers is what a scan over the model's items gives. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "index/index.h"
+#include "index/random.h"
+#include "unit/test.h"
+
+static struct trace trace;
+static char path[512];
+
+/* ---- a model's state: how many records it has read ---- */
+
+static int save_state(const struct model *m, struct tacho_buf *out)
+{
+	tacho_buf_put(out, &model_stats(m)->records, sizeof(uint64_t));
+	return 0;
+}
+
+/* ---- making one ---- */
+
+static struct index_file whole = { "", 1000, 77 };
+static struct index_identity identity = { &whole, 1, 5, NULL, NULL };
+
+struct making {
+	uint64_t seed, records;		/* of the trace */
+	uint64_t from;			/* records that were read before */
+	uint32_t every, share;
+	uint32_t bytes;			/* of a record, for the share */
+	uint64_t commit_at;		/* a commit in the middle */
+	struct index_builder *b;
+	struct list *list;
+	struct model *m;
+	bool quiet;			/* until `from` */
+	uint64_t nr;			/* records so far */
+};
+
+static uint64_t trace_bytes(void *arg)
+{
+	const struct making *x = arg;
+
+	return x->nr * x->bytes;
+}
+
+/* What the model gives goes to the list and to the index. */
+#define BOTH(what, type) \
+static int both_##what(void *arg, const struct type *item) \
+{ \
+	struct making *x = arg; \
+	(void)list_add_##what(x->list, item); \
+	return x->quiet || !x->b ? 0 : index_build_ops.what(x->b, item); \
+}
+BOTH(track, model_track)
+BOTH(slice, model_slice)
+BOTH(state, model_state)
+BOTH(counter, model_counter)
+BOTH(instant, model_instant)
+BOTH(loss, model_loss)
+
+static const struct model_ops both_ops = {
+	.track = both_track, .slice = both_slice, .state = both_state, .counter = both_counter,
+	.instant = both_instant, .loss = both_loss,
+};
+
+/* One model over the records; those before x->from are read without the builder. */
+static void run(struct making *x)
+{
+	struct model_config config = { trace.stream, trace.rules, &both_ops, x };
+	struct random r = random_begin(x->seed);
+	struct tacho_diag d = { 0 };
+	uint64_t last = 0;
+
+	x->quiet = x->from > 0;
+	CHECK(!model_new(&x->m, &config, &d));
+	for (x->nr = 0; x->nr < x->records; x->nr++) {
+		struct record rec = random_next(&r);
+		struct index_place place = { rec.time, 0, x->nr };
+
+		x->quiet = x->nr < x->from;
+		if (x->b && !x->quiet && (!x->nr || rec.time > last))
+			CHECK(!index_build_tick(x->b, x->m, &place));
+		if (x->b && x->commit_at && x->nr == x->commit_at)
+			CHECK(!index_build_commit(x->b, x->m, &identity, &d));
+		last = rec.time;
+		CHECK(!trace_put(&trace, x->m, &rec));
+	}
+	x->quiet = false;
+	if (x->b)
+		CHECK(!index_build_finish(x->b, x->m));
+	else
+		CHECK(!model_finish(x->m));
+}
+
+static void make(struct making *x)
+{
+	struct index_config config = {
+		.path = path, .trace_bytes = trace_bytes, .arg = x, .checkpoint_every = x->every,
+		.share = x->share, .save = save_state, .replace = true,
+	};
+	struct index_place place;
+	struct tacho_diag d = { 0 };
+	struct tacho_buf state;
+
+	x->bytes = x->bytes ? x->bytes : 1000;
+	tacho_buf_init(&state, 1000);
+	CHECK(!index_build_new(&x->b, &config, &identity, &state, &place, &d));
+	if (state.len)
+		memcpy(&x->from, state.data, sizeof(x->from));
+	CHECK(place.record == x->from);
+	run(x);
+	CHECK(!index_build_commit(x->b, x->m, &identity, &d));
+	index_build_free(x->b);
+	x->b = NULL;
+	model_free(x->m);
+	tacho_buf_release(&state);
+}
+
+/* Reads the trace again from its beginning. */
+struct reading {
+	uint64_t seed, records, first, last;
+	uint32_t track;
+	bool in;
+	const struct model_ops *ops;
+	void *arg;
+	uint64_t calls;
+};
+
+#define AGAIN(what, type) \
+static int again_##what(void *arg, const struct type *item) \
+{ \
+	struct reading *x = arg; \
+	return x->in && item->track == x->track ? x->ops->what(x->arg, item) : 0; \
+}
+AGAIN(slice, model_slice)
+AGAIN(state, model_state)
+AGAIN(counter, model_counter)
+AGAIN(instant, model_instant)
+
+static const struct model_ops again_ops = {
+	.slice = again_slice, .state = again_state, .counter = again_counter,
+	.instant = again_instant,
+};
+
+static int again(void *arg, uint32_t track, uint64_t first, uint64_t last,
+		 const struct model_ops *ops, void *ops_arg)
+{
+	struct reading *x = arg;
+	struct model_config config = { trace.stream, trace.rules, &again_ops, x };
+	struct random r = random_begin(x->seed);
+	struct tacho_diag d = { 0 };
+	struct model *m;
+	int err = 0;
+
+	x->calls++;
+	x->track = track;
+	x->ops = ops;
+	x->arg = ops_arg;
+	CHECK(!model_new(&m, &config, &d));
+	for (uint64_t i = 0; i < x->records && !err; i++) {
+		struct record rec = random_next(&r);
+
+		x->in = rec.time >= first && rec.time <= last;
+		if (rec.time > last)
+			break;
+		err = trace_put(&trace, m, &rec);
+	}
+	model_free(m);
+	return err;
+}
+
+/* ---- comparing ---- */
+
+static bool same_item(const struct item *a, const struct item *b)
+{
+	return a->kind == b->kind && a->track == b->track && a->depth == b->depth &&
+	       a->flags == b->flags && a->thread == b->thread && a->from == b->from &&
+	       a->to == b->to && a->cpu == b->cpu && a->begin == b->begin && a->end == b->end &&
+	       a->count == b->count && !memcmp(&a->value, &b->value, sizeof(a->value)) &&
+	       !strcmp(a->name, b->name) && !strcmp(a->category, b->category);
+}
+
+static bool touches(const struct item *i, uint64_t from, uint64_t to)
+{
+	return i->begin < to && (i->end > from || i->begin >= from);
+}
+
+static void compare_items(struct index *x, const struct list *l, uint32_t track, uint64_t from,
+			  uint64_t to)
+{
+	struct list got = { 0 };
+	struct tacho_diag d = { 0 };
+	size_t nr = 0, wrong = 0;
+	int err = index_items(x, track, from, to, &list_ops, &got, &d);
+
+	if (!CHECK(!err))
+		printf("# track %u: %d %s\n", track, err, d.text);
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct item *item = &l->item[i];
+
+		if (item->kind == LOSS || item->track != track || !touches(item, from, to))
+			continue;
+		if (nr >= got.nr || !same_item(item, &got.item[nr]))
+			wrong++;
+		nr++;
+	}
+	if (!CHECK(nr == got.nr && !wrong))
+		printf("# track %u (%s): %zu items, not %zu, %zu wrong\n", track,
+		       model_track_kind_name(l->track[track].track.kind), got.nr, nr, wrong);
+	list_release(&got);
+}
+
+/* A bucket by a scan. */
+static void scan(const struct list *l, const struct model_track *t, uint64_t from, uint64_t to,
+		 struct index_sum *sum, struct item *longest)
+{
+	bool follows = t->kind == MODEL_STATE || t->kind == MODEL_RUNNING;
+	bool of_cpu = t->kind == MODEL_CPU || t->kind == MODEL_RUNNING || t->kind == MODEL_IRQ ||
+		      t->kind == MODEL_SOFTIRQ;
+
+	memset(sum, 0, sizeof(*sum));
+	sum->min = sum->max = sum->last = NAN;
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct item *x = &l->item[i];
+		uint64_t a = x->begin > from ? x->begin : from, b = x->end < to ? x->end : to;
+		uint32_t class = follows ? x->depth : x->depth > 0;
+
+		if (x->kind == LOSS) {
+			if (x->end >= from && x->end < to &&
+			    (!of_cpu || x->cpu == MODEL_NO_CPU || x->cpu == t->number))
+				sum->lost += x->count;
+			continue;
+		}
+		if (x->track != t->id)
+			continue;
+		if (x->kind == COUNTER && x->end < to)
+			sum->last = x->value;
+		if (!touches(x, from, to))
+			continue;
+		if (t->kind == MODEL_RUNNING)
+			class = !strcmp(x->category, "running") ? MODEL_RUNS :
+				!strcmp(x->category, "idle") ? MODEL_IDLE : MODEL_UNKNOWN;
+		sum->count++;
+		sum->begins += x->begin >= from;
+		if (x->kind == COUNTER) {
+			sum->min = sum->min <= x->value ? sum->min : x->value;
+			sum->max = sum->max >= x->value ? sum->max : x->value;
+			sum->sum += x->value;
+			continue;
+		}
+		sum->covered[class] += b - a;
+		if (x->flags & MODEL_UNCERTAIN && (follows || !class))
+			sum->uncertain += b - a;
+		if (x->end - x->begin > sum->longest) {
+			sum->longest = x->end - x->begin;
+			sum->longest_begin = x->begin;
+			*longest = *x;
+		}
+	}
+}
+
+static bool same_value(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+static bool same_sum(struct index *x, const struct model_track *t, const struct index_sum *a,
+		     const struct index_sum *b, const struct item *longest)
+{
+	const char *name = t->kind == MODEL_STATE ? "" : index_name(x, a->longest_name);
+
+	if (b->longest && (t->kind == MODEL_STATE ? a->longest_name != longest->depth :
+						    strcmp(name, longest->name) != 0))
+		return false;
+	return a->count == b->count && a->begins == b->begins && a->longest == b->longest &&
+	       a->longest_begin == b->longest_begin && a->uncertain == b->uncertain &&
+	       a->lost == b->lost && !a->rough && same_value(a->min, b->min) &&
+	       same_value(a->max, b->max) && same_value(a->sum, b->sum) &&
+	       same_value(a->last, b->last) && !memcmp(a->covered, b->covered, sizeof(a->covered));
+}
+
+#define BUCKETS	24u
+
+static void compare_buckets(struct index *x, const struct list *l, uint32_t track, uint64_t from,
+			    uint64_t width, uint32_t nr)
+{
+	struct index_sum got[BUCKETS], is;
+	struct item longest = { 0 };
+	struct tacho_diag d = { 0 };
+	uint32_t wrong = 0;
+
+	CHECK(!index_buckets(x, track, from, width, nr, got, &d));
+	for (uint32_t i = 0; i < nr; i++) {
+		scan(l, &l->track[track].track, from + i * width, from + (i + 1) * width, &is,
+		     &longest);
+		if (!same_sum(x, &l->track[track].track, &got[i], &is, &longest) && !wrong++)
+			printf("# track %u (%s) bucket %u of %u at %" PRIu64 "+%" PRIu64 ": count "
+			       "%" PRIu64 " %" PRIu64 " longest %" PRIu64 " %" PRIu64 "\n", track,
+			       model_track_kind_name(l->track[track].track.kind), i, nr, from,
+			       width, got[i].count, is.count, got[i].longest, is.longest);
+	}
+	CHECK(!wrong);
+}
+
+static void compare_losses(struct index *x, const struct list *l, uint64_t from, uint64_t to)
+{
+	struct list got = { 0 };
+	struct tacho_diag d = { 0 };
+	size_t nr = 0, found = 0;
+
+	CHECK(!index_items(x, 0, from, to, &list_ops, &got, &d));
+	for (size_t i = 0; i < l->nr; i++) {
+		if (l->item[i].kind != LOSS || !touches(&l->item[i], from, to))
+			continue;
+		nr++;
+		for (size_t j = 0; j < got.nr; j++)
+			if (same_item(&l->item[i], &got.item[j])) {
+				found++;
+				break;
+			}
+	}
+	CHECK(nr == got.nr && nr == found);
+	list_release(&got);
+}
+
+static void compare_tracks(struct index *x, const struct list *l)
+{
+	struct index_info info;
+	struct model_track t;
+
+	index_info(x, &info);
+	CHECK(info.nr_tracks == l->nr_tracks);
+	CHECK(info.items == l->nr);
+	for (uint32_t i = 0; i < l->nr_tracks; i++) {
+		const struct model_track *is = &l->track[i].track;
+
+		CHECK(!index_track(x, i, &t));
+		CHECK(t.id == i && t.parent == is->parent && t.kind == is->kind &&
+		      t.number == is->number && !strcmp(t.name, l->track[i].name));
+	}
+	CHECK(index_track(x, l->nr_tracks, &t) == -EINVAL);
+}
+
+enum { EXACT = 1, ROUGH = 2 };
+
+/* Random questions to all tracks. */
+static void compare(struct index *x, const struct list *l, uint64_t seed, unsigned int how)
+{
+	struct random r = { .state = seed };
+	struct index_info info;
+	uint64_t life;
+
+	compare_tracks(x, l);
+	index_info(x, &info);
+	life = info.stats.last - info.stats.first + 2;
+	for (uint32_t i = 0; i < l->nr_tracks; i++)
+		for (unsigned int k = 0; k < 4; k++) {
+			uint64_t part = life >> random_below(&r, 16);
+			uint64_t from = info.stats.first - 1 + (random_below(&r, 1u << 30) *
+				       (life >> 10)) / (1u << 20);
+			uint32_t nr = 1 + random_below(&r, BUCKETS);
+
+			if (!k || !info.stats.records) {
+				from = 0;
+				part = INT64_MAX / 2;
+			}
+			if (l->track[i].track.kind > MODEL_CPU && (how & EXACT || k < 2))
+				compare_items(x, l, i, from, from + part);
+			if (how & EXACT)
+				compare_buckets(x, l, i, from, part / nr + 1, nr);
+			if (!i)
+				compare_losses(x, l, from, from + part);
+		}
+}
+
+static struct index *opened(void)
+{
+	struct tacho_diag d = { 0 };
+	struct index *x = NULL;
+
+	if (!CHECK(!index_open(&x, path, &identity, &d)))
+		printf("# %s\n", d.text);
+	return x;
+}
+
+static void test_random(uint64_t seed, uint64_t records)
+{
+	struct list list = { 0 };
+	struct making making = { .seed = seed, .records = records, .list = &list };
+	struct index *x;
+
+	(void)unlink(path);
+	make(&making);
+	x = opened();
+	if (x)
+		compare(x, &list, seed, EXACT);
+	index_close(x);
+	list_release(&list);
+}
+
+/* A prefix is indexed, then the whole: the same answers. */
+static void test_continued(uint64_t seed)
+{
+	struct list list = { 0 };
+	struct index_info info;
+	struct index *x;
+
+	(void)unlink(path);
+	for (uint64_t records = 700; records <= 11200; records *= 2) {
+		struct making making = { .seed = seed, .records = records, .list = &list,
+					 .commit_at = records / 5 * 4, .every = 512,
+					 .bytes = 100000 };
+
+		list_release(&list);
+		make(&making);
+		CHECK((making.from > 0) == (records > 700));
+	}
+	x = opened();
+	if (x) {
+		compare(x, &list, seed, EXACT);
+		index_info(x, &info);
+		CHECK(info.finished && info.nr_checkpoints > 10);
+	}
+	index_close(x);
+	list_release(&list);
+}
+
+static const struct model_ops no_ops;
+
+/* A track with many items. */
+static uint32_t running_track(const struct list *l)
+{
+	for (uint32_t i = 0; i < l->nr_tracks; i++)
+		if (l->track[i].track.kind == MODEL_RUNNING)
+			return i;
+	return 0;
+}
+
+/* A file that may take almost nothing of the trace: leaves have no items. */
+static void test_share(uint64_t seed)
+{
+	struct list list = { 0 };
+	struct making making = { .seed = seed, .records = 8000, .list = &list, .share = 1,
+				 .bytes = 30 };
+	struct reading reading = { .seed = seed, .records = 8000 };
+	struct tacho_diag d = { 0 };
+	struct index_info info;
+	struct index *x;
+
+	(void)unlink(path);
+	make(&making);
+	x = opened();
+	if (!x)
+		return;
+	index_info(x, &info);
+	CHECK(info.packed < info.items / 2);
+	CHECK(index_items(x, running_track(&list), 0, INT64_MAX, &no_ops, NULL, &d) == -ENODATA);
+	index_set_again(x, again, &reading);
+	compare(x, &list, seed, 0);
+	CHECK(reading.calls > 0);
+	index_close(x);
+	list_release(&list);
+}
+
+int main(int argc, char **argv)
+{
+	const char *dir = getenv("TMPDIR");
+
+	test_args(argc, argv);
+	trace_init(&trace);
+	(void)snprintf(path, sizeof(path), "%s/tacho-index-%d", dir ? dir : "/tmp", (int)getpid());
+	for (uint64_t seed = 1; seed <= 6; seed++)
+		TEST(test_random(seed, 6000));
+	TEST(test_random(7, 0));
+	TEST(test_random(7, 1));
+	TEST(test_random(8, 200));
+	TEST(test_continued(11));
+	TEST(test_continued(12));
+	TEST(test_share(21));
+	TEST(test_share(22));
+	(void)unlink(path);
+	trace_release(&trace);
+	return test_done();
+}
