@@ -308,8 +308,9 @@ static int ask(const char *trace, const char *path)
 		listed += got;
 	}
 	for (uint32_t i = 0; i < ASKED; i++) {
-		uint64_t width = (life >> i % 4) / BUCKETS + 1;
+		uint64_t width = (life >> i % 4) / BUCKETS;
 
+		width += !width;
 		start = now_us();
 		if (index_buckets(x, track, info.stats.first + (life - width * BUCKETS) / 2, width,
 				  BUCKETS, sum, &d))
