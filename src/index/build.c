@@ -23,7 +23,7 @@
 #define FREE		((uint64_t)64 << 10)	/* with the whole share: of small traces */
 #define COMMIT_PART	16u			/* a commit is at most this part of the log */
 #define COMMIT_MIN	((uint64_t)1 << 20)
-#define LOOK_EVERY	256u			/* leaves between two looks at the share */
+#define LOOK_EVERY	32u			/* leaves between two looks at the share */
 
 #define CPUS_MAX	65536u
 

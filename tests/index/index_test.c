@@ -466,6 +466,114 @@ static void test_share(uint64_t seed)
 	list_release(&list);
 }
 
+/* ---- files that are not as they were written ---- */
+
+static void *read_all(size_t *size)
+{
+	struct tacho_buf b;
+
+	tacho_buf_init(&b, 1u << 28);
+	CHECK(!tacho_buf_read_file(&b, path));
+	*size = b.len;
+	return b.data;
+}
+
+static void write_all(const void *p, size_t size)
+{
+	FILE *f = fopen(path, "w");
+
+	CHECK(f && fwrite(p, 1, size, f) == size && !fclose(f));
+}
+
+/*
+ * All answers of a file, as a number; 0: it is damaged, and says so.  Only -EBADMSG is an excuse.
+ * stats.records tells which root it was.
+ */
+static uint64_t answers(uint64_t *records)
+{
+	struct tacho_diag d = { 0 };
+	struct index_info info;
+	struct model_track t;
+	struct index *x;
+	uint64_t hash = 1;
+	int err = index_open(&x, path, &identity, &d);
+
+	if (err) {
+		CHECK(err == -EBADMSG || err == -ESTALE || err == -EEXIST);
+		CHECK(d.text[0]);
+		return 0;
+	}
+	index_info(x, &info);
+	*records = info.stats.records;
+	for (uint32_t i = 0; i < info.nr_tracks && !err; i++) {
+		struct list got = { 0 };
+		struct index_sum sum[3];
+
+		err = index_track(x, i, &t);
+		if (!err)
+			err = index_items(x, i, 0, INT64_MAX, &list_ops, &got, &d);
+		if (!err)
+			err = index_buckets(x, i, info.stats.first,
+					    (info.stats.last - info.stats.first) / 3 + 1, 3, sum, &d);
+		for (size_t k = 0; k < got.nr; k++)
+			hash = hash * 31 + got.item[k].end + got.item[k].begin * 7 +
+			       got.item[k].flags + (uint64_t)got.item[k].name[0] + got.item[k].depth;
+		for (int k = 0; k < 3 && !err; k++)
+			hash = hash * 31 + sum[k].count + sum[k].longest + sum[k].lost;
+		list_release(&got);
+	}
+	index_close(x);
+	if (err)
+		CHECK(err == -EBADMSG);
+	return err ? 0 : hash;
+}
+
+/* Cut at any length, with any byte changed: an older root, or damaged; never other answers. */
+static void test_damage(uint64_t seed)
+{
+	struct list list = { 0 };
+	struct making making = { .seed = seed, .records = 3000, .list = &list, .commit_at = 1800 };
+	struct random r = { .state = seed };
+	uint64_t whole_answers, old_answers = 0, records, good = 0, old = 0, bad = 0;
+	unsigned char *bytes;
+	size_t size;
+
+	(void)unlink(path);
+	make(&making);
+	bytes = read_all(&size);
+	whole_answers = answers(&records);
+	CHECK(whole_answers && records == 3000);
+	for (int i = 0; i < 600; i++) {
+		size_t at = i < 300 ? random_below(&r, (uint32_t)size) : size;
+		size_t flip = i < 300 ? size : i < 350 ? random_below(&r, 256) :
+							 random_below(&r, (uint32_t)size);
+		unsigned char was = flip < size ? bytes[flip] : 0;
+		uint64_t is;
+
+		if (flip < size)
+			bytes[flip] ^= (unsigned char)(1u << random_below(&r, 8));
+		write_all(bytes, at);
+		if (flip < size)
+			bytes[flip] = was;
+		is = answers(&records);
+		if (!is) {
+			bad++;
+		} else if (records == 3000) {
+			good++;
+			CHECK(is == whole_answers);
+		} else {
+			old++;
+			CHECK(records == 1800);
+			old_answers = old_answers ? old_answers : is;
+			CHECK(is == old_answers);
+		}
+	}
+	printf("# %" PRIu64 " good, %" PRIu64 " old, %" PRIu64 " damaged\n", good, old, bad);
+	CHECK(old > 20 && bad > 20 && good > 0);
+	free(bytes);
+	list_release(&list);
+}
+
 int main(int argc, char **argv)
 {
 	const char *dir = getenv("TMPDIR");
@@ -482,6 +590,7 @@ int main(int argc, char **argv)
 	TEST(test_continued(12));
 	TEST(test_share(21));
 	TEST(test_share(22));
+	TEST(test_damage(31));
 	(void)unlink(path);
 	trace_release(&trace);
 	return test_done();
