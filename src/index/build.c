@@ -123,7 +123,7 @@ static void free_edge(struct index_builder *b, uint32_t i)
 /* Writes and frees edges that were not used for a turn, until there is room. */
 static int evict(struct index_builder *b)
 {
-	while (b->room > EDGES_MAX) {
+	while (b->room > b->config.memory) {
 		uint32_t i = b->hand;
 		struct index_edge *e = b->edge[i];
 		int err;
@@ -221,7 +221,7 @@ static int find_edge(struct index_builder *b, uint64_t tree, struct index_edge *
 	if (!home)
 		return -ENOMEM;
 	if (tacho_unlikely(!*home)) {
-		if (b->room > EDGES_MAX)
+		if (b->room > b->config.memory)
 			err = evict(b);
 		if (!err)
 			err = load_edge(b, tree, which, home);
@@ -746,6 +746,7 @@ int index_build_new(struct index_builder **builder, const struct index_config *c
 		return tacho_no_memory(d);
 	b->config = *config;
 	b->config.checkpoint_every = config->checkpoint_every ? config->checkpoint_every : EVERY;
+	b->config.memory = config->memory ? config->memory : EDGES_MAX;
 	b->config.share = config->share ? config->share : SHARE;
 	b->log.fd = -1;
 	index_root_init(&b->root);

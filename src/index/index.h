@@ -162,6 +162,7 @@ struct index_config {
 	/* model_save(): appends the model's state.  NULL: there are no checkpoints. */
 	int (*save)(const struct model *m, struct tacho_buf *out);
 	bool replace;			/* a file that is there and cannot be continued */
+	size_t memory;			/* bytes of edges in memory; 0: 40 MiB */
 };
 
 /* Between two records. */

@@ -16,6 +16,7 @@ OWN_EVENTS, SLOW_REQUESTS = os.environ["OWN_EVENTS"], os.environ["SLOW_REQUESTS"
 CALLS, CALLS_LKST = os.environ["CALLS"], os.environ["CALLS_LKST"]
 CALLS_LTT, CALLS_QNX = os.environ["CALLS_LTT"], os.environ["CALLS_QNX"]
 CALLS_SESSION = os.environ["CALLS_SESSION"]
+CALLS_INDEX = os.environ["CALLS_INDEX"]
 PRINTER = os.environ["TRACEPRINTER"]
 LOGGER = os.environ["TRACELOGGER"]
 VISUALIZER = os.environ["VISUALIZER"]
@@ -493,6 +494,7 @@ case("calls-lkst", CALLS_LKST, before=lkst_fresh, cleanup=lkst_end, sample=1, ki
 case("calls-ltt", CALLS_LTT, before=lambda env: session(env, "-e", "ltt_custom:*"),
      cleanup=no_session, sample=1, kinds=NO_DEVFULL,
      clean=lambda out: re.sub(rb"(create_event.*: )\d+", rb"\1ID", out))
+case("calls-index", CALLS_INDEX)
 case("calls-qnx", CALLS_QNX, cleanup=qnx_end, sample=1, kinds=NO_DEVFULL)
 
 # ---- daemons: one that runs is used, and ended ----

@@ -33,6 +33,7 @@ struct making {
 	uint32_t every, share;
 	uint32_t bytes;			/* of a record, for the share */
 	uint64_t commit_at;		/* a commit in the middle */
+	size_t memory;
 	struct index_builder *b;
 	struct list *list;
 	struct model *m;
@@ -99,8 +100,8 @@ static void run(struct making *x)
 static void make(struct making *x)
 {
 	struct index_config config = {
-		.path = path, .trace_bytes = trace_bytes, .arg = x, .checkpoint_every = x->every,
-		.share = x->share, .save = save_state, .replace = true,
+		.path = path, .trace_bytes = x->share ? trace_bytes : NULL, .arg = x, .checkpoint_every = x->every,
+		.share = x->share, .save = save_state, .replace = true, .memory = x->memory,
 	};
 	struct index_place place;
 	struct tacho_diag d = { 0 };
@@ -387,10 +388,12 @@ static struct index *opened(void)
 	return x;
 }
 
-static void test_random(uint64_t seed, uint64_t records)
+static void test_random(uint64_t seed, uint64_t records, size_t memory)
 {
 	struct list list = { 0 };
-	struct making making = { .seed = seed, .records = records, .list = &list };
+	struct making making = {
+		.seed = seed, .records = records, .list = &list, .memory = memory,
+	};
 	struct index *x;
 
 	(void)unlink(path);
@@ -413,7 +416,7 @@ static void test_continued(uint64_t seed)
 	for (uint64_t records = 700; records <= 11200; records *= 2) {
 		struct making making = { .seed = seed, .records = records, .list = &list,
 					 .commit_at = records / 5 * 4, .every = 512,
-					 .bytes = 100000 };
+					 .share = 120, .bytes = 100000 };
 
 		list_release(&list);
 		make(&making);
@@ -574,6 +577,105 @@ static void test_damage(uint64_t seed)
 	list_release(&list);
 }
 
+/* ---- many tracks ---- */
+
+#define NAME	8u	/* bytes of a thread's name */
+
+/* Items of a thread in round `round`. */
+static struct model_state state_of(uint32_t thread, uint32_t round)
+{
+	uint64_t begin = UINT64_C(1000000) * thread + round * 1000;
+
+	return (struct model_state){
+		.track = thread * 4 + 3, .cpu = round & 1 ? MODEL_NO_CPU : thread % 4,
+		.begin = begin, .end = begin + 1000, .state = round & 1 ? MODEL_SLEEPING : MODEL_RUNS,
+	};
+}
+
+static void add_thread(struct index_builder *b, uint32_t i, const char *name)
+{
+	const struct model_track t[4] = {
+		{ i * 4 + 1, 0, MODEL_PROCESS, i, name }, { i * 4 + 2, i * 4 + 1, MODEL_THREAD, i, name },
+		{ i * 4 + 3, i * 4 + 2, MODEL_STATE, i, name },
+		{ i * 4 + 4, i * 4 + 2, MODEL_CALLS, i, name },
+	};
+
+	for (int k = 0; k < 4; k++)
+		CHECK(!index_build_ops.track(b, &t[k]));
+}
+
+static int sum_states(void *arg, const struct model_state *s)
+{
+	*(uint64_t *)arg += s->end - s->begin + s->state;
+	return 0;
+}
+
+static const struct model_ops sum_ops = { .state = sum_states };
+
+/*
+ * Threads with few states each; a part of them goes on afterwards, in an order in which edges are
+ * read again.  The memory does not hold all edges.
+ */
+static void test_many(uint32_t threads)
+{
+	struct index_config config = { .path = path, .replace = true };
+	const struct model_ops none = { 0 };
+	struct model_config model = { trace.stream, trace.rules, &none, NULL };
+	struct model_track machine = { 0, 0, MODEL_MACHINE, 0, "" }, t;
+	char *names = calloc(threads, NAME);
+	struct index_builder *b;
+	struct index_place place;
+	struct tacho_diag d = { 0 };
+	struct tacho_buf state;
+	struct model_state s;
+	struct model *m;
+	struct index *x;
+	uint64_t got;
+
+	(void)unlink(path);
+	tacho_buf_init(&state, 100);
+	CHECK(names && !model_new(&m, &model, &d));
+	CHECK(!index_build_new(&b, &config, &identity, &state, &place, &d));
+	CHECK(!index_build_ops.track(b, &machine));
+	for (uint32_t i = 0; i < threads; i++) {
+		(void)snprintf(names + (size_t)i * NAME, NAME, "%x", i);
+		add_thread(b, i, names + (size_t)i * NAME);
+		for (uint32_t round = 0; round < 3; round++) {
+			s = state_of(i, round);
+			CHECK(!index_build_ops.state(b, &s));
+		}
+	}
+	for (uint32_t round = 3; round < 100; round++)
+		for (uint32_t i = round; i < threads; i += 997) {
+			s = state_of(i, round);
+			CHECK(!index_build_ops.state(b, &s));
+		}
+	CHECK(!index_build_finish(b, m) && !index_build_commit(b, m, &identity, &d));
+	index_build_free(b);
+	model_free(m);
+	free(names);
+	x = opened();
+	for (uint32_t i = 0; x && i < threads; i += 61) {
+		uint64_t is = 0;
+		uint32_t rounds = 3;
+
+		/* a state in round 3 of those that went on comes after a gap */
+		for (uint32_t round = 0; round < 100; round++)
+			if (round < 3 || (i >= round && (i - round) % 997 == 0)) {
+				s = state_of(i, round);
+				is += s.end - s.begin + s.state;
+				rounds += round >= 3;
+			}
+		got = 0;
+		CHECK(!index_items(x, i * 4 + 3, 0, INT64_MAX, &sum_ops, &got, &d));
+		CHECK(got == is);
+		CHECK(!index_track(x, i * 4 + 3, &t) && t.number == i);
+		CHECK(strtoul(t.name, NULL, 16) == i);
+	}
+	index_close(x);
+	tacho_buf_release(&state);
+}
+
 int main(int argc, char **argv)
 {
 	const char *dir = getenv("TMPDIR");
@@ -582,15 +684,18 @@ int main(int argc, char **argv)
 	trace_init(&trace);
 	(void)snprintf(path, sizeof(path), "%s/tacho-index-%d", dir ? dir : "/tmp", (int)getpid());
 	for (uint64_t seed = 1; seed <= 6; seed++)
-		TEST(test_random(seed, 6000));
-	TEST(test_random(7, 0));
-	TEST(test_random(7, 1));
-	TEST(test_random(8, 200));
+		TEST(test_random(seed, 6000, 0));
+	TEST(test_random(7, 0, 0));
+	TEST(test_random(7, 1, 0));
+	TEST(test_random(8, 200, 0));
+	TEST(test_random(9, 3000, 1));
+	TEST(test_random(10, 3000, 10000));
 	TEST(test_continued(11));
 	TEST(test_continued(12));
 	TEST(test_share(21));
 	TEST(test_share(22));
 	TEST(test_damage(31));
+	TEST(test_many(1000000));
 	(void)unlink(path);
 	trace_release(&trace);
 	return test_done();
