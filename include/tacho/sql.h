@@ -88,8 +88,11 @@ int tacho_sql_detach(struct tacho_sql *sql, const char *schema, struct tacho_err
 /*
  * tacho_sql_refresh - add tables for the event types that live sessions got since.
  *
- * Between statements.  Schemas of traces do not change.  Returns 0, or a negative errno with
- * *error (may be NULL) filled in.
+ * Between statements.  Schemas of traces do not change.  Inside a transaction no table is added:
+ * the next call after it does that.  Returns 0, or a negative errno with *error (may be NULL)
+ * filled in, and the tables are as before:
+ *	-EBUSY		a statement is running
+ *	others		as tacho_stream_open(): the session is gone
  */
 int tacho_sql_refresh(struct tacho_sql *sql, struct tacho_error *error);
 

@@ -113,11 +113,14 @@ int app_question_kernel_path(const struct app_question *question, struct tacho_b
 
 static int no_event(const struct app_query *q, const char *event, struct tacho_diag *d)
 {
+	bool is_sql = q->question->is_sql;
+
 	if (is_synthetic(event))
 		return tacho_diag(d, -ENOENT, APP_NO_PLACE,
-				  "there is no synthetic event '%s'; define it with --synth",
-				  event + strlen("synthetic:"));
-	return app_suggest_no_event(q->stream, event, d);
+				  "there is no synthetic event '%s'; define it with %s",
+				  event + strlen("synthetic:"),
+				  is_sql ? "the event 'synth'" : "--synth");
+	return app_suggest_no_event(q->stream, event, is_sql ? "the table type" : NULL, d);
 }
 
 static int wrong(struct app_query *q, const char *text, const struct tacho_cmd_error *e,

@@ -67,6 +67,7 @@ struct app_question {
 	const char *synth[APP_QUESTION_SYNTHS];
 	struct app_question_command command[APP_QUESTION_MAX];
 	uint32_t nr_synths, nr_commands;
+	bool is_sql;		/* errors say what SQL has, not options of the tool */
 	bool all;		/* hand out every histogram, not only the last command's */
 	/* bytes of records to keep for snapshots, APP_SNAPSHOT_MIN or more; 0: the default */
 	uint64_t snapshot_size;

@@ -246,7 +246,7 @@ static bool glob_matches_any(const struct tacho_stream *s, const char *glob)
 static int check_glob(const struct app_select *f, const char *glob, struct tacho_diag *d)
 {
 	return glob_matches_any(f->stream, glob) ? 0 :
-	       app_suggest_no_event(f->stream, glob, d);
+	       app_suggest_no_event(f->stream, glob, NULL, d);
 }
 
 static int check_events(const struct app_select *f, struct tacho_diag *d)

@@ -22,7 +22,7 @@ bool app_suggest_text(const struct tacho_suggestions *s, char *text, size_t size
 	return len;
 }
 
-int app_suggest_no_event(struct tacho_stream *stream, const char *glob,
+int app_suggest_no_event(struct tacho_stream *stream, const char *glob, const char *lister,
 			 struct tacho_diag *d)
 {
 	static const char none[] = "no event of the trace matches ''; near it are: ";
@@ -41,5 +41,6 @@ int app_suggest_no_event(struct tacho_stream *stream, const char *glob,
 				  "no event of the trace matches '%s'; near it are: %s",
 				  glob, text);
 	return tacho_diag(d, -ENOENT, 0,
-			  "no event of the trace matches '%s'; 'tacho stat' lists them", glob);
+			  "no event of the trace matches '%s'; %s lists them", glob,
+			  lister ? lister : "'tacho stat'");
 }

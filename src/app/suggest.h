@@ -20,7 +20,7 @@ bool app_suggest_text(const struct tacho_suggestions *s, char *text, size_t size
  * Says in d that no event of the trace matches glob, and which names resemble it.
  * Returns -ENOENT, or the stream's error when its types could not all be read.
  */
-int app_suggest_no_event(struct tacho_stream *stream, const char *glob,
+int app_suggest_no_event(struct tacho_stream *stream, const char *glob, const char *lister,
 			 struct tacho_diag *d);
 
 #endif

@@ -192,8 +192,9 @@ static bool passes(struct sql_cursor *c)
 	const struct sql_task *task;
 
 	if (!sql_has_number(numbers(c, SQL_TERM_TID), r->pid) ||
-	    !sql_has_number(numbers(c, SQL_TERM_CPU),
-			    r->cpu == UINT32_MAX ? INT64_C(-1) : (int64_t)r->cpu) ||
+	    /* NULL is equal to nothing */
+	    (!numbers(c, SQL_TERM_CPU)->any &&
+	     (r->cpu == UINT32_MAX || !sql_has_number(numbers(c, SQL_TERM_CPU), r->cpu))) ||
 	    (c->vtab->table->kind == SQL_TABLE_LOSS && !r->lost) ||
 	    (reads_all(c) && r->time < c->plan.from) ||
 	    (c->takes_types && !scope_wants(c, r->type, r->source)))

@@ -134,7 +134,7 @@ static int take_arguments(struct hist_cursor *c, int argc, sqlite3_value **argv,
 {
 	struct app_question *q = &c->question;
 
-	*q = (struct app_question){ .nr_synths = 0 };
+	*q = (struct app_question){ .is_sql = true };
 	if (!argc || argc % 2)
 		return tacho_diag(d, -EINVAL, 0, "hist() takes pairs of EVENT and COMMAND: "
 				  "hist('sched_switch', 'keys=prev_comm')");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "sql/tables.h"
 
 #define ROWS_ARENA_MAX	((size_t)256 << 20)
@@ -314,24 +315,62 @@ static int load_env(struct sql_trace *trace, struct sql_rows *rows)
 	return 0;
 }
 
+/* Names that had a row.  A hash of two names that is the same by chance is not looked for. */
+struct seen {
+	struct tacho_hashmap map;
+	bool no_memory;
+};
+
+static bool is_new(struct seen *seen, const char *system, const char *name, const char *field)
+{
+	uint64_t key = tacho_hash(system, strlen(system) + 1, 0);
+
+	key = tacho_hash(name, strlen(name) + 1, key);
+	key = tacho_hash(field, strlen(field), key);
+	if (tacho_hashmap_get(&seen->map, key))
+		return false;
+	seen->no_memory |= tacho_hashmap_set(&seen->map, key, seen) != 0;
+	return true;
+}
+
+/* How many fields the event has, in all its layouts. */
+static uint32_t nr_fields(const struct sql_table *t, const struct tacho_type *type)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; t && i < t->nr_columns; i++)
+		nr += t->column[i].kind == SQL_FIELD;
+	return nr ? nr : type->nr_fields - type->nr_common;
+}
+
+static int add_type(struct sql_trace *trace, struct sql_rows *rows,
+		    const struct tacho_type *type)
+{
+	const struct sql_table *t = sql_event_table(trace, type->system, type->name);
+	struct sql_cell *row = add_row(rows);
+
+	if (!row)
+		return -ENOMEM;
+	put_text(rows, &row[0], type->system);
+	put_text(rows, &row[1], type->name);
+	put_text(rows, &row[2], t ? t->name : NULL);
+	put_number(&row[3], type->id);
+	put_number(&row[4], nr_fields(t, type));
+	put_text(rows, &row[5], type->print_fmt);
+	return 0;
+}
+
 static int load_type(struct sql_trace *trace, struct sql_rows *rows)
 {
+	struct seen seen = { .no_memory = false };
 	const struct tacho_type *type;
+	int err = 0;
 
-	for (uint32_t i = 0; (type = tacho_stream_type(trace->main.stream, i)); i++) {
-		const struct sql_table *t = sql_event_table(trace, type->system, type->name);
-		struct sql_cell *row = add_row(rows);
-
-		if (!row)
-			return -ENOMEM;
-		put_text(rows, &row[0], type->system);
-		put_text(rows, &row[1], type->name);
-		put_text(rows, &row[2], t ? t->name : NULL);
-		put_number(&row[3], type->id);
-		put_number(&row[4], type->nr_fields - type->nr_common);
-		put_text(rows, &row[5], type->print_fmt);
-	}
-	return 0;
+	for (uint32_t i = 0; !err && (type = tacho_stream_type(trace->main.stream, i)); i++)
+		if (is_new(&seen, type->system, type->name, ""))
+			err = add_type(trace, rows, type);
+	tacho_hashmap_release(&seen.map);
+	return seen.no_memory ? -ENOMEM : err;
 }
 
 static const char *column_of(const struct sql_table *t, const char *field)
@@ -342,28 +381,36 @@ static const char *column_of(const struct sql_table *t, const char *field)
 	return NULL;
 }
 
+static int add_field(struct sql_trace *trace, struct sql_rows *rows,
+		     const struct tacho_type *type, const struct tacho_field *field)
+{
+	const struct sql_table *t = sql_event_table(trace, type->system, type->name);
+	struct sql_cell *row = add_row(rows);
+
+	if (!row)
+		return -ENOMEM;
+	put_text(rows, &row[0], type->system);
+	put_text(rows, &row[1], type->name);
+	put_text(rows, &row[2], field->name);
+	put_text(rows, &row[3], column_of(t, field->name));
+	put_text(rows, &row[4], field->decl);
+	put_number(&row[5], field->offset);
+	put_number(&row[6], field->size);
+	return 0;
+}
+
 static int load_field(struct sql_trace *trace, struct sql_rows *rows)
 {
+	struct seen seen = { .no_memory = false };
 	const struct tacho_type *type;
+	int err = 0;
 
-	for (uint32_t i = 0; (type = tacho_stream_type(trace->main.stream, i)); i++) {
-		const struct sql_table *t = sql_event_table(trace, type->system, type->name);
-
-		for (uint32_t k = type->nr_common; k < type->nr_fields; k++) {
-			struct sql_cell *row = add_row(rows);
-
-			if (!row)
-				return -ENOMEM;
-			put_text(rows, &row[0], type->system);
-			put_text(rows, &row[1], type->name);
-			put_text(rows, &row[2], type->fields[k].name);
-			put_text(rows, &row[3], column_of(t, type->fields[k].name));
-			put_text(rows, &row[4], type->fields[k].decl);
-			put_number(&row[5], type->fields[k].offset);
-			put_number(&row[6], type->fields[k].size);
-		}
-	}
-	return 0;
+	for (uint32_t i = 0; !err && (type = tacho_stream_type(trace->main.stream, i)); i++)
+		for (uint32_t k = type->nr_common; !err && k < type->nr_fields; k++)
+			if (is_new(&seen, type->system, type->name, type->fields[k].name))
+				err = add_field(trace, rows, type, &type->fields[k]);
+	tacho_hashmap_release(&seen.map);
+	return seen.no_memory ? -ENOMEM : err;
 }
 
 /* ---- the tables --------------------------------------------------------------------------- */

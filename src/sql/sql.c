@@ -110,15 +110,12 @@ static char *schema_of(const char *path)
 	return name;
 }
 
-static int open_main(struct sql_trace *t, struct tacho_diag *d)
+/* What a trace's sources can do. */
+static void look_at_sources(struct sql_trace *t)
 {
 	const struct tacho_source *source;
-	int err = app_trace_open(&t->main, t->path, t->flags, d);
 
-	if (err)
-		return err;
-	if (tacho_query_new(&t->query, t->main.stream))
-		return tacho_no_memory(d);
+	t->live = false;
 	t->can_seek = t->has_places = t->has_packets = true;
 	for (uint32_t i = 0; (source = tacho_stream_source(t->main.stream, i)); i++) {
 		t->live |= source->ops->live;
@@ -126,6 +123,30 @@ static int open_main(struct sql_trace *t, struct tacho_diag *d)
 		t->has_places &= source->ops->place != NULL;
 		t->has_packets &= source->ops->packets != NULL;
 	}
+}
+
+/* Opens the trace, which may be open: what it has is replaced if that succeeds. */
+static int open_main(struct sql_trace *t, struct tacho_diag *d)
+{
+	struct app_trace opened = { .stream = NULL };
+	struct tacho_query *query = NULL;
+	int err = app_trace_open(&opened, t->path, t->flags, d);
+
+	if (err)
+		return err;
+	if (tacho_query_new(&query, opened.stream)) {
+		app_trace_close(&opened);
+		return tacho_no_memory(d);
+	}
+	for (size_t i = 0; i < SQL_NR_ROWS; i++)
+		sql_rows_release(&t->rows[i]);
+	sql_tracks_release(&t->tracks);
+	sql_stacks_release(&t->stacks);
+	tacho_query_free(t->query);
+	app_trace_close(&t->main);
+	t->main = opened;
+	t->query = query;
+	look_at_sources(t);
 	return 0;
 }
 
@@ -229,6 +250,15 @@ int tacho_sql_detach(struct tacho_sql *sql, const char *schema, struct tacho_err
 	return 0;
 }
 
+/* Whether a statement of the handle is running. */
+static bool is_busy(const struct tacho_sql *sql)
+{
+	for (sqlite3_stmt *s = NULL; (s = sqlite3_next_stmt(sql->db, s));)
+		if (sqlite3_stmt_busy(s))
+			return true;
+	return false;
+}
+
 int tacho_sql_refresh(struct tacho_sql *sql, struct tacho_error *error)
 {
 	struct tacho_diag d = { 0 };
@@ -236,14 +266,14 @@ int tacho_sql_refresh(struct tacho_sql *sql, struct tacho_error *error)
 	for (struct sql_trace *t = sql->traces; t; t = t->next) {
 		if (!t->live || !has_schema(sql->db, t->schema))
 			continue;
-		for (size_t i = 0; i < SQL_NR_ROWS; i++)
-			sql_rows_release(&t->rows[i]);
-		sql_tracks_release(&t->tracks);
-		sql_stacks_release(&t->stacks);
-		tacho_query_free(t->query);
-		t->query = NULL;
-		app_trace_close(&t->main);
-		if (open_main(t, &d) || sql_schema_make(t, &d))
+		if (is_busy(sql)) {
+			(void)tacho_diag(&d, -EBUSY, 0, "a statement is running: refresh when it "
+					 "has ended");
+			return tacho_error_from(error, &d);
+		}
+		/* a rollback would take new tables away */
+		if (open_main(t, &d) ||
+		    (sqlite3_get_autocommit(sql->db) && sql_schema_make(t, &d)))
 			return tacho_error_from(error, &d);
 	}
 	return 0;

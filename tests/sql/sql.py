@@ -110,6 +110,12 @@ def test_layouts():
     check('fields', sql('rotated', 'select bytes, path, count(*) n from open group by bytes'),
           [{'bytes': b, 'path': 'x', 'n': 10} for b in (1, 2)])
     check('none', one('rotated', 'select count(*) from kinds'), 0)
+    check('one row for a type', sql('rotated', "select system || ':' || name t, count(*) n, fields, table_name from type "
+                                    "group by 1 having n > 1 or t like '%:open'"),
+          [{'t': 'app:open', 'n': 1, 'fields': 3, 'table_name': 'open'}])
+    check('one row for a field', sql('rotated', 'select event, name from field group by 1, 2, system having count(*) > 1'), [])
+    check('fields of it', sql('rotated', "select name, column_name from field where event = 'open' order by 1"),
+          [{'name': n, 'column_name': n} for n in ('bytes', 'fd', 'path')])
     s = stats('rotated', "select count(*) from open where time > ts('0.5s')")
     check('a piece', s['packets'], 1)
 
@@ -219,6 +225,25 @@ def test_terms():
         check(q, a, b)
 
 
+def test_unknown_cpu():
+    """A record whose CPU is not known has NULL, which is equal to no number."""
+    random_trace.write('ctf', 1, 'nocpu', 600)
+    with open('nocpu/kernel_0', 'r+b') as f:
+        data, at = bytearray(f.read()), 0
+        while at < len(data):
+            data[at + 80:at + 84] = b'\xff' * 4
+            at += int.from_bytes(data[at + 56:at + 64], 'little') // 8
+        f.seek(0)
+        f.write(data)
+    check('unknown', one('nocpu', 'select count(*) > 100 from events where cpu is null'), 1)
+    for where in ('cpu in (-1, 0)', 'cpu = -1', 'cpu = 0', 'cpu in (0, 1)', 'cpu = 4294967295', 'cpu is null',
+                  'cpu in (null, 1)', 'cpu in (-1, 4294967295)'):
+        for table in ('events', 'loss', 'sched_switch', 'slice'):
+            check(f'{table} {where}', one('nocpu', f'select count(*) from {table} where {where}'),
+                  one('nocpu', f'select count(*) from {table} where +{where}'))
+    shutil.rmtree('nocpu')
+
+
 # ---- other tools ----
 
 def report(trace, *argv):
@@ -277,6 +302,8 @@ def test_hist():
     refused('a field', 't', "select * from hist('sched_switch', 'keys=nope')", "Couldn't find field",
             'column 11')
     refused('an event', 't', "select * from hist('sched_swtch', 'keys=prev_pid')", 'sched_switch')
+    refused('no event', 't', "select * from hist('nope', 'keys=prev_pid')", "'nope'; the table type lists them")
+    refused('no synthetic event', 't', "select * from hist('synthetic:x', 'keys=y')", "with the event 'synth'")
     refused('an argument', 't', "select * from hist('sched_switch')", 'pairs of EVENT and COMMAND')
     refused('none', 't', 'select * from hist', 'pairs of EVENT and COMMAND')
 
@@ -489,7 +516,41 @@ def test_prompt():
 
 # ---- live sessions ----
 
+def session_model(path):
+    """The items of the model, as `tacho model` has them."""
+    p = run(TACHO, 'model', '-q', '--items', '--json', path)
+    items = [json.loads(line) for line in p.stdout.splitlines()]
+    check('slices', sql(path, 'select name, time, end, begin_record, end_record, track from slice'),
+          [{'name': i['name'], 'time': i['begin'], 'end': i['end'], 'begin_record': i['begin_record'],
+            'end_record': i['end_record'], 'track': i['slice']} for i in items if 'slice' in i])
+    check('ten', one(path, "select count(*) from slice where name = 'round' and category = 'span'"), 10)
+    check('tracks', one(path, 'select count(*) from track'), len([i for i in items if 'track' in i]))
+    check('join', one(path, "select count(*) from slice s join track t on t.id = s.track and t.kind = 'calls'"), 10)
+    for table in ('thread_state', 'states', 'counter', 'flow', 'gap', 'instant', 'sample', 'frame'):
+        check(table, one(path, f'select count(*) from {table}'), 0)
+    check('a span', one(path, "select tacho_rule('counter n: printk:*.arg0'); select 1"), 'counter n: printk:*.arg0')
+    check('overlap', one(path, "select count(*) from intervals_overlap('slice', 'slice', 'track')"), 10)
+
+
+def session_transaction(name):
+    """Tables of new events come after a transaction; what is there is read inside, too."""
+    p = run(TACHO, 'create', name, '-e', '*:*')
+    check('create', p.returncode, 0)
+    try:
+        p = subprocess.Popen([TACHO, 'sql', '--csv', 'session:' + name], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        p.stdin.write('begin;\nselect 1;\n')
+        p.stdin.flush()
+        check('began', [p.stdout.readline() for _ in range(2)], ['1\n', '1\n'])
+        run(os.environ['PROGRAM'])
+        text = 'select count(*) n from events;\nselect count(*) t from type;\nrollback;\nselect count(*) b from "begin";\n'
+        check('a transaction', p.communicate(text), ('n\n30\nt\n3\nb\n10\n', ''))
+    finally:
+        run(TACHO, 'destroy', name)
+
+
 def test_session():
+    session_transaction(f'sqlt{os.getpid()}')
     name = f'sql{os.getpid()}'
     p = run(TACHO, 'create', name, '-e', '*:*')
     if p.returncode:
@@ -506,6 +567,7 @@ def test_session():
         check('its table', one(path, 'select count(*) from "begin"'), 10)
         check('hist', one(path, "select sum(hitcount) from hist('begin', 'keys=common_pid')"), 10)
         check('report', len(report(path)), 30)
+        session_model(path)
         # tables of events that come while statements run
         p = subprocess.Popen([TACHO, 'sql', '--csv', path], stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, text=True)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <tacho/sql.h>
 
@@ -259,6 +260,48 @@ static void test_transaction(void)
 	CHECK(sqlite3_close(db) == SQLITE_OK);
 }
 
+static void tool(const char *what)
+{
+	char command[512];
+
+	(void)snprintf(command, sizeof(command), "%s %s >/dev/null 2>&1", getenv("TACHO"), what);
+	CHECK(system(command) == 0);
+}
+
+/* A live session: statements that run, transactions, and its end. */
+static void test_refresh(void)
+{
+	struct tacho_error error;
+	struct tacho_sql *sql;
+	sqlite3 *db = open_db(&sql);
+	sqlite3_stmt *stmt = NULL;
+	char text[128];
+	int rc;
+
+	(void)snprintf(text, sizeof(text), "create testsql%d -e '*:*'", (int)getpid());
+	tool(text);
+	(void)snprintf(text, sizeof(text), "session:testsql%d", (int)getpid());
+	CHECK(!tacho_sql_attach(sql, text, "s", 0, &error));
+	CHECK(!tacho_sql_refresh(sql, &error));
+	CHECK(sqlite3_prepare_v2(db, "values (1), (2)", -1, &stmt, NULL) == SQLITE_OK);
+	CHECK(sqlite3_step(stmt) == SQLITE_ROW);
+	CHECK(tacho_sql_refresh(sql, &error) == -EBUSY && strstr(error.text, "running"));
+	CHECK(sqlite3_reset(stmt) == SQLITE_OK && !tacho_sql_refresh(sql, &error));
+	CHECK(sqlite3_finalize(stmt) == SQLITE_OK);
+	CHECK(sqlite3_exec(db, "begin", NULL, NULL, NULL) == SQLITE_OK);
+	CHECK(!tacho_sql_refresh(sql, &error));
+	CHECK(sqlite3_exec(db, "rollback", NULL, NULL, NULL) == SQLITE_OK);
+	CHECK(ask(db, "select count(*) from s.slice", &rc) == 0 && rc == SQLITE_ROW);
+	(void)snprintf(text, sizeof(text), "destroy testsql%d", (int)getpid());
+	tool(text);
+	/* what was there stays, as far as it can be read */
+	CHECK(tacho_sql_refresh(sql, &error) == -ENOENT && *error.text);
+	CHECK(ask(db, "select count(*) from s.thread", &rc) >= 0 && rc == SQLITE_ROW);
+	(void)ask(db, "select count(*) from s.events", &rc);
+	CHECK(rc == SQLITE_ERROR);
+	CHECK(sqlite3_close(db) == SQLITE_OK);
+}
+
 int main(int argc, char **argv)
 {
 	char command[512];
@@ -280,6 +323,7 @@ int main(int argc, char **argv)
 	TEST(test_joins());
 	TEST(test_read_only());
 	TEST(test_transaction());
+	TEST(test_refresh());
 	(void)snprintf(command, sizeof(command), "rm -rf %s", dir);
 	CHECK(system(command) == 0);
 	return test_done();
