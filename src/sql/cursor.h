@@ -53,6 +53,9 @@ struct sql_cursor {
 	uint64_t row, left;
 	struct sql_plan plan;
 	struct tacho_scope scope;
+	struct sql_window *window;	/* window.h; NULL: none yet */
+	bool has_window;		/* this scan reads through it */
+	bool scanned;			/* it is not the cursor's first scan */
 	struct sql_sample *sample;	/* of the table sample: stack.h; else NULL */
 	uint32_t *cpu;			/* the scope's */
 	struct sql_binding *bindings;

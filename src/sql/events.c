@@ -5,7 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "sql/stack.h"
+#include "sql/window.h"
 #include "sys/clock.h"
 
 static struct sql_cursor *cursor_of(sqlite3_vtab_cursor *cursor)
@@ -57,8 +59,19 @@ static void scan_end(struct sql_cursor *c)
 	c->at_end = true;
 }
 
+/* The stream is where no window expects it. */
+static void leave_window(struct sql_cursor *c)
+{
+	if (c->window)
+		sql_window_reset(c->window, UINT64_MAX, 0);
+	if (c->stream)
+		tacho_stream_lend(c->stream->trace.stream, NULL);
+	c->has_window = false;
+}
+
 static void stream_drop(struct sql_cursor *c, bool failed)
 {
+	leave_window(c);
 	if (c->stream)
 		sql_forget(c);
 	sql_stream_put(c->vtab->trace, c->stream, failed);
@@ -75,6 +88,7 @@ static int events_close(sqlite3_vtab_cursor *cursor)
 	sql_plan_release(&c->plan);
 	tacho_buf_release(&c->text);
 	sql_sample_free(c->sample);
+	sql_window_free(c->window);
 	free(c->cpu);
 	free(c);
 	return SQLITE_OK;
@@ -111,6 +125,26 @@ static bool scope_wants(void *arg, const struct tacho_type *type, uint32_t strea
 	       sql_has_text(texts(c, SQL_TERM_NAME), type->name) &&
 	       sql_has_text(texts(c, SQL_TERM_SOURCE),
 			    stream_id == TACHO_STREAM_KERNEL ? "kernel" : "program");
+}
+
+static uint64_t hash_texts(const struct sql_texts *set, uint64_t h)
+{
+	h = tacho_hash(&set->nr, sizeof(set->nr), h);
+	for (uint32_t i = 0; i < set->nr; i++)
+		h = tacho_hash(set->list[i], strlen(set->list[i]) + 1, h);
+	return tacho_hash(&set->any, sizeof(set->any), h);
+}
+
+/* What tells scopes of one table from each other: types and CPUs. */
+static uint64_t scope_hash(const struct sql_cursor *c)
+{
+	const struct sql_numbers *cpu = numbers(c, SQL_TERM_CPU);
+	uint64_t h = hash_texts(texts(c, SQL_TERM_SYSTEM), 0);
+
+	h = hash_texts(texts(c, SQL_TERM_NAME), h);
+	h = hash_texts(texts(c, SQL_TERM_SOURCE), h);
+	h = tacho_hash(&cpu->any, sizeof(cpu->any), h);
+	return tacho_hash(cpu->list, cpu->nr * sizeof(*cpu->list), h);
 }
 
 static bool scope_pulse(void *arg, uint64_t now)
@@ -152,7 +186,8 @@ static int set_scope(struct sql_cursor *c)
 		     !texts(c, SQL_TERM_SYSTEM)->any || !texts(c, SQL_TERM_NAME)->any ||
 		     !texts(c, SQL_TERM_SOURCE)->any;
 
-	c->scope = (struct tacho_scope){ .arg = c, .to = c->plan.to, .pulse = scope_pulse,
+	c->scope = (struct tacho_scope){ .arg = c, .pulse = scope_pulse,
+		.to = c->has_window ? UINT64_MAX : c->plan.to,
 		.wants = types && !reads_all(c) ? scope_wants : NULL };
 	c->takes_types = types && reads_all(c);
 	c->takes_tasks = !numbers(c, SQL_TERM_PID)->any || !texts(c, SQL_TERM_COMM)->any;
@@ -209,17 +244,48 @@ static bool passes(struct sql_cursor *c)
 		(task->named && sql_has_text(texts(c, SQL_TERM_COMM), task->comm)));
 }
 
+/* Places the stream at the beginning of the range. */
+static int place_stream(struct sql_cursor *c, uint64_t from)
+{
+	struct tacho_stream *s = c->stream->trace.stream;
+
+	tacho_stream_lend(s, NULL);
+	if (c->has_window)
+		sql_window_reset(c->window, from, scope_hash(c));
+	return c->vtab->trace->can_seek && (from || !c->stream->fresh) ?
+	       tacho_stream_seek(s, from) : 0;
+}
+
+/* The next record of the stream; of a window, the next one of the range. */
+static int read_record(struct sql_cursor *c)
+{
+	struct tacho_stream *s = c->stream->trace.stream;
+	struct sql_window *w = c->window;
+	int status;
+
+	if (tacho_likely(!c->has_window))
+		return tacho_stream_next(s, &c->record);
+	for (;;) {
+		status = sql_window_next(w, s, &c->record);
+		if (status != TACHO_STREAM_RECORD || c->record.time >= c->plan.from)
+			return status;
+		if (++w->skipped < SQL_WINDOW_AHEAD)
+			continue;
+		if (place_stream(c, c->plan.from))
+			return TACHO_STREAM_ERROR;
+	}
+}
+
 static int events_next(sqlite3_vtab_cursor *cursor)
 {
 	struct sql_cursor *c = cursor_of(cursor);
-	struct tacho_stream *s = c->stream->trace.stream;
 
 	if (tacho_unlikely(!c->left)) {
 		scan_end(c);
 		return SQLITE_OK;
 	}
 	for (;;) {
-		int status = tacho_stream_next(s, &c->record);
+		int status = read_record(c);
 
 		if (tacho_unlikely(status != TACHO_STREAM_RECORD)) {
 			/* a stream that was asked to pause and may go on */
@@ -252,6 +318,9 @@ static int begin_stream(struct sql_cursor *c, struct tacho_diag *d)
 	uint64_t from;
 	int err;
 
+	if (c->has_window && c->stream &&
+	    sql_window_find(c->window, c->plan.from, scope_hash(c)))
+		return 0;
 	if (c->stream && (c->failed || (!trace->can_seek && !c->stream->fresh)))
 		stream_drop(c, true);
 	if (!c->stream) {
@@ -267,7 +336,7 @@ static int begin_stream(struct sql_cursor *c, struct tacho_diag *d)
 	from = c->plan.numbers_records ? 0 : c->plan.from;
 	if (c->plan.pairs)
 		from = from > SQL_SAMPLE_AHEAD ? from - SQL_SAMPLE_AHEAD : 0;
-	err = trace->can_seek && (from || !c->stream->fresh) ? tacho_stream_seek(s, from) : 0;
+	err = place_stream(c, from);
 	c->stream->fresh = false;
 	return err ? app_stream_failed(s, err, d) : 0;
 }
@@ -281,13 +350,36 @@ static void end_live(struct sql_cursor *c)
 		c->plan.to = now;
 }
 
+/* Decides whether this scan has a window: window.h.  0 or -ENOMEM. */
+static int use_window(struct sql_cursor *c)
+{
+	const struct sql_trace *trace = c->vtab->trace;
+	bool use = c->scanned && !trace->live && trace->can_seek && trace->has_places &&
+		   !c->sample && !reads_all(c) && !c->failed && c->plan.from &&
+		   (c->plan.to < UINT64_MAX || c->plan.limit < UINT64_MAX);
+
+	c->scanned = true;
+	if (!use) {
+		leave_window(c);
+		return 0;
+	}
+	if (!c->window) {
+		c->window = sql_window_new();
+		if (!c->window)
+			return -ENOMEM;
+		sql_window_reset(c->window, UINT64_MAX, 0);
+	}
+	c->has_window = true;
+	return 0;
+}
+
 static int begin_scan(struct sql_cursor *c, struct tacho_diag *d)
 {
 	struct sql_trace *trace = c->vtab->trace;
 	int err;
 
 	end_live(c);
-	if (set_scope(c))
+	if (use_window(c) || set_scope(c))
 		return tacho_no_memory(d);
 	if (c->plan.nothing || !c->plan.limit)
 		return 0;
@@ -348,8 +440,11 @@ static int events_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 	struct sql_cursor *c = cursor_of(cursor);
 	uint64_t place;
 
-	*rowid = tacho_stream_place(c->stream->trace.stream, &place) ? (sqlite3_int64)place :
-		 (sqlite3_int64)c->row;
+	if (c->has_window && c->window->current)
+		*rowid = (sqlite3_int64)c->window->current->place;
+	else
+		*rowid = tacho_stream_place(c->stream->trace.stream, &place) ?
+			 (sqlite3_int64)place : (sqlite3_int64)c->row;
 	return SQLITE_OK;
 }
 

@@ -25,7 +25,8 @@
  *	C2  xFilter takes an idle stream of the trace or opens one, narrows it to the plan
  *	    (tacho_stream_narrow()), seeks to the beginning of the range and goes to the
  *	    first row.  It may come many times (the inner table of a join); the stream is kept,
- *	    and only a live one is opened again.
+ *	    and only a live one is opened again.  Ranges of time that follow each other are read
+ *	    through a window of the newest records: window.h.
  *	C3  xNext reads until a record is a row.  xColumn decodes one value of the record at
  *	    hand, which is valid until the next xNext.  Neither allocates; SQLite copies texts.
  *	C4  At its end a scan keeps its stream for the next xFilter; xClose puts the stream

@@ -717,6 +717,11 @@ const struct tacho_part *tacho_stream_shown(const struct tacho_stream *view)
 	return source->of->part[view->held->index - source->part[0]->index];
 }
 
+const struct tacho_part *tacho_stream_part(const struct tacho_stream *s)
+{
+	return stream_part(s);
+}
+
 void tacho_stream_lend(struct tacho_stream *s, const struct tacho_part *part)
 {
 	s->lent = part;

@@ -120,8 +120,11 @@ uint32_t tacho_stream_threads(const struct tacho_stream *stream);
  */
 const struct tacho_part *tacho_stream_shown(const struct tacho_stream *view);
 
+/* The part of the record that is at hand, for tacho_stream_lend() later; NULL: none is. */
+const struct tacho_part *tacho_stream_part(const struct tacho_stream *stream);
+
 /*
- * Until the next call, a record of this part is at hand, which a view has read: for
+ * Until the next call, a record of this part is at hand, which a view has read or was copied: for
  * tacho_stream_current(), tacho_stream_comm(), tacho_stream_buffer().  NULL: the record that
  * next() gave.
  */

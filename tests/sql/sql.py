@@ -225,6 +225,41 @@ def test_terms():
         check(q, a, b)
 
 
+def test_joins_by_time():
+    """Inner scans through a window give what those of a copy give, in any order of the outer rows."""
+    times = (('a.time', 'a.time + 30000'), ('a.time - 30000', 'a.time'), ('a.time + 1', 'a.time + 2000'),
+             ('a.time', 'a.time'), ('a.time - 2000000', 'a.time - 1990000'), ('a.time + 500000', 'a.time + 500999'))
+    terms = ('1', 'b.tid = a.tid', 'b.cpu = a.cpu', 'b.name = a.name', "b.comm = a.comm and b.cpu in (0, 1)",
+             "b.name in ('order', 'sched_switch')", "b.source = 'kernel' and b.lost = 0")
+    # ascending, descending, to and fro, and far apart
+    orders = ('a.r % 211 = 0 order by a.time', 'a.r % 211 = 0 order by a.time desc',
+              'a.r % 97 = 0 order by a.r * 7919 % 1009', 'a.r % 997 < 3 order by a.time')
+    text = ('create temp table copy as select rowid r, *, ticks, buffer from a.events;'
+            'create index temp.by_time on copy(time);')
+    queries = []
+    for i, (low, high) in enumerate(times):
+        for k, term in enumerate(terms):
+            outer = f'(select * from copy a where {orders[(i + k) % 4]} limit 60) a'
+            where = f'b.time between {low} and {high} and {term}'
+            queries.append(f'from {outer} cross join {{}} b on {where}')
+    columns = ('count(*) n, sum(b.{}) r, sum(b.ticks * (a.ticks % 11) % 1000003) t, sum(length(b.text)) x, '
+               'sum(length(b.comm)) c, sum(b.pid) p, sum(length(b.buffer)) u, max(b.lost) l')
+    for table, row in (('a.events', 'rowid'), ('copy', 'r')):
+        text += ' union all '.join(f'select {columns.format(row)} {q.format(table)}' for q in queries) + ';'
+    rows = sql('t', text)
+    half = len(rows) // 2
+    check('queries', half, len(queries))
+    for q, a, b in zip(queries, rows, rows[half:]):
+        check(q, a, b)
+    check('rows', sum(r['n'] for r in rows) > 1000, True)
+    s = stats('t', "select count(*) from (select * from events where name = 'order') a join events b on "
+              'b.time between a.time and a.time + 100000 and b.tid = a.tid')
+    check('packets are read once', (s['scans'], s['packets'] < 3 * 80), (2001, True))
+    s = stats('t', "select count(*) from shop_order a join shop_order b on b.time between a.time + 9000000 and "
+              'a.time + 9000001')
+    check('a range ahead', s['packets'] < 3 * 80, True)
+
+
 def test_unknown_cpu():
     """A record whose CPU is not known has NULL, which is equal to no number."""
     random_trace.write('ctf', 1, 'nocpu', 600)
