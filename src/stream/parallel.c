@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/atomic.h"
 #include "stream/parallel_plan.h"
 #include "stream/stream_priv.h"
 
@@ -66,16 +67,86 @@ bool tacho_parallel_possible(const struct tacho_stream *s)
 	return true;
 }
 
+/* With all signals blocked.  False: it could not be had. */
+static bool start_thread(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+	sigset_t all, was;
+	int err;
+
+	sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &was);
+	err = pthread_create(thread, NULL, run, arg);
+	(void)pthread_sigmask(SIG_SETMASK, &was, NULL);
+	return !err;
+}
+
+/* ---- headers ----------------------------------------------------------------------- */
+
+/* A part of fewer bytes is looked at sooner than a thread is started. */
+#define SCAN_MIN	((uint64_t)4 << 20)
+
+/* The parts to look at; each thread takes the next one. */
+struct scan {
+	struct tacho_part **part;
+	uint32_t nr, next;
+};
+
+static void *run_scan(void *arg)
+{
+	struct scan *scan = arg;
+	uint32_t i;
+
+	while ((i = tacho_add_relaxed(&scan->next, 1)) < scan->nr)
+		(void)scan->part[i]->source->ops->scan(scan->part[i]);
+	return NULL;
+}
+
+static void list_unscanned(struct scan *scan, const struct tacho_stream *s)
+{
+	for (uint32_t i = 0; i < s->nr_sources; i++) {
+		const struct tacho_source *source = s->source[i];
+
+		for (uint32_t j = 0; source->ops->scan && j < source->nr_parts; j++)
+			if (source->ops->unscanned(source->part[j]) >= SCAN_MIN)
+				scan->part[scan->nr++] = source->part[j];
+	}
+}
+
+void tacho_parallel_scan(struct tacho_stream *s)
+{
+	struct scan scan = { .nr = 0 };
+	pthread_t thread[TACHO_THREADS_MAX];
+	uint32_t nr = 0, wanted;
+
+	if (s->threads < 2 || s->nr_parts < 2)
+		return;
+	scan.part = calloc(s->nr_parts, sizeof(*scan.part));
+	if (!scan.part)
+		return;
+	list_unscanned(&scan, s);
+	wanted = s->threads < scan.nr ? s->threads : scan.nr;
+	/* a thread for each but one, which is the caller's */
+	while (nr + 1 < wanted && nr < TACHO_THREADS_MAX &&
+	       start_thread(&thread[nr], run_scan, &scan))
+		nr++;
+	if (nr)
+		(void)run_scan(&scan);
+	while (nr)
+		(void)pthread_join(thread[--nr], NULL);
+	free(scan.part);
+}
+
+/* ---- the pool ---------------------------------------------------------------------- */
+
 /* Whatever views share is there before there are views.  False: something is not. */
 static bool prepare(struct tacho_stream *s)
 {
 	(void)tacho_stream_type(s, 0);
 	for (uint32_t i = 0; i < s->nr_sources; i++)
 		(void)tacho_facts_comm(&s->source[i]->facts, 0, NULL);
+	tacho_parallel_scan(s);
 	return !tacho_stream_check(s);
 }
-
-/* ---- the pool ---------------------------------------------------------------------- */
 
 /* Two workers' units are in no cache line together, nor in a pair of lines. */
 #define UNIT_ALIGN	128u
@@ -181,21 +252,16 @@ static void *run_worker(void *arg)
 	return NULL;
 }
 
-/* As many as can be had, with all signals blocked. */
+/* As many as can be had. */
 static void start_threads(struct pool *pool)
 {
-	sigset_t all, was;
-
-	sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &was);
 	while (pool->nr_running < pool->nr_workers) {
 		struct worker *w = &pool->worker[pool->nr_running];
 
-		if (pthread_create(&w->thread, NULL, run_worker, w))
+		if (!start_thread(&w->thread, run_worker, w))
 			break;
 		pool->nr_running++;
 	}
-	(void)pthread_sigmask(SIG_SETMASK, &was, NULL);
 }
 
 static void end_threads(struct pool *pool)

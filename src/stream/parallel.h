@@ -68,7 +68,12 @@
  *	A slice reads each part's packet from its start, so it has at least two packets' worth
  *	of each part up to that size, and begins with a packet where it can.
  *
- * 6. Cancelling
+ * 6. Headers
+ *	Which packets there are, a source finds out by a look at the header of each, once: before a
+ *	division, a seek and the totals.  Threads share the parts; the caller's is one of them.
+ *	They only look: what goes wrong is found again, and said, by the caller's thread.
+ *
+ * 7. Cancelling
  *	take() and tick() may end the call after any piece.  Workers first finish the pieces that
  *	they have.  The pieces that were done are then the first ones, without a gap.
  *
@@ -123,6 +128,12 @@ struct tacho_parallel {
 
 	uint64_t from, to;	/* slices: times in ns; none begins after `to` */
 };
+
+/*
+ * Looks at all headers that nobody has looked at yet, by as many threads as the stream may have.
+ * Without threads, or where they are of no use, it does nothing.
+ */
+void tacho_parallel_scan(struct tacho_stream *stream);
 
 /* Whether threads can be of use: the stream may have some, and its packets can be divided. */
 bool tacho_parallel_possible(const struct tacho_stream *stream);

@@ -188,6 +188,9 @@ struct tacho_source_ops {
 	 * Of a source whose packets several threads can read at once (parallel.h); all NULL:
 	 * one thread reads it.
 	 *
+	 * _scan looks at the headers of a part's packets, which _spans, info() and seek() need;
+	 * several threads may, each at another part.  An error is met again by who needs them.
+	 * _unscanned is how many bytes the part has if nobody has looked yet, else 0.
 	 * _spans calls fn for stretches of each part, in order and without gaps, until fn
 	 * returns not 0; returns that, or why the packets cannot be looked at.
 	 * _view makes another reader of the source, one of so many; NULL: no memory.  Its parts
@@ -195,6 +198,8 @@ struct tacho_source_ops {
 	 * _only is of a view: lets part read one stretch, which a span began and another
 	 * one, or the same, ended.
 	 */
+	int (*scan)(struct tacho_part *part);
+	uint64_t (*unscanned)(const struct tacho_part *part);
 	int (*spans)(struct tacho_source *source,
 		     int (*fn)(void *arg, const struct tacho_span *span), void *arg);
 	struct tacho_source *(*view)(struct tacho_source *source, uint32_t readers);

@@ -10,6 +10,7 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "kdata/syscalls.h"
+#include "stream/parallel.h"
 
 /* No text of one event is longer: 64 KiB of data, each byte escaped. */
 #define TEXT_MAX	((size_t)1 << 20)
@@ -609,6 +610,8 @@ int tacho_stream_seek(struct tacho_stream *s, uint64_t time)
 		if (tacho_source_check(s->source[i]))
 			return s->source[i]->diag.err;
 	s->error = (struct tacho_error){ 0 };
+	if (time)
+		tacho_parallel_scan(s);
 	for (uint32_t i = 0; i < s->nr_sources; i++) {
 		struct tacho_source *source = s->source[i];
 		uint64_t ticks = time ? tacho_clock_ticks(&source->clock, time) : 0;
@@ -739,6 +742,7 @@ static int get_info(struct tacho_stream *s, struct tacho_stream_info *info)
 	*info = (struct tacho_stream_info){ .struct_size = sizeof(*info), .parts = s->nr_parts };
 	if (!s->nr_sources)
 		return 0;
+	tacho_parallel_scan(s);
 	info->format = s->source[0]->ops->format;
 	info->clock_freq = s->source[0]->clock.freq;
 	for (uint32_t i = 0; i < s->nr_sources; i++) {

@@ -282,6 +282,23 @@ def test_threads():
     ok('the default is all CPUs', threads_of('stat', 'plain') == (n if n > 1 else 0))
 
 
+def test_headers():
+    """Of a large trace threads look at the headers of the packets, each at those of a part."""
+    gen('wide', 300000, 8)
+    change('wide', add_losses)
+    copy('wide-damaged', 'wide', damage(7))
+    if not SANITIZED and shutil.which('strace') and threads_of('stat', '-j1', 'wide') == 0:
+        ok('headers: one thread more', threads_of('stat', '-j3', 'wide') == 4)
+        ok('headers: to find a time',
+           threads_of('report', '-j3', '--time', '0.02,', '-m', '9', 'wide') == 1)
+    for trace in 'wide', 'wide-damaged':
+        same(f'{trace}: stat', 'stat', trace, least=100)
+        same(f'{trace}: hist', 'hist', trace, *HISTS[1])
+        same(f'{trace}: a time', 'report', '--time', '0.02,0.022', trace, least=100)
+        same(f'{trace}: a filter', 'report', '--filter', 'fd == 3 && count > 200000', trace,
+             least=100)
+
+
 def test_traces():
     turn = itertools.cycle(JOBS)
 
@@ -400,8 +417,8 @@ def main():
     os.environ.update(LC_ALL='C.UTF-8', TZ='UTC', TACHO_DIR=os.path.join(place, 'run'))
     try:
         make_traces()
-        for test in sys.argv[1:] or ('threads', 'traces', 'formats', 'small', 'flight', 'limits',
-                                     'interrupt', 'words'):
+        for test in sys.argv[1:] or ('threads', 'headers', 'traces', 'formats', 'small', 'flight',
+                                     'limits', 'interrupt', 'words'):
             globals()['test_' + test]()
     finally:
         shutil.rmtree(place)

@@ -532,6 +532,12 @@ int tacho_ctf_scan(struct tacho_ctf_part *part)
 	}
 	if (!err && k.fault && s.totals.orderly == UINT64_MAX)
 		s.totals.orderly = s.next;
+	if (err) {
+		/* whoever looks again begins with no mark */
+		free(s.mark);
+		s.mark = NULL;
+		s.nr_marks = 0;
+	}
 	part->mark = s.mark;
 	part->nr_marks = s.nr_marks;
 	part->stride = s.stride;

@@ -106,6 +106,18 @@ static int ctf_text(struct tacho_source *source, const char *name,
 
 /* ---- several readers ------------------------------------------------------- */
 
+static int ctf_scan(struct tacho_part *part)
+{
+	return tacho_ctf_scan((struct tacho_ctf_part *)part);
+}
+
+static uint64_t ctf_unscanned(const struct tacho_part *part)
+{
+	const struct tacho_ctf_part *p = (const struct tacho_ctf_part *)part;
+
+	return p->totals.counted ? 0 : p->file_size;
+}
+
 static int ctf_spans(struct tacho_source *source,
 		     int (*fn)(void *arg, const struct tacho_span *span), void *arg)
 {
@@ -197,6 +209,8 @@ static const struct tacho_source_ops ctf_ops = {
 	.type = ctf_type,
 	.load_types = ctf_load_types,
 	.info = ctf_info,
+	.scan = ctf_scan,
+	.unscanned = ctf_unscanned,
 	.spans = ctf_spans,
 	.view = ctf_view,
 	.text = ctf_text,
