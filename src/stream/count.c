@@ -29,10 +29,17 @@ static struct tally *tally_page(struct tallies *tallies, uint32_t stream_id, uin
 	return *page;
 }
 
+static void clear_pages(struct tallies *t)
+{
+	for (uint32_t i = 0; i < TACHO_NR_STREAM_IDS * TALLY_PAGES; i++)
+		free(t->page[i / TALLY_PAGES][i % TALLY_PAGES]);
+	memset(t, 0, sizeof(*t));
+}
+
 static void tallies_free(struct tallies *tallies)
 {
-	for (uint32_t i = 0; tallies && i < TACHO_NR_STREAM_IDS * TALLY_PAGES; i++)
-		free(tallies->page[i / TALLY_PAGES][i % TALLY_PAGES]);
+	if (tallies)
+		clear_pages(tallies);
 	free(tallies);
 }
 
@@ -187,75 +194,137 @@ static int count_source(struct collect *c)
 
 /* ---- by several threads ---------------------------------------------------------- */
 
-struct counting {
-	struct tacho_stream *stream;
-	struct collect c;
+/* What one worker counted of one type of one source. */
+struct entry {
+	uint32_t source, stream_id, id;
+	struct tally tally;
 };
 
-/* A worker has no state but its view. */
-static void *begin_count(void *arg, struct tacho_stream *view)
+struct entries {
+	struct entry *list;
+	size_t nr, room;
+};
+
+struct counting {
+	struct tacho_stream *stream;
+	struct entries found;		/* of the workers that have ended */
+};
+
+/* A worker gets the pieces of a source, then those of a later one. */
+struct counter {
+	struct tallies tallies;		/* of this source */
+	uint32_t source;
+	struct entries found;		/* of those before */
+};
+
+static int add_entry(struct entries *to, const struct entry *e)
 {
-	(void)view;
-	return arg;
+	if (to->nr == to->room) {
+		size_t room = to->room ? 2 * to->room : 64;
+		struct entry *list = reallocarray(to->list, room, sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		to->list = list;
+		to->room = room;
+	}
+	to->list[to->nr++] = *e;
+	return 0;
 }
 
-static int end_count(void *arg, void *own)
+static int note_tally(void *arg, uint32_t stream_id, uint32_t id, const struct tally *t)
+{
+	struct counter *c = arg;
+	const struct entry e = { c->source, stream_id, id, *t };
+
+	return add_entry(&c->found, &e);
+}
+
+/* The source that was counted becomes entries. */
+static int note_source(struct counter *c)
+{
+	int err = each_tally(&c->tallies, note_tally, c);
+
+	clear_pages(&c->tallies);
+	return err;
+}
+
+static void *begin_count(void *arg, struct tacho_stream *view)
 {
 	(void)arg;
-	(void)own;
-	return 0;
+	(void)view;
+	return calloc(1, sizeof(struct counter));
 }
 
 static int count_piece(void *arg, void *own, struct tacho_stream *view,
 		       const struct tacho_piece *piece, void *unit)
 {
-	struct tallies *t = unit;
-
-	(void)arg;
-	(void)own;
-	(void)piece;
-	return count_part(view->slot[0].part, t);
-}
-
-static int add_tally(void *arg, uint32_t stream_id, uint32_t id, const struct tally *t)
-{
-	struct tally *sum = tally_page(arg, stream_id, id);
-
-	if (!sum)
-		return -ENOMEM;
-	sum[id % TALLY_PAGE].events += t->events;
-	sum[id % TALLY_PAGE].bytes += t->bytes;
-	return 0;
-}
-
-static void clear_pages(void *arg, void *unit)
-{
-	struct tallies *t = unit;
-
-	(void)arg;
-	for (uint32_t i = 0; i < TACHO_NR_STREAM_IDS * TALLY_PAGES; i++)
-		free(t->page[i / TALLY_PAGES][i % TALLY_PAGES]);
-	memset(t, 0, sizeof(*t));
-}
-
-/* Pieces of a source follow each other. */
-static int take_count(void *arg, const struct tacho_piece *piece, void *unit)
-{
-	struct counting *n = arg;
-	struct tacho_source *source = n->stream->source[piece->source];
+	struct counter *c = own;
 	int err = 0;
 
-	if (n->c.source != source) {
-		if (n->c.source)
-			err = finish_source(&n->c);
-		n->c.source = source;
-		n->c.tallies = calloc(1, sizeof(*n->c.tallies));
+	(void)arg;
+	(void)unit;
+	if (c->source != piece->source)
+		err = note_source(c);
+	c->source = piece->source;
+	return err ? err : count_part(view->slot[0].part, &c->tallies);
+}
+
+static int end_count(void *arg, void *own)
+{
+	struct counting *n = arg;
+	struct counter *c = own;
+	int err = note_source(c);
+
+	for (size_t i = 0; i < c->found.nr && !err; i++)
+		err = add_entry(&n->found, &c->found.list[i]);
+	free(c->found.list);
+	free(c);
+	return err;
+}
+
+static int by_source(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return x->source < y->source ? -1 : x->source > y->source;
+}
+
+/* The entries of one source, from the i-th on, become those of the result.  0 or an error. */
+static int sum_source(struct counting *n, size_t *i, struct collect *c)
+{
+	uint32_t source = n->found.list[*i].source;
+	int err = 0;
+
+	c->source = n->stream->source[source];
+	c->tallies = calloc(1, sizeof(*c->tallies));
+	if (!c->tallies)
+		return -ENOMEM;
+	for (; !err && *i < n->found.nr && n->found.list[*i].source == source; ++*i) {
+		const struct entry *e = &n->found.list[*i];
+		struct tally *sum = tally_page(c->tallies, e->stream_id, e->id);
+
+		if (!sum) {
+			err = -ENOMEM;
+			break;
+		}
+		sum[e->id % TALLY_PAGE].events += e->tally.events;
+		sum[e->id % TALLY_PAGE].bytes += e->tally.bytes;
 	}
-	if (!n->c.tallies)
-		err = -ENOMEM;
 	if (!err)
-		err = each_tally(unit, add_tally, n->c.tallies);
-	clear_pages(arg, unit);
+		return finish_source(c);
+	tallies_free(c->tallies);
+	return err;
+}
+
+static int sum_up(struct counting *n, struct collect *c)
+{
+	int err = 0;
+
+	if (n->found.nr)
+		qsort(n->found.list, n->found.nr, sizeof(*n->found.list), by_source);
+	for (size_t i = 0; i < n->found.nr && !err; )
+		err = sum_source(n, &i, c);
 	return err;
 }
 
@@ -265,7 +334,6 @@ static int count_parallel(struct tacho_stream *s, struct collect *c)
 	struct counting n = { .stream = s };
 	const struct tacho_parallel p = {
 		.arg = &n, .begin = begin_count, .end = end_count, .work = count_piece,
-		.unit_size = sizeof(struct tallies), .take = take_count, .clear = clear_pages,
 	};
 	uint64_t *damaged = NULL;
 	int ret = 0;
@@ -277,15 +345,14 @@ static int count_parallel(struct tacho_stream *s, struct collect *c)
 	for (uint32_t i = 0; i < s->nr_sources; i++)
 		damaged[i] = s->source[i]->damaged;
 	ret = tacho_parallel_ranges(s, &p);
-	if (ret == 1 && (!n.c.source || !finish_source(&n.c))) {
-		*c = n.c;
-	} else {
+	if (ret != 1 || sum_up(&n, c)) {
 		ret = 0;
-		tallies_free(n.c.tallies);
-		free(n.c.list);
+		free(c->list);
+		*c = (struct collect){ .nr = 0 };
 		for (uint32_t i = 0; i < s->nr_sources; i++)
 			s->source[i]->damaged = damaged[i];
 	}
+	free(n.found.list);
 	free(damaged);
 	return ret;
 }

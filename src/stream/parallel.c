@@ -246,7 +246,9 @@ static void *run_worker(void *arg)
 		/* of what nobody takes, the first ones that are done need no order */
 		if (!pool->p->take)
 			pool->taken = pool->next;
-		(void)pthread_cond_broadcast(&pool->changed);
+		/* the caller sleeps until there is something to do */
+		if (pool->p->take || pool->p->tick || err || pool->done == pool->plan->nr)
+			(void)pthread_cond_broadcast(&pool->changed);
 	}
 	(void)pthread_mutex_unlock(&pool->lock);
 	return NULL;
