@@ -39,6 +39,29 @@ static uint64_t view_damaged(const struct tacho_stream *v)
 	return n;
 }
 
+/* Whether what was read of a slice is all of it (section 4); *lost: what is lost in it. */
+static bool view_through(struct tacho_stream *v, uint64_t *lost)
+{
+	*lost = 0;
+	for (uint32_t i = 0; i < v->nr_sources; i++) {
+		struct tacho_source *s = v->source[i];
+		uint64_t ticks = tacho_clock_ticks(&s->clock, v->until);
+
+		for (uint32_t j = 0; s->ops->through && j < s->nr_parts; j++)
+			if (!s->ops->through(s, s->part[j], ticks, lost))
+				return false;
+	}
+	return true;
+}
+
+/* Ranges: what it saw of the parts is known from now on. */
+static void view_fold(struct tacho_stream *of, const struct tacho_stream *v)
+{
+	for (uint32_t i = 0; i < v->nr_sources; i++)
+		if (of->source[i]->ops->fold)
+			of->source[i]->ops->fold(of->source[i], v->source[i]);
+}
+
 /* From now on the view is this range. */
 static void view_range(struct tacho_stream *v, const struct plan_range *r)
 {
@@ -177,6 +200,7 @@ struct pool {
 	uint32_t next;			/* the piece that a worker gets next */
 	uint32_t taken;			/* pieces before it need no unit any more */
 	uint32_t done;			/* pieces that were worked on */
+	uint64_t lost;			/* in those that were taken */
 	uint32_t failed;		/* the first piece that could not be; nr: none */
 	bool stop;
 };
@@ -206,7 +230,7 @@ static int work(struct worker *w, uint32_t k, struct tacho_piece *piece)
 	if (!err)
 		err = pool->p->work(pool->p->arg, w->own, v, piece, unit_at(pool, k));
 	piece->damaged = view_damaged(v) - damaged;
-	if (!err && piece->damaged && !plan->range)
+	if (!err && !plan->range && (piece->damaged || !view_through(v, &piece->lost)))
 		err = -EUCLEAN;
 	return err;
 }
@@ -306,6 +330,7 @@ static int take_one(struct pool *pool)
 	(void)pthread_mutex_lock(&pool->lock);
 	pool->state[u] = UNIT_FREE;
 	pool->taken = k + 1;
+	pool->lost += pool->piece[u].lost;
 	(void)pthread_cond_broadcast(&pool->changed);
 	(void)pthread_mutex_unlock(&pool->lock);
 	return 1;
@@ -350,18 +375,25 @@ static int end_workers(struct pool *pool)
 
 	for (uint32_t i = 0; i < pool->nr_workers; i++) {
 		struct worker *w = &pool->worker[i];
-		int its = pool->p->end(pool->p->arg, w->own);
+		int its = w->own ? pool->p->end(pool->p->arg, w->own) : 0;
 
+		w->own = NULL;
 		err = err ? err : its;
-		tacho_stream_close(w->view);
 	}
-	pool->nr_workers = 0;
 	return err;
+}
+
+static void close_views(struct pool *pool)
+{
+	for (uint32_t i = 0; i < pool->nr_workers; i++)
+		tacho_stream_close(pool->worker[i].view);
+	pool->nr_workers = 0;
 }
 
 static void pool_release(struct pool *pool)
 {
 	(void)end_workers(pool);
+	close_views(pool);
 	for (uint32_t i = 0; i < pool->nr_units && pool->units && pool->p->clear; i++)
 		pool->p->clear(pool->p->arg, unit_at(pool, i));
 	free(pool->worker);
@@ -430,10 +462,13 @@ static int pool_run(struct pool *pool)
 	return ret;
 }
 
-static void add_damage(struct tacho_stream *s, const struct pool *pool, int ret)
+/* What the views saw is known from now on. */
+static void add_seen(struct tacho_stream *s, const struct pool *pool)
 {
-	for (uint32_t i = 0; ret && i < s->nr_sources; i++)
+	for (uint32_t i = 0; i < s->nr_sources; i++)
 		s->source[i]->damaged += pool->damaged[i];
+	for (uint32_t i = 0; i < pool->nr_workers; i++)
+		view_fold(s, pool->worker[i].view);
 }
 
 int tacho_parallel_ranges(struct tacho_stream *s, const struct tacho_parallel *p)
@@ -452,8 +487,9 @@ int tacho_parallel_ranges(struct tacho_stream *s, const struct tacho_parallel *p
 		/* ended by the caller: what was done counts */
 		if (end_workers(&pool) || pool.failed < plan.nr)
 			ret = ret < 0 ? ret : 0;
-		else
-			add_damage(s, &pool, ret);
+		else if (ret)
+			add_seen(s, &pool);
+		close_views(&pool);
 		pool_release(&pool);
 	}
 	plan_release(&plan);
@@ -467,6 +503,7 @@ struct tacho_slices {
 	struct tacho_parallel p;
 	struct plan plan;
 	struct pool pool;
+	uint64_t from;		/* where the stream stood */
 	pid_t pid;		/* of the process that has the threads */
 	bool ended;		/* no piece will come */
 };
@@ -489,6 +526,7 @@ int tacho_slices_begin(struct tacho_slices **slices, struct tacho_stream *stream
 	if (!s)
 		return 0;
 	s->stream = stream;
+	s->from = stream->from;
 	s->p = *p;
 	s->pid = getpid();
 	if (!plan_slices(&s->plan, stream, p->from, p->to) && s->plan.nr) {
@@ -523,6 +561,7 @@ int tacho_slices_take(struct tacho_slices *s)
 int tacho_slices_end(struct tacho_slices *s)
 {
 	uint32_t taken = s->pool.taken;
+	uint64_t lost = s->pool.lost;
 	int err = 0;
 
 	if (has_threads(s)) {
@@ -530,7 +569,9 @@ int tacho_slices_end(struct tacho_slices *s)
 		pool_release(&s->pool);
 	}
 	if (taken)
-		err = tacho_stream_seek(s->stream, s->plan.time[taken]);
+		err = stream_resume(s->stream, s->from, s->plan.time[taken]);
+	if (taken && !err)
+		s->stream->lost_ahead = lost;
 	plan_release(&s->plan);
 	free(s);
 	return err ? err : (int)taken;

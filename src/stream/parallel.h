@@ -3,11 +3,15 @@
  * parallel.h - several threads read one stream, and what they find out is as if one had.
  *
  * 1. What can be divided
- *	The packets of a trace of ours can be read without those before them, and nothing that is
- *	known of the trace (types, thread names, symbols, the clock) changes on the way.  Such
- *	sources have ops->spans (source.h).  Everything else is read by one thread: live
- *	sources, traces of other tracers, snapshots, and a stream that is STRICT, or whose damage
- *	is reported place by place.
+ *	Traces whose packets can be read without those before them, while nothing that is known
+ *	of the trace (types, thread names, symbols, the clock) changes on the way.  Such sources
+ *	have ops->spans (source.h):
+ *
+ *	ours		packets
+ *	trace.dat	pages of the kernel's ring buffer, or compressed chunks of them
+ *
+ *	Everything else is read by one thread: live sources, other formats, snapshots, and a
+ *	stream that is STRICT, or whose damage is reported place by place.
  *
  *	A division is into pieces, of one of two kinds:
  *
@@ -58,6 +62,17 @@
  *	Why that is exact: damage is seen by the worker of each slice that reads it, and these
  *	are neighbours.  The first of them is not taken, so the caller's thread reads it once.
  *
+ *	Of some formats too little is known in advance: headers say when something begins and
+ *	not when it ends, or most of them are not looked at.  A plan is then a guess, and is
+ *	checked by the views: one that meets a time that goes back gives up, and at the end of a
+ *	slice ops->through says whether its view came, in every part, as far as the next slice
+ *	begins.  By induction the slices that were taken have all records of an orderly
+ *	beginning, once.
+ *
+ *	Times may go back in the rest.  It begins, in each part, with the first record that is
+ *	not before the end of the last slice taken; records that are earlier after that one are
+ *	returned late, as one thread returns them.
+ *
  *	Ranges need no such care, but an error in one makes all of them worthless: the stream was
  *	not read then, and the caller begins again with one thread.
  *
@@ -100,6 +115,7 @@ struct tacho_piece {
 	uint64_t index;
 	uint32_t source;	/* ranges: index of the source that it is of */
 	uint64_t damaged;	/* ranges: places that its reader found damaged */
+	uint64_t lost;		/* slices: events lost in it, where only reading tells */
 };
 
 /*

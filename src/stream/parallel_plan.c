@@ -29,12 +29,12 @@ static int add_size(void *arg, const struct tacho_span *span)
 	return 0;
 }
 
-static int each_span(struct tacho_stream *stream, uint32_t source,
+static int each_span(struct tacho_stream *stream, uint32_t source, bool timed,
 		     int (*fn)(void *arg, const struct tacho_span *span), void *arg)
 {
 	struct tacho_source *s = tacho_stream_source(stream, source);
 
-	return s->ops->spans(s, fn, arg);
+	return s->ops->spans(s, timed, fn, arg);
 }
 
 /*
@@ -48,7 +48,7 @@ static int piece_bytes(struct tacho_stream *stream, uint64_t min, uint64_t *byte
 	int err = 0;
 
 	for (uint32_t i = 0; !err && tacho_stream_source(stream, i); i++)
-		err = each_span(stream, i, add_size, &size);
+		err = each_span(stream, i, false, add_size, &size);
 	*bytes = 0;
 	if (err || !size.spans)
 		return err;
@@ -110,7 +110,7 @@ int plan_ranges(struct plan *plan, struct tacho_stream *stream)
 	if (err || !r.piece)
 		return err;
 	for (; !err && tacho_stream_source(stream, r.source); r.source++)
-		err = each_span(stream, r.source, add_range, &r);
+		err = each_span(stream, r.source, false, add_range, &r);
 	return err;
 }
 
@@ -224,7 +224,7 @@ int plan_slices(struct plan *plan, struct tacho_stream *stream, uint64_t from, u
 		return err;
 	for (uint32_t i = 0; !err && (s = tacho_stream_source(stream, i)); i++) {
 		points.clock = &s->clock;
-		err = each_span(stream, i, add_points, &points);
+		err = each_span(stream, i, true, add_points, &points);
 	}
 	if (!err)
 		err = cut(plan, &points, from, to);

@@ -97,6 +97,11 @@ struct tacho_part {
 	uint64_t ticks;
 	uint32_t size;
 	uint32_t index;		/* order of parts at equal times */
+	/*
+	 * ns: the first records, as far as they are earlier, are passed over; 0: none.  Others
+	 * may be earlier after them.
+	 */
+	uint64_t start;
 };
 
 /* Types of one stream id by common_type; grown by tacho_source_set_type(). */
@@ -111,8 +116,9 @@ struct tacho_type_table {
 struct tacho_span {
 	uint32_t part;		/* its index in the source */
 	bool orderly;		/* and all before it: whole packets in order of time, no losses of
-				   their own without a record */
-	uint64_t offset, end;	/* bytes of the part */
+				   their own without a record; or, with ops->through, it seems
+				   so */
+	uint64_t offset, end;	/* bytes of the part, in which they are of one size each */
 	uint64_t discarded;	/* events_discarded of the packet before */
 	uint64_t first, last;	/* ticks: no record is earlier, or later; orderly only */
 };
@@ -192,19 +198,29 @@ struct tacho_source_ops {
 	 * several threads may, each at another part.  An error is met again by who needs them.
 	 * _unscanned is how many bytes the part has if nobody has looked yet, else 0.
 	 * _spans calls fn for stretches of each part, in order and without gaps, until fn
-	 * returns not 0; returns that, or why the packets cannot be looked at.
+	 * returns not 0; returns that, or why the packets cannot be looked at.  timed: also with
+	 * what only slices need (orderly, first, last).
 	 * _view makes another reader of the source, one of so many; NULL: no memory.  Its parts
 	 * are in the same order, and it has what tacho_source.of says.
 	 * _only is of a view: lets part read one stretch, which a span began and another
 	 * one, or the same, ended.
+	 * _fold is called when views have read all spans: what one saw of the parts is added to
+	 * what the source knows of them.  NULL: there is nothing.
+	 * _through is of a view that was placed by seek() and read until `ticks`: whether all
+	 * between the two places where seek() begins was read, and was in order (parallel.h,
+	 * section 4).  Adds to *lost what is lost there, as ops->info would.  NULL: headers say
+	 * enough, and losses are known without reading.
 	 */
 	int (*scan)(struct tacho_part *part);
 	uint64_t (*unscanned)(const struct tacho_part *part);
-	int (*spans)(struct tacho_source *source,
+	int (*spans)(struct tacho_source *source, bool timed,
 		     int (*fn)(void *arg, const struct tacho_span *span), void *arg);
 	struct tacho_source *(*view)(struct tacho_source *source, uint32_t readers);
 	void (*only)(struct tacho_source *view, struct tacho_part *part,
 		     const struct tacho_span *first, const struct tacho_span *last);
+	void (*fold)(struct tacho_source *source, const struct tacho_source *view);
+	bool (*through)(struct tacho_source *view, struct tacho_part *part, uint64_t ticks,
+			uint64_t *lost);
 
 	/*
 	 * Appends the text of one of the recording's tables: "kallsyms",

@@ -332,6 +332,21 @@ static int stream_failed(struct tacho_stream *s, struct tacho_part *p)
 	return TACHO_STREAM_ERROR;
 }
 
+/* The first record of a part is at hand: goes on to the one that it begins with. */
+static TACHO_COLD int part_start(struct tacho_part *p, int status)
+{
+	uint64_t ticks = tacho_clock_ticks(&p->source->clock, p->start);
+
+	while (status == TACHO_STREAM_RECORD && part_time(p, p->ticks) < p->start) {
+		part_step(p);
+		part_pass(p, ticks);
+		status = part_peek(p);
+	}
+	if (status == TACHO_STREAM_RECORD)
+		p->start = 0;
+	return status;
+}
+
 /*
  * Updates the part on top of the heap and moves it to its place.  RECORD: continue with the new
  * top.  AGAIN: the part has no record; it has moved as far down as its horizon allows (*stuck:
@@ -345,7 +360,8 @@ static int heap_refresh(struct tacho_stream *s, bool *stuck)
 	uint64_t bound;
 
 	*stuck = false;
-
+	if (tacho_unlikely(!top->known && p->start))
+		status = part_start(p, status);
 	switch (status) {
 	case TACHO_STREAM_RECORD:
 		top->time = part_time(p, p->ticks);
@@ -625,13 +641,27 @@ int tacho_stream_seek(struct tacho_stream *s, uint64_t time)
 			p->pos = p->end = NULL;
 			p->lost = 0;
 			p->horizon = 0;
+			p->start = 0;
 			err = source->ops->seek(source, p, ticks);
 			if (err)
 				return err;
 		}
 	}
 	s->from = time;
+	s->lost_ahead = 0;
 	stream_begin(s);
+	return 0;
+}
+
+int stream_resume(struct tacho_stream *s, uint64_t from, uint64_t time)
+{
+	int err = tacho_stream_seek(s, time);
+
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < s->nr_slots; i++)
+		s->slot[i].part->start = time;
+	s->from = from;
 	return 0;
 }
 
@@ -745,6 +775,7 @@ static int get_info(struct tacho_stream *s, struct tacho_stream_info *info)
 	tacho_parallel_scan(s);
 	info->format = s->source[0]->ops->format;
 	info->clock_freq = s->source[0]->clock.freq;
+	info->discarded = s->lost_ahead;
 	for (uint32_t i = 0; i < s->nr_sources; i++) {
 		struct tacho_source *source = s->source[i];
 		int err = source->ops->info ? source->ops->info(source, info) : 0;

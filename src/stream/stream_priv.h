@@ -40,6 +40,7 @@ struct tacho_stream {
 	const struct tacho_frames *frames;	/* or NULL */
 	uint64_t from;			/* ns: earlier records are passed over */
 	uint64_t until;			/* ns, merged only: the end comes before these records */
+	uint64_t lost_ahead;		/* of what threads read before the place of the last seek */
 	struct type_list *types;
 	struct tacho_buf text;		/* of tacho_record_text() */
 	struct tacho_arena arena;	/* of syscalls */
@@ -56,6 +57,12 @@ static inline const struct tacho_part *stream_part(const struct tacho_stream *s)
 
 /* Puts every part into the heap, none of them known. */
 void stream_begin(struct tacho_stream *s);
+
+/*
+ * tacho_stream_seek(time), after which only the first records of each part are passed over that
+ * are before it, and all that are before `from`.  0 or a negative errno.
+ */
+int stream_resume(struct tacho_stream *s, uint64_t from, uint64_t time);
 
 /* Forgets the record that was handed out last: its part stands behind it. */
 void stream_let_go(struct tacho_stream *s);

@@ -271,9 +271,6 @@ def test_threads():
         ok(f'{" ".join(verb)}: 3 with -j3', threads_of(*verb, '-j3', 'plain') == 3)
     ok('none for damage reports', threads_of('check', 'plain') == 0)
     ok('none for a few records', threads_of('report', '-j3', '-m', '9', 'plain') == 0)
-    ok('none for trace.dat', not subprocess.run([TACHO, 'convert', '-q', 'plain', '-o', 'in.dat'],
-                                                check=False).returncode and
-       threads_of('stat', '-j3', 'in.dat') == 0)
     subprocess.run([TACHO, 'create', 'jobs', '-b', '64K', '--subbuf', '16K'], check=True)
     for verb in 'stat', 'report':
         ok(f'none for a session: {verb}', threads_of(verb, '-j3', 'session:jobs') == 0)

@@ -14,6 +14,7 @@
 #endif
 
 struct tacho_dat_codec {
+	int (*init)(struct tacho_dat_codec *codec);
 	long (*decode)(struct tacho_dat_codec *codec, const void *in,
 		       size_t len, void *out, size_t room);
 	void *context;
@@ -83,24 +84,30 @@ static int zlib_init(struct tacho_dat_codec *codec)
 }
 #endif
 
-int tacho_dat_codec_new(struct tacho_dat_codec **codec, const char *name)
+static int codec_make(struct tacho_dat_codec **codec, int (*init)(struct tacho_dat_codec *codec))
 {
 	struct tacho_dat_codec *c = calloc(1, sizeof(*c));
-	int err = -EINVAL;
+	int err = c ? init(c) : -ENOMEM;
 
-	*codec = NULL;
-	if (!c)
-		return -ENOMEM;
-	if (!strcmp(name, "zstd"))
-		err = zstd_init(c);
-	else if (!strcmp(name, "zlib"))
-		err = zlib_init(c);
-	if (err) {
+	*codec = err ? NULL : c;
+	if (err)
 		free(c);
-		return err;
-	}
-	*codec = c;
-	return 0;
+	else
+		c->init = init;
+	return err;
+}
+
+int tacho_dat_codec_new(struct tacho_dat_codec **codec, const char *name)
+{
+	*codec = NULL;
+	if (!strcmp(name, "zstd"))
+		return codec_make(codec, zstd_init);
+	return strcmp(name, "zlib") ? -EINVAL : codec_make(codec, zlib_init);
+}
+
+int tacho_dat_codec_copy(struct tacho_dat_codec **copy, const struct tacho_dat_codec *codec)
+{
+	return codec_make(copy, codec->init);
 }
 
 void tacho_dat_codec_free(struct tacho_dat_codec *codec)

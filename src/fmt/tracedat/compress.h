@@ -17,6 +17,8 @@ struct tacho_dat_codec;
  * -EINVAL for a name nobody knows, -ENOTSUP for one that this build lacks, -ENOMEM.
  */
 int tacho_dat_codec_new(struct tacho_dat_codec **codec, const char *name);
+/* Another of the same kind, for another thread.  0 and *copy, or -ENOMEM. */
+int tacho_dat_codec_copy(struct tacho_dat_codec **copy, const struct tacho_dat_codec *codec);
 void tacho_dat_codec_free(struct tacho_dat_codec *codec);
 
 /*

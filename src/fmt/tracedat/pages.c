@@ -7,10 +7,8 @@
 
 #include "fmt/tracedat/layout.h"
 #include "fmt/tracedat/swap.h"
+#include "fmt/tracedat/view.h"
 #include "kdata/convert.h"
-
-/* A chunk is some ten pages; this is far beyond. */
-#define CHUNK_MAX	((size_t)4 << 20)
 
 /* Records tell 48 bits of time; a step back is a large one, too. */
 #define TIME_STEP_MAX	(UINT64_C(1) << 47)
@@ -50,6 +48,10 @@ static void part_idle(struct tacho_dat_part *p)
 void tacho_dat_part_free(struct tacho_dat_part *p)
 {
 	part_idle(p);
+	free(p->loss);
+	/* a view has the marks of the part that it shows */
+	if (!p->part.source || !p->part.source->of)
+		free(p->mark);
 	free(p);
 }
 
@@ -122,7 +124,7 @@ static int load_chunk(struct tacho_dat_source *s, struct tacho_dat_part *p)
 		return bad_chunk(s, p, "the file ends before its events do");
 	packed = tacho_dat_u32(&s->file, head);
 	len = tacho_dat_u32(&s->file, head + 4);
-	if (packed > CHUNK_MAX || len > CHUNK_MAX ||
+	if (packed > TACHO_DAT_CHUNK_MAX || len > TACHO_DAT_CHUNK_MAX ||
 	    packed > p->end - p->next - sizeof(head))
 		return bad_chunk(s, p, "a chunk of events is too long");
 	tacho_buf_reset(&s->packed);
@@ -155,13 +157,20 @@ static int load(struct tacho_dat_source *s, struct tacho_dat_part *p)
 	return status;
 }
 
+struct batch {
+	unsigned char *out;
+	size_t len, room;
+	uint64_t first, last;
+	uint32_t stream_id;	/* of all its records */
+};
+
 /* ---- pages --------------------------------------------------------------------- */
 
 static const struct tacho_dat_swap *find_swap(void *arg, uint32_t id)
 {
 	struct tacho_dat_source *s = arg;
 
-	if (!s->swap[id])
+	if (!s->swap[id] && !s->source.of)
 		(void)tacho_dat_type(&s->source, tacho_dat_stream_of(s, id), id);
 	return s->swap[id];
 }
@@ -173,14 +182,23 @@ static const char *find_string(void *arg, uint64_t addr)
 	return tacho_source_string(&s->source, addr);
 }
 
+static int disorder(struct tacho_dat_source *s)
+{
+	(void)tacho_diag(&s->source.diag, -EUCLEAN, 0, "'%s': times go back", s->file.path);
+	return TACHO_STREAM_ERROR;
+}
+
 /* Opens the page at p->at.  RECORD: it is open, or was skipped. */
-static int open_page(struct tacho_dat_source *s, struct tacho_dat_part *p)
+static int open_page(struct tacho_dat_source *s, struct tacho_dat_part *p, const struct batch *b)
 {
 	size_t len = p->window_len - p->at;
 	unsigned char *bytes = p->window + p->at;
 	uint64_t at = p->buffer->compressed ? p->window_at :
 					      p->window_at + p->at;
 
+	p->opened = (struct tacho_dat_place){ .at = at };
+	if (p->buffer->compressed)
+		p->opened.in = (uint32_t)p->at;
 	if (len > p->buffer->page_size)
 		len = p->buffer->page_size;
 	p->at += len;
@@ -200,17 +218,12 @@ static int open_page(struct tacho_dat_source *s, struct tacho_dat_part *p)
 		p->lost += n;
 		p->fresh_loss += n;
 	}
+	if (tacho_unlikely(p->checks) && !tacho_dat_check_page(p, b->len, b->last))
+		return disorder(s);
 	return TACHO_STREAM_RECORD;
 }
 
 /* ---- records --------------------------------------------------------------------- */
-
-struct batch {
-	unsigned char *out;
-	size_t len, room;
-	uint64_t first, last;
-	uint32_t stream_id;	/* of all its records */
-};
 
 /* The most that a record of this event takes, and what is written after it. */
 static size_t room_for(const struct tacho_ktypes *types,
@@ -231,7 +244,7 @@ static const struct tacho_kplan *plan_of(struct tacho_dat_source *s,
 	uint32_t id = tacho_load_u16(ev->raw);
 
 	if (tacho_unlikely(id >= s->types.nr_plans || !s->types.plans[id].kind) &&
-	    !tacho_dat_type(&s->source, tacho_dat_stream_of(s, id), id))
+	    (s->source.of || !tacho_dat_type(&s->source, tacho_dat_stream_of(s, id), id)))
 		return NULL;
 	return &s->types.plans[id];
 }
@@ -338,7 +351,7 @@ static int make_batch(struct tacho_dat_source *s, struct tacho_dat_part *p,
 			if (status == TACHO_STREAM_AGAIN)
 				return TACHO_STREAM_RECORD;
 		} else if (p->at < p->window_len) {
-			status = open_page(s, p);
+			status = open_page(s, p, b);
 		} else if (b->len) {
 			return TACHO_STREAM_RECORD;
 		} else {
@@ -374,6 +387,8 @@ int tacho_dat_fill(struct tacho_source *source, struct tacho_part *part,
 	b.out = p->out;
 	b.room = p->out_room;
 	status = make_batch(s, p, &b);
+	if (tacho_unlikely(p->checks) && b.len && !tacho_dat_check_batch(p, b.first, b.last))
+		return disorder(s);
 	if (b.len && status != TACHO_STREAM_ERROR) {
 		part->pos = b.out;
 		part->end = b.out + b.len;
@@ -392,19 +407,25 @@ int tacho_dat_fill(struct tacho_source *source, struct tacho_part *part,
 
 /* ---- where to begin ------------------------------------------------------------ */
 
-bool tacho_dat_page_time(struct tacho_dat_source *s, uint64_t at, uint64_t *time)
+bool tacho_dat_head_time(const struct tacho_dat_source *s, const unsigned char *head,
+			 uint64_t *time)
 {
 	const struct tacho_kpage_layout *l = &s->meta.layout;
-	unsigned char head[256];
 	uint64_t commit;
 
-	if (tacho_dat_file_read(&s->file, at, head, l->data_off))
-		return false;
 	*time = tacho_dat_u64(&s->file, head + l->time_off);
 	commit = l->commit_size == 8 ?
 		 tacho_dat_u64(&s->file, head + l->commit_off) :
 		 tacho_dat_u32(&s->file, head + l->commit_off);
 	return (commit & 0x3fffffff) != 0;
+}
+
+bool tacho_dat_page_time(struct tacho_dat_source *s, uint64_t at, uint64_t *time)
+{
+	unsigned char head[256];
+
+	return !tacho_dat_file_read(&s->file, at, head, s->meta.layout.data_off) &&
+	       tacho_dat_head_time(s, head, time);
 }
 
 /* Compressed: after the number of chunks, which is at the begin. */
@@ -419,54 +440,29 @@ static void rewind_chunks(struct tacho_dat_source *s, struct tacho_dat_part *p)
 	p->next = p->begin + sizeof(count);
 }
 
-void tacho_dat_part_rewind(struct tacho_dat_source *s, struct tacho_dat_part *p)
+void tacho_dat_part_begin(struct tacho_dat_part *p)
 {
-	uint64_t time;
-
 	p->next = p->begin;
 	p->chunks = 0;
 	p->at = p->window_len = 0;
 	p->in_page = p->has_held = false;
 	p->fresh_loss = 0;
-	p->partial = p->whole = false;
-	p->pages = p->lost = p->first = p->last = 0;
+	p->order = 0;
+	p->nr_losses = 0;
 	p->part.lost = 0;
 	p->part.horizon = 0;
+}
+
+void tacho_dat_part_rewind(struct tacho_dat_source *s, struct tacho_dat_part *p)
+{
+	uint64_t time;
+
+	tacho_dat_part_begin(p);
+	p->partial = p->whole = false;
+	p->pages = p->lost = p->first = p->last = 0;
 	if (p->buffer->compressed)
 		rewind_chunks(s, p);
 	else if (!s->meta.shift.nr_cpus && p->begin < p->end &&
 		 tacho_dat_page_time(s, p->begin, &time))
 		p->part.horizon = time;
-}
-
-/*
- * Pages have one size and follow each other in time, so the last one that
- * begins before `ticks` is found by halves.  An empty page tells no time: the
- * search goes on before it, which is never too late.
- */
-int tacho_dat_seek(struct tacho_source *source, struct tacho_part *part,
-		   uint64_t ticks)
-{
-	struct tacho_dat_source *s = source_of(source);
-	struct tacho_dat_part *p = part_of(part);
-	uint64_t low = 0, high, size = p->buffer->page_size, time;
-
-	tacho_dat_part_rewind(s, p);
-	if (!ticks || p->buffer->compressed || s->meta.shift.nr_cpus)
-		return 0;
-	high = (p->end - p->begin) / size;
-	while (low < high) {
-		uint64_t mid = low + (high - low) / 2;
-
-		if (tacho_dat_page_time(s, p->begin + mid * size, &time) &&
-		    time < ticks)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low > 1) {
-		p->next = p->begin + (low - 1) * size;
-		p->partial = true;
-	}
-	return 0;
 }

@@ -33,6 +33,27 @@ struct tacho_dat_source {
 	size_t window_room;	/* for each part */
 };
 
+/* A page: its offset in the file, or that of its chunk, and its own in that. */
+struct tacho_dat_place {
+	uint64_t at;
+	uint32_t in;
+};
+
+/* A chunk where reading can begin: view.h. */
+struct tacho_dat_mark {
+	uint64_t offset;	/* of its header */
+	uint64_t raw;		/* bytes of pages before it */
+	uint64_t time;		/* ticks: of its first page that has events */
+	uint32_t page;		/* where that is in it */
+	uint32_t chunks;	/* from here to the part's end */
+};
+
+/* Events that were lost before a page. */
+struct tacho_dat_loss {
+	struct tacho_dat_place at;
+	uint64_t n;
+};
+
 struct tacho_dat_part {
 	struct tacho_part part;
 	const struct tacho_dat_buffer *buffer;
@@ -53,16 +74,29 @@ struct tacho_dat_part {
 	unsigned char *out;
 	size_t out_room;
 
+	struct tacho_dat_mark *mark;	/* compressed, by tacho_dat_find_marks() */
+	uint32_t nr_marks;
+	bool marked, timed;		/* found, and when they are */
+	uint64_t raw_end;		/* bytes of all pages that could be found */
+
+	/* of a view that reads a slice (view.h) */
+	bool checks;
+	struct tacho_dat_place from, opened;	/* where it began; its last page */
+	uint64_t order;			/* ticks: nothing earlier may follow */
+	struct tacho_dat_loss *loss;	/* since `from` */
+	uint32_t nr_losses;
+
 	/* what was seen since the start; whole: up to the end */
 	bool whole, partial;
 	uint64_t pages, lost, first, last;
 };
 
-/* tacho_source_ops.fill, .seek and .type. */
+/* A chunk is some ten pages; this is far beyond. */
+#define TACHO_DAT_CHUNK_MAX	((size_t)4 << 20)
+
+/* tacho_source_ops.fill and .type. */
 int tacho_dat_fill(struct tacho_source *source, struct tacho_part *part,
 		   bool bad);
-int tacho_dat_seek(struct tacho_source *source, struct tacho_part *part,
-		   uint64_t ticks);
 const struct tacho_type *tacho_dat_type(struct tacho_source *source,
 					uint32_t stream_id, uint32_t id);
 
@@ -73,11 +107,18 @@ static inline uint32_t tacho_dat_stream_of(const struct tacho_dat_source *s, uin
 							       TACHO_STREAM_KERNEL;
 }
 
-/* Puts the part at its start, and its horizon at the first page's time. */
+/* Puts the part at its start; what was seen stays. */
+void tacho_dat_part_begin(struct tacho_dat_part *p);
+
+/* Puts the part at its start, and its horizon at the first page's time; forgets what was seen. */
 void tacho_dat_part_rewind(struct tacho_dat_source *s, struct tacho_dat_part *p);
 
 /* The time of the page at an offset of an uncompressed part; false: no events. */
 bool tacho_dat_page_time(struct tacho_dat_source *s, uint64_t at,
+			 uint64_t *time);
+
+/* The same of a page whose header is at head. */
+bool tacho_dat_head_time(const struct tacho_dat_source *s, const unsigned char *head,
 			 uint64_t *time);
 
 void tacho_dat_part_free(struct tacho_dat_part *p);

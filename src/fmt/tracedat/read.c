@@ -11,6 +11,7 @@
 #include "fmt/tracedat/layout.h"
 #include "fmt/tracedat/pages.h"
 #include "fmt/tracedat/swap.h"
+#include "fmt/tracedat/view.h"
 #include "kdata/syscalls.h"
 
 /* Windows and records of all parts together stay below three times this. */
@@ -107,7 +108,7 @@ static int dat_info(struct tacho_source *source, struct tacho_stream_info *info)
 /* System calls have the numbers of the machine; ours are known. */
 static int syscalls(struct tacho_source *source, struct tacho_buf *out)
 {
-	const char *machine = tacho_facts_get(&source->facts, "machine");
+	const char *machine = tacho_facts_get(tacho_source_facts(source), "machine");
 	struct utsname u;
 
 	if (!machine || uname(&u) || strcmp(machine, u.machine))
@@ -118,7 +119,7 @@ static int syscalls(struct tacho_source *source, struct tacho_buf *out)
 
 static int cmdlines(struct tacho_source *source, struct tacho_buf *out)
 {
-	const struct tacho_facts *f = &source->facts;
+	const struct tacho_facts *f = tacho_source_facts(source);
 
 	for (size_t i = 0; i < f->nr_tasks; i++)
 		tacho_buf_printf(out, "%d %d %.16s\n", f->task[i].pid,
@@ -169,6 +170,89 @@ static int dat_text(struct tacho_source *source, const char *name,
 	return -ENOENT;
 }
 
+/* ---- several readers -------------------------------------------------------------- */
+
+/* All but the windows and the codec is the other source's. */
+static void view_close(struct tacho_source *source)
+{
+	struct tacho_dat_source *v = (struct tacho_dat_source *)source;
+
+	for (uint32_t i = 0; i < source->nr_parts; i++)
+		tacho_dat_part_free((struct tacho_dat_part *)source->part[i]);
+	tacho_dat_codec_free(v->file.codec);
+	tacho_buf_release(&v->packed);
+	memset(source->table, 0, sizeof(source->table));
+	tacho_source_release(source);
+	free(v);
+}
+
+static const struct tacho_source_ops view_ops = {
+	.format = "trace.dat",
+	.close = view_close,
+	.fill = tacho_dat_fill,
+	.seek = tacho_dat_seek,
+	.only = tacho_dat_only,
+	.through = tacho_dat_through,
+	.text = dat_text,
+};
+
+static int view_part(struct tacho_dat_source *v, const struct tacho_dat_part *of)
+{
+	struct tacho_dat_part *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	p->buffer = of->buffer;
+	p->begin = of->begin;
+	p->end = of->end;
+	p->mark = of->mark;
+	p->nr_marks = of->nr_marks;
+	p->marked = of->marked;
+	p->timed = of->timed;
+	p->raw_end = of->raw_end;
+	p->part.cpu = of->part.cpu;
+	p->part.stream_id = of->part.stream_id;
+	p->part.buffer = of->part.buffer;
+	if (tacho_source_add_part(&v->source, &p->part)) {
+		free(p);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static size_t window_room(uint64_t windows)
+{
+	size_t room = WINDOWS_MAX / (windows ? windows : 1);
+
+	return room > WINDOW_MAX ? WINDOW_MAX : room < WINDOW_MIN ? WINDOW_MIN : room / 1024 * 1024;
+}
+
+static struct tacho_source *dat_view(struct tacho_source *source, uint32_t readers)
+{
+	struct tacho_dat_source *s = (struct tacho_dat_source *)source, *v = malloc(sizeof(*v));
+	int err = 0;
+
+	if (!v)
+		return NULL;
+	*v = *s;
+	tacho_source_init(&v->source, &view_ops, source->flags);
+	v->source.of = source;
+	v->source.clock = source->clock;
+	memcpy(v->source.table, source->table, sizeof(source->table));
+	v->window_room = window_room((uint64_t)source->nr_parts * readers);
+	tacho_buf_init(&v->packed, (size_t)8 << 20);
+	v->file.codec = NULL;
+	if (s->file.codec)
+		err = tacho_dat_codec_copy(&v->file.codec, s->file.codec);
+	for (uint32_t i = 0; i < source->nr_parts && !err; i++)
+		err = view_part(v, (struct tacho_dat_part *)source->part[i]);
+	if (err) {
+		view_close(&v->source);
+		return NULL;
+	}
+	return &v->source;
+}
+
 static const struct tacho_source_ops dat_ops = {
 	.format = "trace.dat",
 	.close = dat_close,
@@ -177,6 +261,9 @@ static const struct tacho_source_ops dat_ops = {
 	.type = tacho_dat_type,
 	.load_types = dat_load_types,
 	.info = dat_info,
+	.spans = tacho_dat_spans,
+	.view = dat_view,
+	.fold = tacho_dat_fold,
 	.text = dat_text,
 };
 
@@ -224,11 +311,9 @@ static int add_part(struct tacho_dat_source *s,
 
 static int add_parts(struct tacho_dat_source *s)
 {
-	size_t room = WINDOWS_MAX / (s->meta.nr_parts ? s->meta.nr_parts : 1);
 	int err = 0;
 
-	s->window_room = room > WINDOW_MAX ? WINDOW_MAX :
-			 room < WINDOW_MIN ? WINDOW_MIN : room / 1024 * 1024;
+	s->window_room = window_room(s->meta.nr_parts);
 	for (const struct tacho_dat_buffer *b = s->meta.buffer; b; b = b->next)
 		for (uint32_t i = 0; i < b->nr_cpus && !err; i++)
 			if (b->cpu[i].size)
