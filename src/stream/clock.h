@@ -11,6 +11,7 @@
 #ifndef TACHO_STREAM_CLOCK_H
 #define TACHO_STREAM_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TACHO_NS_PER_S	UINT64_C(1000000000)
@@ -37,6 +38,13 @@ static inline uint64_t tacho_clock_ns(const struct tacho_clock_map *m,
 
 	return m->base + ticks * m->whole +
 	       (uint64_t)((u128)ticks * m->part >> 64);
+}
+
+/* Whether times ascend from one tick to a later one: the clock does not overflow between them. */
+static inline bool tacho_clock_ascends(const struct tacho_clock_map *m, uint64_t from, uint64_t to)
+{
+	return from <= to && to <= UINT64_MAX / (m->whole + 1) &&
+	       tacho_clock_ns(m, from) <= tacho_clock_ns(m, to);
 }
 
 /* A tick whose time is not after ns, and hardly before it. */

@@ -434,6 +434,28 @@ int lkst_blocks_read(const struct lkst_blocks *b, uint32_t i, struct lkst_record
 	return (int)at->nr;
 }
 
+int lkst_blocks_etypes(const struct lkst_blocks *b, uint32_t i, struct lkst_record *room,
+		       uint16_t *etype, uint32_t max)
+{
+	uint32_t nr = b->block[i].nr, n = 0;
+	ssize_t got = read_at(b, (unsigned char *)room, nr * RECORD,
+			      lkst_blocks_offset(b, i) + HEAD);
+
+	if (got < 0)
+		return (int)got;
+	if ((size_t)got < nr * RECORD)
+		return -EINVAL;
+	for (uint32_t k = 0; k < nr && n < max; k++) {
+		uint16_t e = room[k].etype;
+
+		/* most are those of the record before */
+		if (k && e == room[k - 1].etype)
+			continue;
+		etype[n++] = b->swap ? __builtin_bswap16(e) : e;
+	}
+	return (int)n;
+}
+
 uint64_t lkst_blocks_last(const struct lkst_blocks *b, const struct lkst_block_run *run)
 {
 	for (uint32_t i = run->to; i-- > run->from;) {

@@ -72,6 +72,13 @@ struct lkst_record *lkst_blocks_room(const struct lkst_blocks *b);
 int lkst_blocks_read(const struct lkst_blocks *b, uint32_t i, struct lkst_record *room,
 		     struct lkst_record **records);
 
+/*
+ * The numbers of the event types in block[i], which may be damaged, into etype (n of them at
+ * most); room is overwritten.  How many; -EINVAL or -EIO.
+ */
+int lkst_blocks_etypes(const struct lkst_blocks *b, uint32_t i, struct lkst_record *room,
+		       uint16_t *etype, uint32_t n);
+
 /* Byte of the file at which block[i] begins. */
 uint64_t lkst_blocks_offset(const struct lkst_blocks *b, uint32_t i);
 

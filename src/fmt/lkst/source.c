@@ -16,13 +16,16 @@
 #define RAW		(8u * LKST_RAW_LOG)
 #define SIZE		(RAW + 8u)	/* of a record of ours */
 #define TYPES_MAX	((size_t)256 << 20)
+#define SPAN_BLOCKS	8u
 /* Times of a batch span less, or they could not be rebuilt. */
 #define BATCH_TICKS	(UINT64_C(1) << (TACHO_TIME_BITS - 1))
 
 struct run_part {
 	struct tacho_part part;
 	uint32_t run;
-	uint32_t next;			/* block */
+	uint32_t next, to;		/* block; and which is not read any more */
+	uint32_t from;			/* where seek() began */
+	enum { READS_ALL, READS_RANGE, READS_SLICE } how;
 	uint32_t damaged;		/* of those of the source, since it was at the start */
 	struct lkst_record *room;	/* from the first fill() to the end */
 	struct lkst_record *record;	/* those of the block that are not handed out */
@@ -98,23 +101,43 @@ static const struct tacho_type *log_type(struct tacho_source *source, uint32_t s
 	return type;
 }
 
-/* Types that the file does not describe are in its records only. */
+/* Those of a block, if it is whole. */
+static void load_types_of(struct log_source *s, uint32_t block, struct lkst_record *room)
+{
+	struct lkst_record *r;
+	int n = lkst_blocks_read(&s->blocks, block, room, &r);
+
+	for (int k = 0; k < n; k++)
+		/* there is no room for the id of the last */
+		if (r[k].etype != UINT16_MAX)
+			(void)tacho_source_type(&s->source, TACHO_STREAM_PROGRAM,
+						r[k].etype + 1u);
+}
+
+/*
+ * Types that the file does not describe are in its records only.  Most blocks have none: whether
+ * a block is whole matters only for one that has.
+ */
 static void load_undescribed(struct log_source *s)
 {
-	struct lkst_record *room = lkst_blocks_room(&s->blocks), *r;
-	uint16_t last = UINT16_MAX;	/* whose id there is not room for */
+	const struct tacho_type_table *t = &s->source.table[TACHO_STREAM_PROGRAM];
+	struct lkst_record *room = lkst_blocks_room(&s->blocks);
+	uint32_t max = s->blocks.head.block_size / sizeof(*room);
+	uint16_t *etype = calloc(max, sizeof(*etype));
 
-	for (uint32_t i = 0; room && i < s->blocks.nr_blocks; i++) {
-		int n = lkst_blocks_read(&s->blocks, i, room, &r);
+	for (uint32_t i = 0; room && etype && i < s->blocks.nr_blocks; i++) {
+		int n = lkst_blocks_etypes(&s->blocks, i, room, etype, max);
+		bool known = true;
 
-		for (int k = 0; k < n; k++) {
-			if (r[k].etype != last && r[k].etype != UINT16_MAX)
-				(void)tacho_source_type(&s->source, TACHO_STREAM_PROGRAM,
-							r[k].etype + 1u);
-			last = r[k].etype;
-		}
+		for (int k = 0; k < n; k++)
+			known &= etype[k] + 1u < t->nr && t->type[etype[k] + 1];
+		if (!known)
+			load_types_of(s, i, room);
 	}
+	if (!room || !etype)
+		(void)tacho_source_failed(&s->source, -ENOMEM, "");
 	free(room);
+	free(etype);
 }
 
 static void log_load_types(struct tacho_source *source)
@@ -131,6 +154,27 @@ static void log_load_types(struct tacho_source *source)
 
 /* ---- records ---- */
 
+/* Of a view: whether the block that was read can be in this place; else one thread reads. */
+static bool fits(const struct log_source *s, const struct run_part *p, uint32_t block)
+{
+	const struct tacho_clock_map *clock = &s->source.clock;
+	uint64_t first = s->blocks.block[block].first;
+
+	if (p->how == READS_ALL || !p->nr)
+		return true;
+	/* the head has the time of the record that was written first */
+	if (p->how == READS_RANGE && block == p->from && p->record->ticks < first)
+		return false;
+	return first >= p->part.last && tacho_clock_ascends(clock, p->part.last, p->record->ticks) &&
+	       tacho_clock_ascends(clock, p->record->ticks, p->record[p->nr - 1].ticks);
+}
+
+static int disorder(struct log_source *s)
+{
+	(void)tacho_diag(&s->source.diag, -EUCLEAN, 0, "'%s': times go back", s->blocks.path);
+	return TACHO_STREAM_ERROR;
+}
+
 /* The next block; its records are in p->record.  A status, or 0: end. */
 static int next_block(struct log_source *s, struct run_part *p)
 {
@@ -141,10 +185,12 @@ static int next_block(struct log_source *s, struct run_part *p)
 	if (b->damaged && s->source.flags & TACHO_STREAM_STRICT)
 		return tacho_source_damage(&s->source, b->path, b->first_damage,
 					   "there is no whole block");
-	if (i == b->run[p->run].to) {
+	if (i == p->to) {
 		part_free(p);
 		p->next = i;
-		return TACHO_STREAM_END;
+		/* a range: what comes next has to know nothing of this */
+		return p->how == READS_RANGE && i < b->run[p->run].to &&
+		       b->block[i].first < p->part.last ? disorder(s) : TACHO_STREAM_END;
 	}
 	if (!p->room)
 		p->room = lkst_blocks_room(b);
@@ -155,6 +201,8 @@ static int next_block(struct log_source *s, struct run_part *p)
 		return TACHO_STREAM_ERROR;
 	}
 	n = lkst_blocks_read(b, i, p->room, &p->record);
+	if (n < 0 && p->how == READS_RANGE && i == p->from)
+		return disorder(s);
 	if (n < 0) {
 		p->damaged++;
 		return tacho_source_damage(&s->source, b->path, lkst_blocks_offset(b, i),
@@ -162,7 +210,7 @@ static int next_block(struct log_source *s, struct run_part *p)
 	}
 	p->part.lost += b->block[i].lost;
 	p->nr = (uint32_t)n;
-	return TACHO_STREAM_RECORD;
+	return fits(s, p, i) ? TACHO_STREAM_RECORD : disorder(s);
 }
 
 static int log_fill(struct tacho_source *source, struct tacho_part *part, bool bad)
@@ -203,7 +251,20 @@ static int log_fill(struct tacho_source *source, struct tacho_part *part, bool b
 	return TACHO_STREAM_RECORD;
 }
 
-/* Blocks may be short, so there is no step to the right one; their times are known. */
+/*
+ * Where seek() begins: one earlier than the last block that begins before.  Blocks may be short,
+ * so there is no step to the right one; their times are known.
+ */
+static uint32_t landing(const struct lkst_blocks *b, const struct lkst_block_run *run,
+			uint64_t ticks)
+{
+	uint32_t i = run->from;
+
+	while (i + 1 < run->to && b->block[i + 1].nr && b->block[i + 1].first < ticks)
+		i++;
+	return i;
+}
+
 static int log_seek(struct tacho_source *source, struct tacho_part *part, uint64_t ticks)
 {
 	struct run_part *p = (struct run_part *)(void *)part;
@@ -215,11 +276,9 @@ static int log_seek(struct tacho_source *source, struct tacho_part *part, uint64
 	source->damaged -= p->damaged;
 	p->damaged = 0;
 	part->last = 0;
-	p->next = run->from;
-	/* one earlier than the last that begins before */
-	while (p->next + 1 < run->to && b->block[p->next + 1].nr &&
-	       b->block[p->next + 1].first < ticks)
-		p->next++;
+	p->next = p->from = landing(b, run, ticks);
+	p->to = run->to;
+	p->how = source->of ? READS_SLICE : READS_ALL;
 	part->horizon = b->block[p->next].nr ? b->block[p->next].first : 0;
 	return 0;
 }
@@ -261,6 +320,120 @@ static int log_text(struct tacho_source *source, const char *name, struct tacho_
 	return tacho_buf_error(out);
 }
 
+/* ---- several readers: stream/parallel.h ---- */
+
+/* Whether a block of a run has a time, which is not before those of all before it. */
+static bool is_orderly(const struct lkst_blocks *b, const struct lkst_block_run *run, uint32_t i)
+{
+	return b->block[i].nr && (i == run->from || b->block[i].first >= b->block[i - 1].first);
+}
+
+static int run_spans(struct log_source *s, uint32_t index,
+		     int (*fn)(void *arg, const struct tacho_span *span), void *arg)
+{
+	const struct lkst_blocks *b = &s->blocks;
+	const struct lkst_block_run *run = &b->run[index];
+	const uint64_t size = b->head.block_size;
+	struct tacho_span span = { .part = index, .orderly = true };
+	uint32_t to;
+	int err = 0;
+
+	for (uint32_t i = run->from; i < run->to && !err; i = to) {
+		to = run->to - i > SPAN_BLOCKS ? i + SPAN_BLOCKS : run->to;
+		span.offset = (i - run->from) * size;
+		span.end = (to - run->from) * size;
+		span.first = b->block[i].first;
+		for (uint32_t k = i; k < to; k++)
+			span.orderly = span.orderly && is_orderly(b, run, k);
+		span.last = to < run->to ? b->block[to].first : b->block[to - 1].first;
+		span.orderly = span.orderly && span.first <= span.last;
+		err = fn(arg, &span);
+	}
+	return err;
+}
+
+static int log_spans(struct tacho_source *source, bool timed,
+		     int (*fn)(void *arg, const struct tacho_span *span), void *arg)
+{
+	int err = 0;
+
+	(void)timed;	/* the heads of all blocks are known */
+	for (uint32_t i = 0; i < source->nr_parts && !err; i++)
+		err = run_spans(log_of(source), i, fn, arg);
+	return err;
+}
+
+static void log_only(struct tacho_source *view, struct tacho_part *part,
+		     const struct tacho_span *first, const struct tacho_span *last)
+{
+	struct run_part *p = (struct run_part *)(void *)part;
+	const struct lkst_blocks *b = &log_of(view)->blocks;
+	const uint32_t from = b->run[p->run].from;
+
+	part_free(p);
+	p->damaged = 0;
+	p->next = p->from = from + (uint32_t)(first->offset / b->head.block_size);
+	p->to = from + (uint32_t)(last->end / b->head.block_size);
+	p->how = READS_RANGE;
+	part->last = part->lost = part->horizon = 0;
+}
+
+/* The block where the next slice begins was read, and was in its place. */
+static bool log_through(struct tacho_source *view, struct tacho_part *part, uint64_t ticks,
+			uint64_t *lost)
+{
+	const struct run_part *p = (struct run_part *)(void *)part;
+	const struct lkst_blocks *b = &log_of(view)->blocks;
+	uint32_t to = landing(b, &b->run[p->run], ticks);
+
+	(void)lost;	/* heads tell that */
+	return to <= p->from || to < p->next;
+}
+
+static void view_close(struct tacho_source *source)
+{
+	struct log_source *v = log_of(source);
+
+	for (uint32_t i = 0; i < source->nr_parts; i++)
+		part_free(&v->run[i]);
+	free(v->run);
+	memset(source->table, 0, sizeof(source->table));
+	tacho_source_release(source);
+	free(v);
+}
+
+static const struct tacho_source_ops view_ops = {
+	.format = "lkst",
+	.close = view_close,
+	.fill = log_fill,
+	.seek = log_seek,
+	.only = log_only,
+	.through = log_through,
+	.text = log_text,
+};
+
+static int add_runs(struct log_source *s);
+
+/* Blocks and types are the other source's. */
+static struct tacho_source *log_view(struct tacho_source *source, uint32_t readers)
+{
+	struct log_source *s = log_of(source), *v = malloc(sizeof(*v));
+
+	(void)readers;	/* each has a block of each run in memory, as one reader has */
+	if (!v)
+		return NULL;
+	*v = *s;
+	tacho_source_init(&v->source, &view_ops, source->flags);
+	v->source.of = source;
+	v->source.clock = source->clock;
+	memcpy(v->source.table, source->table, sizeof(source->table));
+	if (add_runs(v)) {
+		view_close(&v->source);
+		return NULL;
+	}
+	return &v->source;
+}
+
 static const struct tacho_source_ops log_ops = {
 	.format = "lkst",
 	.close = log_close,
@@ -269,6 +442,8 @@ static const struct tacho_source_ops log_ops = {
 	.type = log_type,
 	.load_types = log_load_types,
 	.info = log_info,
+	.spans = log_spans,
+	.view = log_view,
 	.text = log_text,
 };
 

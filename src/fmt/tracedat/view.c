@@ -445,10 +445,7 @@ bool tacho_dat_check_batch(struct tacho_dat_part *p, uint64_t first, uint64_t la
 	uint64_t order = p->order;
 
 	p->order = last;
-	/* a clock that overflows has no order */
-	return first >= order && last <= UINT64_MAX / (clock->whole + 1) &&
-	       tacho_clock_ns(clock, first) >= tacho_clock_ns(clock, order) &&
-	       tacho_clock_ns(clock, last) >= tacho_clock_ns(clock, first);
+	return tacho_clock_ascends(clock, order, first) && tacho_clock_ascends(clock, first, last);
 }
 
 bool tacho_dat_through(struct tacho_source *view, struct tacho_part *part, uint64_t ticks,
