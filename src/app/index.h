@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index.h - the index of a trace (index/index.h): where it lies, making it, a model from its middle.
+ * index.h - the index of a trace (index/index.h): where it lies, making it, and a model that
+ * begins in the middle.
  *
  *	app_index_make()	one pass over the trace; an index that is there is continued
  *	app_index_open()	to ask it
@@ -12,8 +13,8 @@
  *	of the trace's real path.  A reader looks beside the trace first.
  *
  * Whose it is
- *	The files of the trace: names, sizes, their first and last bytes (index/index.h, section 7); and
- *	the rules.  So a trace may be moved or copied together with its index.
+ *	The files of the trace: names, sizes, their first and last bytes (index/index.h, section
+ *	7); and the rules.  So a trace may be moved or copied together with its index.
  */
 #ifndef TACHO_APP_INDEX_H
 #define TACHO_APP_INDEX_H

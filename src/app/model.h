@@ -47,7 +47,8 @@ int app_model_run(struct tacho_stream *stream, const struct model_rules *rules,
 int app_model_begin(struct model **m, const struct model_config *config,
 		    struct app_model_range *range, struct tacho_diag *d);
 int app_model_read(struct tacho_stream *stream, struct model *m,
-		   struct app_model_range *range, const struct tacho_observer *observer, struct tacho_diag *d);
+		   struct app_model_range *range, const struct tacho_observer *observer,
+		   struct tacho_diag *d);
 
 /* Notes the user's rules that fit no event of a stream, after its last record. */
 void app_model_note_unused(const struct model_rules *rules, struct tacho_stream *stream,
@@ -82,13 +83,13 @@ struct app_model_form {
  * the items that touch it.
  */
 int app_model_items(struct tacho_stream *stream, const struct model_rules *rules,
-		    struct app_model_range *range, const struct app_model_form *form, const struct tacho_observer *observer,
-		    struct tacho_diag *d);
+		    struct app_model_range *range, const struct app_model_form *form,
+		    const struct tacho_observer *observer, struct tacho_diag *d);
 
 /*
  * Appends a summary: CPUs, threads with their times by state, the slices that took longest.
- * top: how many threads and names of slices.  As app_model_run().  Of a range (NULL: all): times are
- * what lies in it.
+ * top: how many threads and names of slices.  As app_model_run().  Of a range (NULL: all): times
+ * are what lies in it.
  */
 int app_model_summary(struct tacho_stream *stream, const struct model_rules *rules,
 		      struct app_model_range *range, uint32_t top, bool json, struct tacho_buf *out,

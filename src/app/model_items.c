@@ -328,8 +328,8 @@ static int item_instant(void *arg, const struct model_instant *i)
 }
 
 int app_model_items(struct tacho_stream *stream, const struct model_rules *rules,
-		    struct app_model_range *range, const struct app_model_form *form, const struct tacho_observer *observer,
-		    struct tacho_diag *d)
+		    struct app_model_range *range, const struct app_model_form *form,
+		    const struct tacho_observer *observer, struct tacho_diag *d)
 {
 	const struct model_ops ops = {
 		.track = item_track,

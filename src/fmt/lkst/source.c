@@ -165,7 +165,8 @@ static bool fits(const struct log_source *s, const struct run_part *p, uint32_t 
 	/* the head has the time of the record that was written first */
 	if (p->how == READS_RANGE && block == p->from && p->record->ticks < first)
 		return false;
-	return first >= p->part.last && tacho_clock_ascends(clock, p->part.last, p->record->ticks) &&
+	return first >= p->part.last &&
+	       tacho_clock_ascends(clock, p->part.last, p->record->ticks) &&
 	       tacho_clock_ascends(clock, p->record->ticks, p->record[p->nr - 1].ticks);
 }
 
