@@ -15,6 +15,8 @@
 struct hand {
 	struct app_select select;
 	bool selects;
+	bool (*wants)(void *own, const struct tacho_record *r);
+	void *own;			/* of wants() */
 	struct tacho_line *line;
 	struct tacho_resolver *resolver;
 	struct tacho_stream *view;
@@ -29,18 +31,26 @@ struct unit {
 	uint64_t last;			/* time of the last line; 0: there is none */
 };
 
-/* A record that waits for the caller, and its bytes, to a multiple of 8. */
+/* A record that waits for the caller, and its bytes behind it, to a multiple of 8. */
 struct kept {
-	struct tacho_record record;
+	uint64_t time, ticks, lost;
+	const struct tacho_type *type;
 	const struct tacho_part *part;
+	uint32_t len, cpu;
+	int32_t pid;
+	uint16_t source;
 	bool pass;
 };
 
+_Static_assert(sizeof(struct kept) % 8 == 0, "the next one is aligned");
+
 static int end(void *arg, void *own)
 {
+	const struct app_ahead *a = arg;
 	struct hand *h = own;
 
-	(void)arg;
+	if (h->own)
+		a->close(h->own);
 	if (h->selects)
 		app_select_view_release(&h->select);
 	tacho_line_free(h->line);
@@ -72,6 +82,11 @@ static bool hand_init(struct hand *h, const struct app_ahead *a)
 		h->selects = !app_select_view(&h->select, a->select, h->view);
 		if (!h->selects)
 			return false;
+	}
+	if (a->open) {
+		h->wants = a->wants;
+		h->own = a->open(a->arg, h->view);
+		return h->own;
 	}
 	if (!a->lines)
 		return true;
@@ -118,6 +133,8 @@ static void clear(void *arg, void *unit)
 
 static enum app_verdict look(struct hand *h, const struct tacho_record *r)
 {
+	if (h->wants)
+		return h->wants(h->own, r) ? APP_PASS : APP_DROP;
 	return h->selects ? app_select_look(&h->select, r) : APP_PASS;
 }
 
@@ -193,15 +210,18 @@ static int take_lines(void *arg, const struct tacho_piece *piece, void *unit)
 static int keep(struct unit *u, const struct tacho_stream *view, const struct tacho_record *r,
 		bool pass)
 {
-	size_t size = TACHO_ALIGN_UP((size_t)r->len, 8);
-	char *to = tacho_buf_reserve(&u->out, sizeof(struct kept) + size);
-	const struct kept k = { .record = *r, .part = tacho_stream_shown(view), .pass = pass };
+	size_t size = sizeof(struct kept) + TACHO_ALIGN_UP((size_t)r->len, 8);
+	struct kept *k = (void *)tacho_buf_reserve(&u->out, size);
 
-	if (!to)
+	if (!k)
 		return tacho_buf_error(&u->out);
-	memcpy(to, &k, sizeof(k));
-	memcpy(to + sizeof(k), r->raw, r->len);
-	tacho_buf_commit(&u->out, sizeof(k) + size);
+	*k = (struct kept){
+		.time = r->time, .ticks = r->ticks, .lost = r->lost, .type = r->type,
+		.part = tacho_stream_shown(view), .len = r->len, .cpu = r->cpu, .pid = r->pid,
+		.source = (uint16_t)r->source, .pass = pass,
+	};
+	memcpy(k + 1, r->raw, r->len);
+	tacho_buf_commit(&u->out, size);
 	return 0;
 }
 
@@ -239,13 +259,16 @@ static int take_records(void *arg, const struct tacho_piece *piece, void *unit)
 	if (u->passed >= a->left)
 		return -ENOSPC;
 	while (at < u->out.len && !a->status) {
-		struct kept k;
+		const struct kept *k = (const void *)(u->out.data + at);
+		const struct tacho_record r = {
+			.struct_size = sizeof(r), .len = k->len, .time = k->time,
+			.ticks = k->ticks, .type = k->type, .raw = k + 1, .cpu = k->cpu,
+			.pid = k->pid, .source = k->source, .lost = k->lost,
+		};
 
-		memcpy(&k, u->out.data + at, sizeof(k));
-		k.record.raw = u->out.data + at + sizeof(k);
-		tacho_stream_lend(a->stream, k.part);
-		a->status = a->record(a->arg, &k.record, k.pass);
-		at += sizeof(k) + TACHO_ALIGN_UP((size_t)k.record.len, 8);
+		tacho_stream_lend(a->stream, k->part);
+		a->status = a->record(a->arg, &r, k->pass);
+		at += sizeof(*k) + TACHO_ALIGN_UP((size_t)k->len, 8);
 	}
 	tacho_stream_lend(a->stream, NULL);
 	if (a->status)
@@ -305,5 +328,5 @@ int app_ahead_records(struct app_ahead *a)
 
 	a->status = 0;
 	/* to copy a record costs as much as to read it */
-	return a->select && !a->select->any ? ahead(a, &p) : 0;
+	return a->open || (a->select && !a->select->any) ? ahead(a, &p) : 0;
 }

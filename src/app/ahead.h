@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ahead.h - lines of text, or selected records, made by several threads (stream/parallel.h).
+ * ahead.h - lines of text, or the records that are needed, from several threads
+ * (stream/parallel.h).
  *
  * A front end that reads a stream in order calls one of these before its own loop.  What threads
  * can do of the stream is done and handed over in order; the loop then does the rest: all of
  * it, where threads are of no use.  Together they see, and print, what the loop alone would.
  *
- * Each worker has a selection, a formatter and a resolver of its own.
+ * Each worker has a selection, a formatter, a resolver and what open() makes of its own.
  */
 #ifndef TACHO_APP_AHEAD_H
 #define TACHO_APP_AHEAD_H
@@ -31,7 +32,15 @@ struct app_ahead {
 	/* Some lines.  Not 0: the caller has seen enough, or cannot go on. */
 	int (*text)(void *arg, const char *text, size_t len, uint64_t events);
 
-	/* app_ahead_records(): of a selection that leaves some out */
+	/* app_ahead_records(): of a selection that leaves some out, or of what wants() says */
+	/*
+	 * open(): a worker's own for wants(), of which others are called at the same time; NULL: no
+	 * memory.  It and close() are called by the caller's thread.  A record that is not wanted
+	 * is as if the trace did not have it, its losses included.
+	 */
+	void *(*open)(void *arg, struct tacho_stream *view);
+	bool (*wants)(void *own, const struct tacho_record *r);
+	void (*close)(void *own);
 	/*
 	 * A record that is at hand (tacho_stream_lend()); pass: it is selected, else it only
 	 * has losses to report.  As text().

@@ -356,6 +356,79 @@ static int read_parallel(struct app_query *q)
 	return ret;
 }
 
+/* ---- in the order of time -------------------------------------------------------- */
+
+/* Threads read ahead; what they hand over is counted here, as if all had been read here. */
+struct reading {
+	struct app_query *query;
+	struct app_ahead ahead;
+};
+
+static void *open_look(void *arg, struct tacho_stream *view)
+{
+	const struct reading *r = arg;
+	struct app_query *own = NULL;
+	struct tacho_diag d = { 0 };
+
+	if (!app_query_open(&own, view, r->query->question, NULL, &d))
+		return own;
+	app_query_close(own);
+	return NULL;
+}
+
+static bool wants(void *own, const struct tacho_record *r)
+{
+	const struct app_query *q = own;
+
+	return tacho_query_needs(q->query, r);
+}
+
+static void close_look(void *own)
+{
+	app_query_close(own);
+}
+
+static int hit_ahead(void *arg, const struct tacho_record *record, bool pass)
+{
+	const struct reading *r = arg;
+
+	(void)pass;
+	(void)tacho_query_hit(r->query->query, record);
+	return 0;
+}
+
+static int tick_ahead(void *arg)
+{
+	struct reading *r = arg;
+
+	r->query->read = r->ahead.read;
+	return tick(r->query);
+}
+
+/* Reads a beginning of the trace; 0, -ECANCELED or the stream's error. */
+static int read_ahead(struct app_query *q, struct tacho_diag *d)
+{
+	struct reading r = {
+		.query = q,
+		.ahead = {
+			.stream = q->stream, .left = UINT64_MAX, .arg = &r, .open = open_look,
+			.wants = wants, .close = close_look, .record = hit_ahead,
+			.tick = tick_ahead,
+		},
+	};
+	int err;
+
+	if (q->live || !tacho_query_is_sparse(q->query))
+		return 0;
+	err = app_ahead_records(&r.ahead);
+	q->read = r.ahead.read;
+	if (!err)
+		return r.ahead.status;
+	if (tacho_stream_error(q->stream)->err)
+		return stream_failed(q, d);
+	return tacho_diag(d, err, APP_NO_PLACE, "%s", strerror(-err));
+}
+
 /* ---- all of it ------------------------------------------------------------------ */
 
 /* Of a live source, at the end: what happened until now and is on its way. */
@@ -386,10 +459,13 @@ int app_query_run(struct app_query *q, const struct app_watch *watch, struct tac
 	    !tacho_stream_get_info(q->stream, &info))
 		q->total = info.events;
 	err = read_parallel(q);
-	if (!err)
-		err = read_all(q, watch, d);
-	else if (err > 0)
+	if (!err) {
+		err = read_ahead(q, d);
+		if (!err)
+			err = read_all(q, watch, d);
+	} else if (err > 0) {
 		err = 0;
+	}
 	if (q->live && (!err || err == -ECANCELED))
 		rest = read_rest(q, d);
 	tacho_query_end(q->query);

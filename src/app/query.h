@@ -33,7 +33,8 @@
  *
  * Cancelled in the middle, a query has counted the records before that, each completely: what
  * Q3 hands out is the answer for this part of the trace.  Where several threads read it
- * (tacho_stream_set_threads()) the part is whole packets, not all that came before a time.
+ * (tacho_stream_set_threads()) and no variable or action needs their order, the part is whole
+ * packets, not all that came before a time.
  *
  * Errors.  Calls return 0 or a negative errno with a struct tacho_diag.  When a command is wrong,
  * app_query_wrong() is its text as it was compiled ("keys=pid" having become "hist:keys=pid"),

@@ -172,6 +172,13 @@ bool tacho_engine_hit(struct tacho_engine *engine,
 		      const struct tacho_rec *rec);
 
 /*
+ * Whether tacho_engine_hit() with this record could do anything but return whether it is recorded:
+ * the filter of some trigger or event probe passes, or it has none.  rec NULL: with any record.
+ * It only looks.
+ */
+bool tacho_engine_may_act(const struct tacho_engine_event *event, const struct tacho_rec *rec);
+
+/*
  * Generates a synthetic event, as a histogram's trace() does: value has one entry per field,
  * cause is the record that triggered it.  Does nothing if no event of that name exists, or it is
  * not needed.

@@ -159,6 +159,24 @@ static void finish(struct tacho_engine *engine, struct engine_event *event,
 			fire(engine, t, rec);
 }
 
+static bool may_pass(const struct tacho_filter *filter, const struct tacho_rec *rec)
+{
+	return !filter || (rec && tacho_filter_run(filter, rec));
+}
+
+bool tacho_engine_may_act(const struct tacho_engine_event *event, const struct tacho_rec *rec)
+{
+	const struct engine_event *ev = engine_event_ro(event);
+
+	for (const struct engine_trigger *t = ev->triggers; t; t = t->next)
+		if (may_pass(t->filter, rec))
+			return true;
+	for (const struct engine_event *e = ev->eprobes; e; e = e->next_eprobe)
+		if (may_pass(e->eprobe_filter, rec))
+			return true;
+	return false;
+}
+
 bool tacho_engine_hit(struct tacho_engine *engine,
 		      struct tacho_engine_event *event,
 		      const struct tacho_rec *rec)

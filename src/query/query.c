@@ -129,6 +129,11 @@ bool tacho_query_is_additive(const struct tacho_query *q)
 	       tacho_engine_is_additive(q->engine, !tacho_stream_source(q->stream, 1));
 }
 
+bool tacho_query_is_sparse(const struct tacho_query *q)
+{
+	return !q->pairing && !q->window && !is_live(q);
+}
+
 bool tacho_query_has_hist(const struct tacho_query *q)
 {
 	return q->has_hist;
@@ -487,6 +492,7 @@ static void query_add_type(struct tacho_query *q, struct query_slot *slot,
 		.passes = !q->filtered || is_offloaded(q, type),
 	};
 	slot->needs_stack = needs_stack(q, event, slot->kind);
+	slot->filtered = slot->active && !slot->kind && !tacho_engine_may_act(event, NULL);
 }
 
 static bool hit(struct tacho_query *q, const struct query_run *run,
@@ -523,14 +529,19 @@ static bool run_and_keep(struct tacho_query *q, const struct query_run *run,
 	return passes;
 }
 
-bool query_run(struct tacho_query *q, const struct query_run *run)
+static struct tacho_rec rec_of(const struct tacho_query *q, const struct query_run *run)
 {
-	struct tacho_rec rec = {
+	return (struct tacho_rec){
 		.raw = run->record->raw, .len = run->record->len,
 		.cpu = run->record->cpu, .time = run->time,
 		.pid = run->record->pid, .names = &q->names,
 		.nr_stack = run->nr_stack, .stack = run->stack,
 	};
+}
+
+bool query_run(struct tacho_query *q, const struct query_run *run)
+{
+	struct tacho_rec rec = rec_of(q, run);
 
 	q->now = run->record;
 	if (tacho_unlikely(q->window && !run->is_kept))
@@ -538,15 +549,35 @@ bool query_run(struct tacho_query *q, const struct query_run *run)
 	return hit(q, run, &rec);
 }
 
+static inline const struct query_slot *slot_of(struct tacho_query *q, const struct tacho_type *type)
+{
+	uint64_t h = (uint64_t)(uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15);
+	struct query_slot *slot = &q->slot[h >> 52];
+
+	if (tacho_unlikely(slot->type != type))
+		query_add_type(q, slot, type);
+	return slot;
+}
+
+bool tacho_query_needs(struct tacho_query *q, const struct tacho_record *r)
+{
+	const struct query_slot *slot = slot_of(q, r->type);
+	struct query_run run = { .record = r };
+	struct tacho_rec rec;
+
+	if (!slot->filtered)
+		return slot->active || slot->kind;
+	run.time = r->time - tacho_stream_current(q->stream)->clock.base;
+	rec = rec_of(q, &run);
+	return tacho_engine_may_act(slot->event, &rec);
+}
+
 bool tacho_query_hit(struct tacho_query *q, const struct tacho_record *r)
 {
-	uint64_t h = (uint64_t)(uintptr_t)r->type * UINT64_C(0x9e3779b97f4a7c15);
-	struct query_slot *slot = &q->slot[h >> 52];
+	const struct query_slot *slot = slot_of(q, r->type);
 	struct query_run run;
 
 	q->nr_generated = q->next_generated = 0;
-	if (tacho_unlikely(slot->type != r->type))
-		query_add_type(q, slot, r->type);
 	if (!slot->active && !slot->kind && !q->pairing && !q->window)
 		return slot->passes;
 	run = (struct query_run){

@@ -159,6 +159,18 @@ void tacho_query_changed(struct tacho_query *query);
  */
 bool tacho_query_is_additive(const struct tacho_query *query);
 
+/*
+ * Where the order of records matters, other queries with the same commands, each over a view of the
+ * stream (stream/parallel.h), can find the records that this one needs.
+ *
+ * _is_sparse	Whether hits may be left out for which _needs() is false: no command needs call
+ *		stacks or takes snapshots, and the stream is not live.
+ * _needs	Whether tacho_query_hit() with this record could do anything but return whether
+ *		it passes.  r is the last record returned by next().
+ */
+bool tacho_query_is_sparse(const struct tacho_query *query);
+bool tacho_query_needs(struct tacho_query *query, const struct tacho_record *r);
+
 /* Names for numbers in this recording. */
 const struct tacho_names *tacho_query_names(const struct tacho_query *query);
 

@@ -38,6 +38,7 @@ struct query_slot {
 	bool active;		/* the engine must process its records */
 	enum run_queue_kind kind;
 	bool needs_stack;
+	bool filtered;		/* not every record is needed: tacho_query_needs() */
 	bool passes;		/* its records have already passed its filter */
 };
 

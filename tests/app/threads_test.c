@@ -185,7 +185,7 @@ static int sum_hits(const struct tacho_hist *hist, const struct tacho_names *nam
 	return 0;
 }
 
-static int ask(struct watch *w, uint32_t threads, uint64_t *hits)
+static int ask(struct watch *w, uint32_t threads, const char *text, uint64_t *hits)
 {
 	const struct tacho_observer o = { .progress = progress, .cancelled = cancelled, .arg = w };
 	struct app_question *question = calloc(1, sizeof(*question));
@@ -195,7 +195,7 @@ static int ask(struct watch *w, uint32_t threads, uint64_t *hits)
 	int err;
 
 	w->before = look();
-	question->command[0] = (struct app_question_command){ "k:called", "keys=ip.sym" };
+	question->command[0] = (struct app_question_command){ "k:called", text };
 	question->nr_commands = 1;
 	if (tacho_stream_open(&s, trace, 0, NULL))
 		abort();
@@ -213,19 +213,40 @@ static int ask(struct watch *w, uint32_t threads, uint64_t *hits)
 
 static void questions(void)
 {
+	/* more keys than there is room for: which ones are dropped depends on the order */
+	static const char keys[] = "keys=ip.sym";
 	struct watch w = { .calls = 0 };
 	uint64_t one, many;
 
-	/* more keys than there is room for: which ones are dropped depends on the order */
-	CHECK_EQ(ask(&w, 1, &one), 0);
+	CHECK_EQ(ask(&w, 1, keys, &one), 0);
 	CHECK_EQ(w.most.nr, 0);
 	CHECK(one && one < EVENTS);
 	w = (struct watch){ .calls = 0 };
-	CHECK_EQ(ask(&w, WORKERS, &many), 0);
+	CHECK_EQ(ask(&w, WORKERS, keys, &many), 0);
 	CHECK_EQ(one, many);
 	w = (struct watch){ .cancel_at = 2 };
-	CHECK_EQ(ask(&w, WORKERS, &many), -ECANCELED);
+	CHECK_EQ(ask(&w, WORKERS, keys, &many), -ECANCELED);
 	CHECK(many < one);
+}
+
+/* Variables need the order of time: threads read ahead, and what was counted is a beginning. */
+static void variables(void)
+{
+	static const char vars[] = "keys=common_pid:at=ip:was=$at if ip & 1";
+	struct watch w = { .calls = 0 };
+	uint64_t one, many;
+
+	CHECK_EQ(ask(&w, 1, vars, &one), 0);
+	CHECK_EQ(w.most.nr, 0);
+	CHECK_EQ(w.done, EVENTS / 1024 * 1024);
+	CHECK_EQ(one, EVENTS / 2);
+	w = (struct watch){ .calls = 0 };
+	CHECK_EQ(ask(&w, WORKERS, vars, &many), 0);
+	CHECK(w.most.nr >= 1 && w.most.nr <= WORKERS);
+	CHECK_EQ(one, many);
+	w = (struct watch){ .cancel_at = 4 };
+	CHECK_EQ(ask(&w, WORKERS, vars, &many), -ECANCELED);
+	CHECK(many && many < one);
 }
 
 /* Nothing that was asked for: none, whatever is called. */
@@ -288,5 +309,6 @@ int main(int argc, char **argv)
 	TEST(same_text());
 	TEST(cancel_convert());
 	TEST(questions());
+	TEST(variables());
 	return test_done();
 }

@@ -20,6 +20,9 @@ import tempfile
 import time
 import uuid
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'stream'))
+import datfile  # noqa: E402
+
 TACHO, GEN, MAKE = (os.environ[v] for v in ('TACHO', 'GEN_TRACE', 'MAKE_TRACE'))
 SANITIZED = bool(os.environ.get('SANITIZED'))   # slow, with threads and memory of its own
 SEEDS = int(os.environ.get('SEEDS', '2' if SANITIZED else '4'))
@@ -53,6 +56,23 @@ HISTS = (
      '-e', 'synthetic:pair', 'keys=fd:vals=n'],
     ['-e', 'bench:thin', 'keys=common_pid:m=bytes:onmax($m).save(fd)'],
     ['-e', 'bench:named', 'traceoff', '-e', 'bench:thin', 'keys=fd'],
+)
+# of make_sched(); in the order of time
+VARIABLES = (
+    ['--synth', 'wakeup u64 lat; pid_t pid', '-e', 'sched:sched_wakeup',
+     'keys=pid:ts0=common_timestamp', '-e', 'sched:sched_switch',
+     'keys=next_pid:lat=common_timestamp-$ts0:onmatch(sched.sched_wakeup).trace(wakeup,$lat,'
+     'next_pid)', '--all', '-e', 'synthetic:wakeup', 'keys=pid,lat:vals=lat:sort=pid,lat'],
+    ['-e', 'sched:sched_wakeup', 'keys=pid:ts0=common_timestamp if pid > 11', '-e',
+     'sched:sched_switch', 'keys=next_pid:lat=common_timestamp-$ts0:'
+     'onmax($lat).save(prev_pid,common_cpu,common_timestamp) if prev_state == 1'],
+    ['-e', 'raw_syscalls:sys_enter', 'keys=common_pid:ts0=common_timestamp,nr=id', '-e',
+     'raw_syscalls:sys_exit', 'keys=common_pid.execname:nr0=$nr:'
+     'lat=common_timestamp-$ts0:vals=$lat,$nr0'],
+    ['-e', 'synthetic:run_queue', 'keys=cpu,runnable,waiting:vals=ns:sort=cpu,runnable'],
+    ['-e', 'raw_syscalls:sys_enter', 'keys=common_pid,id', '-e', 'sched:sched_switch',
+     'disable_hist:raw_syscalls:sys_enter if prev_pid == 10 && next_pid == 12', '-e',
+     'sched:sched_wakeup', 'enable_hist:raw_syscalls:sys_enter:40 if pid == 11', '--all'],
 )
 FORMATS = ('ctf', 'dat', 'dat7', 'kev', 'lkst', 'ltt', 'lttfull', 'text', 'json')
 
@@ -255,6 +275,51 @@ def make_traces():
         copy(f'damaged-{seed}', 'losses' if seed % 2 else 'plain', damage(seed))
 
 
+def make_sched(name):
+    """Threads of two CPUs wake each other, with system calls, as trace-cmd's file and then ours."""
+    m = datfile.Machine()
+    f = datfile.File(m)
+    common = ('unsigned short common_type', 2), ('unsigned char common_flags', 1), \
+        ('unsigned char common_preempt_count', 1), ('int common_pid', 4)
+    formats = {'sched_switch': (('int prev_pid', 4), ('long prev_state', 8), ('int next_pid', 4)),
+               'sched_wakeup': (('int pid', 4), ('int target_cpu', 4)),
+               'sys_enter': (('long id', 8),), 'sys_exit': (('long id', 8), ('long ret', 8))}
+
+    def text(number, event, fields):
+        out, at = f'name: {event}\nID: {number}\nformat:\n', 0
+        for field, size in common + fields:
+            at += -at % size
+            out += f'\tfield:{field};\toffset:{at};\tsize:{size};\tsigned:{int(size > 2)};\n'
+            at += size
+        return (out + '\nprint fmt: ""\n').encode()
+
+    texts = [text(300 + i, *kv) for i, kv in enumerate(formats.items())]
+    f.systems = {'sched': texts[:2], 'raw_syscalls': texts[2:]}
+    f.cmdlines = b''.join(b'%d thread%d\n' % (i, i) for i in range(10, 14))
+    for cpu in range(2):
+        r, when, events = random.Random(cpu), 10 ** 6, []
+
+        def add(number, pid, fmt, *v):
+            nonlocal when
+            when += r.randrange(1, 3000)
+            events.append((when, m.pack('HBBi' + fmt, 300 + number, 0, 0, pid, *v)))
+        this = 10 + 2 * cpu
+        while len(events) < 20000:
+            other = 10 + r.randrange(4)
+            add(2, this, 'q', r.randrange(4))
+            if r.randrange(3):
+                add(1, this, 'ii', other, r.randrange(2))
+            add(3, this, 'qq', 1, 0)
+            if r.randrange(2):
+                add(0, this, 'i4xqi', this, r.randrange(2), other)
+                this = other
+        f.buffers.setdefault('', {})[cpu] = m.pages(events)
+    with open(name + '.dat', 'wb') as out:
+        out.write(f.v6())
+    subprocess.run([TACHO, 'convert', '-q', name + '.dat', '-o', name], check=True)
+    os.unlink(name + '.dat')
+
+
 TRACES = ('plain', 'large', 'losses', 'empty', 'open', 'back', 'cut', 'cut-losses', 'rotated',
           'rotated-damaged')
 
@@ -312,6 +377,26 @@ def test_traces():
             same(f'{trace}: hist {" ".join(options[-1:])}', 'hist', trace, *options, jobs=some())
         for options in ([], ['--json'], ['--sort', 'name']):
             same(f'{trace}: stat {" ".join(options)}', 'stat', *options, trace, least=100)
+
+
+def test_variables():
+    """Histograms that need the order of time: threads read ahead, and one counts."""
+    make_sched('sched')
+    copy('sched-losses', 'sched', add_losses)
+    copy('sched-cut', 'sched', lambda data: data[:len(data) * 2 // 3 - 5])
+    copy('sched-damaged', 'sched', damage(3))
+    if not SANITIZED and shutil.which('strace') and threads_of('stat', '-j1', 'sched') == 0:
+        ok('variables: 3 threads with -j3', threads_of('hist', '-j3', 'sched', *VARIABLES[0]) == 3)
+        ok('variables: none with -j1', threads_of('hist', '-j1', 'sched', *VARIABLES[0]) == 0)
+        ok('snapshots: none', threads_of('hist', '-j3', '-q', 'sched', '-e', 'sched:sched_switch',
+                                         'snapshot:1', '-e', 'raw_syscalls:sys_enter',
+                                         'keys=id') == 0)
+    for i, options in enumerate(VARIABLES):
+        same(f'variables {i}', 'hist', 'sched', *options, jobs=JOBS if i < 2 else JOBS[:1],
+             least=300)
+    for trace in 'sched-losses', 'sched-cut', 'sched-damaged':
+        for i, options in enumerate(VARIABLES[:1] if SANITIZED else VARIABLES[::2]):
+            same(f'{trace}: variables {2 * i}', 'hist', trace, *options, jobs=JOBS[:1], least=300)
 
 
 def test_formats():
@@ -414,8 +499,8 @@ def main():
     os.environ.update(LC_ALL='C.UTF-8', TZ='UTC', TACHO_DIR=os.path.join(place, 'run'))
     try:
         make_traces()
-        for test in sys.argv[1:] or ('threads', 'headers', 'traces', 'formats', 'small', 'flight',
-                                     'limits', 'interrupt', 'words'):
+        for test in sys.argv[1:] or ('threads', 'headers', 'variables', 'traces', 'formats',
+                                     'small', 'flight', 'limits', 'interrupt', 'words'):
             globals()['test_' + test]()
     finally:
         shutil.rmtree(place)
