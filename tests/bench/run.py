@@ -359,13 +359,22 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
             self.row(what, f'{n / t / 1e6:.1f}', '-', '', '>= 20')
         self.figures.update(hist_s=hist, hist_one_s=one, filter_s=drop)
 
-    def jobs(self, trace):
+    VARIABLES = ('hist', '-e', 'bench:named', 'keys=common_pid:at=common_timestamp',
+                 '-e', 'bench:thin', 'keys=common_pid:lat=common_timestamp-$at:vals=$lat if fd < 12')
+
+    def jobs(self):
         """One thread against one for each CPU, in turns: what runs beside them meets both."""
         cpus = len(os.sched_getaffinity(0))
         rss = 0
+        trace = os.path.join(self.dir, 'larger')    # of a smaller one the start is a tenth
+        p = sh(os.path.join(self.build, 'tests', 'stream', 'gen_trace'), '20000000', trace)
+        if p.returncode:
+            self.note('gen_trace failed: ' + p.stderr.strip())
+            return rss
         for what, key, cmd, bar in (
                 ('counting', 'count', ('stat',), '>= 1.7x'),
                 ('histogram', 'hist', self.HIST, '>= 1.7x'),
+                ('histogram with variables', 'variables', self.VARIABLES, ''),
                 ('filter that rejects all', 'filter', self.DROP, '>= 1.7x'),
                 ('text', 'text', ('report', '--no-pager'), '')):
             times = {1: [], cpus: []}
@@ -375,10 +384,11 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
                     list_.append(elapsed)
                     rss = max(rss, peak)
             one, many = min(times[1]), min(times[cpus])
-            self.row(f'{what} with {cpus} threads, s', f'{many:.3f}', f'1 thread {one:.3f}',
+            self.row(f'20 million events, {what}: {cpus} threads, s', f'{many:.3f}', f'1 thread {one:.3f}',
                      f'{one / many:.2f}x', bar if cpus == 2 else '')
             self.figures[f'{key}_jobs_s'] = many
         self.figures['jobs'] = cpus
+        shutil.rmtree(trace)
         return rss
 
     def timed(self, *cmd):
@@ -417,7 +427,7 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
                  f'{peer_text / text:.1f}x' if peer_text else '', '>= 10x')
         rss3 = self.convert(trace)
         self.questions(trace, n)
-        rss4 = self.jobs(trace)
+        rss4 = self.jobs()
         self.row('peak memory while reading, MiB',
                  f'{max(rss1, rss2, rss3, rss4) / 1024:.1f}',
                  '-', '', '<= 64')
