@@ -36,7 +36,7 @@
  *	read the stream meanwhile.  So a record's type is the same pointer in all views.
  *
  *	Workers have all signals blocked.  None is there after the call, whatever it returns;
- *	of slices that are taken one by one (section 7) after tacho_slices_end().  With one
+ *	of slices that are taken one by one (section 8) after tacho_slices_end().  With one
  *	thread, or less than two pieces, none is started.
  *
  * 3. Order
@@ -92,7 +92,7 @@
  *	take() and tick() may end the call after any piece.  Workers first finish the pieces that
  *	they have.  The pieces that were done are then the first ones, without a gap.
  *
- * 7. One by one
+ * 8. One by one
  *	Who hands results on when he is asked for them cannot wait in a call until all are there.
  *	tacho_slices_begin() starts the workers, each tacho_slices_take() takes one slice, and
  *	tacho_slices_end() is what the end of tacho_parallel_slices() is.  Between these calls the
