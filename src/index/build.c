@@ -341,9 +341,14 @@ static int put_slice(void *arg, const struct model_slice *s)
 	};
 	struct index_edge *e;
 
-	if (name(b, s->name, &item.what.v[INDEX_NAME]) ||
-	    find_edge(b, (uint64_t)s->track * 2, &e) || e->form == INDEX_VALUES)
-		return fail(b, -EINVAL);
+	int err = name(b, s->name, &item.what.v[INDEX_NAME]);
+
+	if (!err)
+		err = find_edge(b, (uint64_t)s->track * 2, &e);
+	if (!err && e->form == INDEX_VALUES)
+		err = -EINVAL;
+	if (err)
+		return fail(b, err);
 	if (e->form == INDEX_FOLLOWS) {
 		item.what.v[INDEX_CATEGORY] = class_of(s);
 		item.what.v[INDEX_FROM] = s->thread;

@@ -213,7 +213,8 @@ static void init(void)
 	struct model_config config;
 	struct tacho_diag d = { 0 };
 
-	trace_init(&trace);
+	if (!trace_init(&trace))
+		abort();
 	config = (struct model_config){ trace.stream, trace.rules, &none, NULL };
 	if (model_new(&model, &config, &d))
 		abort();

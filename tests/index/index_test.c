@@ -681,7 +681,8 @@ int main(int argc, char **argv)
 	const char *dir = getenv("TMPDIR");
 
 	test_args(argc, argv);
-	trace_init(&trace);
+	if (!trace_init(&trace))
+		abort();
 	(void)snprintf(path, sizeof(path), "%s/tacho-index-%d", dir ? dir : "/tmp", (int)getpid());
 	for (uint64_t seed = 1; seed <= 6; seed++)
 		TEST(test_random(seed, 6000, 0));

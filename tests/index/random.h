@@ -69,7 +69,8 @@ static const struct tacho_source_ops trace_source_ops = {
 	.format = "random", .close = trace_close_source,
 };
 
-static inline void trace_init(struct trace *t)
+/* false: no memory. */
+static inline bool trace_init(struct trace *t)
 {
 	struct tacho_source *source = calloc(1, sizeof(*source));
 	struct tacho_diag d = { 0 };
@@ -77,6 +78,10 @@ static inline void trace_init(struct trace *t)
 	memset(t, 0, sizeof(*t));
 	tacho_arena_init(&t->arena, 1u << 20);
 	t->stream = tacho_stream_new(0);
+	if (!source || !t->stream) {
+		free(source);
+		return false;
+	}
 	tacho_source_init(source, &trace_source_ops, 0);
 	for (int i = 0; i < NR_TYPES; i++) {
 		char text[2048];
@@ -86,18 +91,21 @@ static inline void trace_init(struct trace *t)
 		t->type[i] = tacho_type_parse(&t->arena, type_texts[i].system,
 					      type_texts[i].name, (uint32_t)i, text,
 					      (size_t)len, &d);
-		if (!t->type[i] || tacho_source_set_type(source, 1, (uint32_t)i, t->type[i]))
-			abort();
+		if (!t->type[i] || tacho_source_set_type(source, 1, (uint32_t)i, t->type[i])) {
+			trace_close_source(source);
+			return false;
+		}
 	}
-	if (tacho_stream_add_take(t->stream, source) || model_rules_new(&t->rules, &d) ||
-	    model_rules_add(t->rules, random_rules, strlen(random_rules), &d))
-		abort();
+	return !tacho_stream_add_take(t->stream, source) && !model_rules_new(&t->rules, &d) &&
+	       !model_rules_add(t->rules, random_rules, strlen(random_rules), &d);
 }
 
 static inline void trace_release(struct trace *t)
 {
-	model_rules_free(t->rules);
-	tacho_stream_close(t->stream);
+	if (t->rules)
+		model_rules_free(t->rules);
+	if (t->stream)
+		tacho_stream_close(t->stream);
 	tacho_arena_release(&t->arena);
 }
 
