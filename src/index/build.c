@@ -17,7 +17,7 @@
 #define EDGES_MAX	((size_t)40 << 20)	/* bytes of edges in memory */
 #define STATE_MAX	((size_t)1 << 30)
 
-#define EVERY		65536u			/* records from checkpoint to checkpoint */
+#define EVERY		8192u			/* records from checkpoint to checkpoint */
 #define SHARE		120u			/* thousandths of the trace */
 #define STATE_SHARE	20u			/* of those: checkpoints */
 #define FREE		((uint64_t)64 << 10)	/* with the whole share: of small traces */
@@ -54,6 +54,7 @@ struct index_builder {
 	uint32_t nr_loss_cpus, loss_unknown;
 	uint64_t looked;		/* items at the last look at the share */
 	uint64_t state_bytes;		/* of all checkpoints */
+	uint64_t state_len;		/* of the last one */
 	uint64_t next_checkpoint;	/* record */
 	uint64_t committed, commit_size;
 };
@@ -245,9 +246,9 @@ static void look(struct index_builder *b)
 	trace = b->config.trace_bytes(b->config.arg);
 	b->root.trace_bytes = trace;
 	b->now.allowed = trace / 1000 * share + FREE * share / SHARE;
-	if (size > b->now.allowed / 10 * 9)
+	if (size > b->now.allowed / 100 * 95)
 		b->now.near = b->now.near ? b->now.near * 2 : INDEX_LEAF / 2;
-	else if (size < b->now.allowed / 10 * 8)
+	else if (size < b->now.allowed / 100 * 90)
 		b->now.near /= 2;
 	if (b->now.near > UINT32_MAX)
 		b->now.near = UINT32_MAX;
@@ -469,6 +470,7 @@ static int save(struct index_builder *b, const struct model *m, struct index_che
 		err = c->offset ? 0 : b->log.err;
 	}
 	b->state_bytes += state.len;
+	b->state_len = state.len;
 	tacho_buf_release(&state);
 	return err;
 }
@@ -539,8 +541,8 @@ int index_build_tick(struct index_builder *b, struct model *m, const struct inde
 		return b->err;
 	look(b);
 	b->next_checkpoint += b->config.checkpoint_every;
-	if (b->config.trace_bytes &&
-	    b->state_bytes > b->root.trace_bytes / 1000 * b->config.share * STATE_SHARE / SHARE)
+	if (b->config.trace_bytes && b->state_bytes + b->state_len >
+				     b->root.trace_bytes / 1000 * b->config.share * STATE_SHARE / SHARE)
 		return 0;
 	err = save(b, m, &c);
 	if (!err && c.len)

@@ -157,7 +157,7 @@ struct index_config {
 	/* Bytes of the trace that were read so far: section 5.  NULL: no limit. */
 	uint64_t (*trace_bytes)(void *arg);
 	void *arg;
-	uint32_t checkpoint_every;	/* records; 0: 65,536 */
+	uint32_t checkpoint_every;	/* records; 0: 8,192 */
 	uint32_t share;			/* thousandths of the trace's bytes; 0: 120 */
 	/* model_save(): appends the model's state.  NULL: there are no checkpoints. */
 	int (*save)(const struct model *m, struct tacho_buf *out);
