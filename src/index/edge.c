@@ -42,46 +42,65 @@ static uint64_t put_node(const struct index_edge *e, struct index_log *log, uint
 	return index_log_put(log, bytes, (uint32_t)(p - bytes) + l->len);
 }
 
-/* Adds a part to the node of a level; when that is complete, its part to the level above. */
-static int add_part(struct index_edge *e, struct index_log *log, uint32_t level,
-		    const struct index_part *part)
+static struct index_level *level_of(struct index_edge *e, uint32_t level)
 {
-	struct index_part sum, child;
-	struct index_before before;
-	struct index_bytes in;
 	struct index_level *l;
-	int err;
 
-	if (level > INDEX_LEVELS)
-		return -EOVERFLOW;
 	if (level > e->nr_levels) {
 		l = reallocarray(e->level, level, sizeof(*l));
 		if (!l)
-			return -ENOMEM;
+			return NULL;
 		e->level = l;
 		e->level[e->nr_levels++] = (struct index_level){ 0 };
 	}
 	l = &e->level[level - 1];
-	err = level_room(l);
-	if (err)
-		return err;
-	l->len = (uint32_t)(index_part_put(l->bytes + l->len, e->form, part, &l->before) - l->bytes);
+	return level_room(l) ? NULL : l;
+}
+
+/* What is in the node of a level, summed up. */
+static void sum_level(const struct index_edge *e, uint32_t level, struct index_part *part,
+		      struct index_sum *sum)
+{
+	const struct index_level *l = &e->level[level - 1];
+	struct index_bytes in = { l->bytes, l->bytes + l->len, false };
+	struct index_before before = { 0 };
+	struct index_part child;
+
+	*part = (struct index_part){ .begin = UINT64_MAX };
+	index_sum_clear(sum);
+	for (uint32_t i = 0; i < l->nr; i++) {
+		index_part_get(&in, level - 1, &child, &before);
+		(void)index_part_sum(&child, e->form, sum);
+		part->begin = child.begin < part->begin ? child.begin : part->begin;
+		part->end = child.end > part->end ? child.end : part->end;
+	}
+}
+
+/* Adds a part to the node of a level; when that is complete, its part to the level above. */
+static int add_part(struct index_edge *e, struct index_log *log, uint32_t level,
+		    const struct index_part *part, const struct index_sum *sum)
+{
+	struct index_part above;
+	struct index_sum all;
+	struct index_level *l;
+
+	if (level > INDEX_LEVELS)
+		return -EOVERFLOW;
+	l = level_of(e, level);
+	if (!l)
+		return -ENOMEM;
+	l->len = (uint32_t)(index_part_put(l->bytes + l->len, e->form, part, sum, &l->before) -
+			    l->bytes);
 	l->ref = 0;
 	if (++l->nr < INDEX_FAN)
 		return 0;
-	index_part_begin(&sum);
-	before = (struct index_before){ 0 };
-	in = (struct index_bytes){ l->bytes, l->bytes + l->len, false };
-	for (uint32_t i = 0; i < INDEX_FAN; i++) {
-		index_part_get(&in, e->form, level - 1, true, &child, &before);
-		index_part_add(&sum, &child);
-	}
-	sum.ref = put_node(e, log, level);
-	if (!sum.ref)
+	sum_level(e, level, &above, &all);
+	above.ref = put_node(e, log, level);
+	if (!above.ref)
 		return log->err;
 	l->len = l->nr = 0;
 	l->before = (struct index_before){ 0 };
-	return add_part(e, log, level + 1, &sum);
+	return add_part(e, log, level + 1, &above, &all);
 }
 
 static uint64_t put_leaf(const struct index_edge *e, struct index_log *log)
@@ -111,15 +130,17 @@ static int complete(struct index_edge *e, struct index_log *log, struct index_no
 {
 	struct index_items items;
 	struct index_item item;
-	struct index_part part;
+	struct index_part part = { .begin = UINT64_MAX, .emit = e->emit };
+	struct index_sum sum;
 
-	index_part_begin(&part);
-	part.ref = 0;
-	part.emit = e->emit;
+	index_sum_clear(&sum);
 	index_items_begin(&items, e->form, e->leaf.nr, e->leaf.base, e->leaf.bytes,
 			  e->leaf.bytes + e->leaf.len);
-	while (index_items_next(&items, &item))
-		index_part_item(&part, e->form, &item);
+	while (index_items_next(&items, &item)) {
+		index_sum_item(&sum, e->form, &item, 0, UINT64_MAX);
+		part.begin = item.begin < part.begin ? item.begin : part.begin;
+		part.end = item.end > part.end ? item.end : part.end;
+	}
 	if (keeps(e, log, now)) {
 		part.ref = put_leaf(e, log);
 		if (!part.ref)
@@ -127,7 +148,7 @@ static int complete(struct index_edge *e, struct index_log *log, struct index_no
 		now->packed += e->leaf.nr;
 	}
 	index_leaf_reset(&e->leaf);
-	return add_part(e, log, 1, &part);
+	return add_part(e, log, 1, &part, &sum);
 }
 
 int index_edge_add(struct index_edge *e, struct index_log *log, struct index_now *now,
@@ -300,7 +321,7 @@ static int get_level(struct index_edge *e, struct index_log *log, uint32_t level
 		return err;
 	begin = in.p;
 	for (uint32_t i = 0; i < l->nr; i++)
-		index_part_get(&in, e->form, level - 1, false, &part, &l->before);
+		index_part_get(&in, level - 1, &part, &l->before);
 	if (in.bad)
 		return -EBADMSG;
 	l->len = l->room = (uint32_t)(in.p - begin);

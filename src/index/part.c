@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "index/part.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ enum {
 
 void index_sum_clear(struct index_sum *sum)
 {
-	*sum = (struct index_sum){ .min = NAN, .max = NAN, .last = NAN };
+	*sum = (struct index_sum){ .min = (double)NAN, .max = (double)NAN, .last = (double)NAN };
 }
 
 static void add_values(struct index_sum *sum, double min, double max, double total, double last)
@@ -63,82 +64,44 @@ void index_sum_item(struct index_sum *sum, enum index_form form, const struct in
 		sum->uncertain += covered;
 }
 
-void index_sum_add(struct index_sum *sum, const struct index_sum *other)
-{
-	sum->count += other->count;
-	sum->begins += other->begins;
-	for (uint32_t i = 0; i < MODEL_NR_STATES; i++)
-		sum->covered[i] += other->covered[i];
-	if (other->longest > sum->longest) {
-		sum->longest = other->longest;
-		sum->longest_begin = other->longest_begin;
-		sum->longest_name = other->longest_name;
-	}
-	sum->uncertain += other->uncertain;
-	sum->lost += other->lost;
-	sum->rough += other->rough;
-	if (!isnan(other->last) || !isnan(other->min))
-		add_values(sum, other->min, other->max, other->sum, other->last);
-}
-
-/* ---- parts ---- */
-
-void index_part_begin(struct index_part *part)
-{
-	*part = (struct index_part){ .begin = UINT64_MAX, .has_sum = true };
-	index_sum_clear(&part->sum);
-}
-
-void index_part_item(struct index_part *part, enum index_form form, const struct index_item *item)
-{
-	part->begin = MIN(part->begin, item->begin);
-	part->end = MAX(part->end, item->end);
-	index_sum_item(&part->sum, form, item, 0, UINT64_MAX);
-}
-
-void index_part_add(struct index_part *part, const struct index_part *other)
-{
-	part->begin = MIN(part->begin, other->begin);
-	part->end = MAX(part->end, other->end);
-	index_sum_add(&part->sum, &other->sum);
-}
-
 /* ---- packing ---- */
 
-static unsigned char *put_states(unsigned char *p, const struct index_part *part, uint8_t *flags)
+static unsigned char *put_states(unsigned char *p, const struct index_part *part,
+				 const struct index_sum *sum, uint8_t *flags)
 {
 	uint64_t mask = 0, left = part->end - part->begin;
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < MODEL_NR_STATES; i++)
-		if (part->sum.covered[i]) {
+		if (sum->covered[i]) {
 			mask |= UINT64_C(1) << i;
-			left -= part->sum.covered[i];
+			left -= sum->covered[i];
 			last = i;
 		}
 	if (left)
 		*flags |= ALL_STATES;
 	p = index_put(p, mask);
 	for (uint32_t i = 0; i <= last; i++)
-		if (part->sum.covered[i] && (i < last || left))
-			p = index_put(p, part->sum.covered[i]);
+		if (sum->covered[i] && (i < last || left))
+			p = index_put(p, sum->covered[i]);
 	return p;
 }
 
-static void get_states(struct index_bytes *in, const struct index_part *part,
-		       struct index_sum *sum, uint8_t flags)
+static void add_states(struct index_bytes *in, const struct index_part *part, struct index_sum *sum)
 {
-	uint64_t mask = index_get(in), left = part->end - part->begin;
+	uint64_t mask = index_get(in), left = part->end - part->begin, time;
+	bool all = part->flags & ALL_STATES;
 
-	if (mask >> MODEL_NR_STATES)
+	if (mask >> MODEL_NR_STATES) {
 		in->bad = true;
-	for (uint32_t i = 0; i < MODEL_NR_STATES && mask >> i; i++) {
-		if (!(mask >> i & 1))
-			continue;
-		sum->covered[i] = mask >> i > 1 || flags & ALL_STATES ? index_get(in) : left;
-		if (sum->covered[i] > left && !(flags & ALL_STATES))
+		return;
+	}
+	for (; mask; mask &= mask - 1) {
+		time = mask & (mask - 1) || all ? index_get(in) : left;
+		if (time > left && !all)
 			in->bad = true;
-		left -= sum->covered[i];
+		left -= time;
+		sum->covered[__builtin_ctzll(mask)] += time;
 	}
 }
 
@@ -168,41 +131,35 @@ static unsigned char *put_values(unsigned char *p, const struct index_sum *sum, 
 	return p + sizeof(v);
 }
 
-static void get_values(struct index_bytes *in, struct index_sum *sum, uint8_t flags)
+static void unpack_values(struct index_bytes *in, struct index_sum *sum, uint8_t flags)
 {
 	const unsigned char *p;
+	double v[4] = { 0 };
 	int64_t min;
-	double v[4];
 
 	if (flags & DOUBLES) {
 		p = index_get_bytes(in, sizeof(v));
-		memset(v, 0, sizeof(v));
 		if (p)
 			memcpy(v, p, sizeof(v));
-		sum->min = v[0];
-		sum->max = v[1];
-		sum->sum = v[2];
-		sum->last = v[3];
-		return;
+	} else {
+		min = index_get_signed(in);
+		v[0] = (double)min;
+		v[1] = (double)(int64_t)((uint64_t)min + (uint64_t)index_get_signed(in));
+		v[2] = (double)index_get_signed(in);
+		v[3] = (double)(int64_t)((uint64_t)min + (uint64_t)index_get_signed(in));
 	}
-	min = index_get_signed(in);
-	sum->min = (double)min;
-	sum->max = (double)(int64_t)((uint64_t)min + (uint64_t)index_get_signed(in));
-	sum->sum = (double)index_get_signed(in);
-	sum->last = (double)(int64_t)((uint64_t)min + (uint64_t)index_get_signed(in));
+	add_values(sum, v[0], v[1], v[2], v[3]);
 }
 
 static unsigned char *put_sum(unsigned char *p, enum index_form form, const struct index_part *part,
-			      uint8_t *flags)
+			      const struct index_sum *sum, uint8_t *flags)
 {
-	const struct index_sum *sum = &part->sum;
-
 	if (form == INDEX_VALUES)
 		return put_values(p, sum, flags);
 	if (form == INDEX_LOSSES)
 		return index_put(p, sum->lost);
 	if (form == INDEX_FOLLOWS) {
-		p = put_states(p, part, flags);
+		p = put_states(p, part, sum, flags);
 	} else {
 		p = index_put(p, sum->covered[0]);
 		p = index_put(p, sum->covered[1]);
@@ -219,41 +176,56 @@ static unsigned char *put_sum(unsigned char *p, enum index_form form, const stru
 	return p;
 }
 
-static void get_sum(struct index_bytes *in, enum index_form form, struct index_part *part,
-		    uint8_t flags)
+static void add_longest(struct index_bytes *in, const struct index_part *part,
+			struct index_sum *sum)
 {
-	struct index_sum *sum = &part->sum;
+	uint64_t longest = index_get(in), begin;
+	uint32_t name;
 
-	if (form == INDEX_VALUES) {
-		get_values(in, sum, flags);
+	if (!longest)
 		return;
-	}
+	begin = part->begin + index_get(in);
+	name = index_get_u32(in);
+	if (longest <= sum->longest)
+		return;
+	sum->longest = longest;
+	sum->longest_begin = begin;
+	sum->longest_name = name;
+}
+
+int index_part_sum(const struct index_part *part, enum index_form form, struct index_sum *sum)
+{
+	struct index_bytes in = { part->rest, part->rest + part->len, false };
+
 	if (form == INDEX_LOSSES) {
-		sum->lost = index_get(in);
-		return;
+		sum->lost += index_get(&in);
+		return in.bad ? -EBADMSG : 0;
+	}
+	sum->count += index_items_of(part->level);
+	sum->begins += index_items_of(part->level);
+	if (form == INDEX_VALUES) {
+		unpack_values(&in, sum, part->flags);
+		return in.bad ? -EBADMSG : 0;
 	}
 	if (form == INDEX_FOLLOWS) {
-		get_states(in, part, sum, flags);
+		add_states(&in, part, sum);
 	} else {
-		sum->covered[0] = index_get(in);
-		sum->covered[1] = index_get(in);
+		sum->covered[0] += index_get(&in);
+		sum->covered[1] += index_get(&in);
 	}
-	sum->longest = index_get(in);
-	if (sum->longest) {
-		sum->longest_begin = part->begin + index_get(in);
-		sum->longest_name = index_get_u32(in);
-	}
-	if (flags & UNCERTAIN)
-		sum->uncertain = index_get(in);
+	add_longest(&in, part, sum);
+	if (part->flags & UNCERTAIN)
+		sum->uncertain += index_get(&in);
+	return in.bad ? -EBADMSG : 0;
 }
 
 unsigned char *index_part_put(unsigned char *p, enum index_form form, const struct index_part *part,
-			      struct index_before *before)
+			      const struct index_sum *sum, struct index_before *before)
 {
-	unsigned char sum[INDEX_PART], *flags = p++, *end = sum;
+	unsigned char rest[INDEX_PART], *flags = p++, *end;
 
 	*flags = 0;
-	end = put_sum(sum, form, part, flags);
+	end = put_sum(rest, form, part, sum, flags);
 	if (part->ref) {
 		p = index_put(p, index_zigzag((int64_t)((part->ref >> 16) - before->block)));
 		p = index_put(p, part->ref & 0xffff);
@@ -270,10 +242,12 @@ unsigned char *index_part_put(unsigned char *p, enum index_form form, const stru
 	}
 	p = index_put(p, part->end - part->begin);
 	before->end = part->end;
-	p = index_put(p, (uint64_t)(end - sum));
-	memcpy(p, sum, (size_t)(end - sum));
-	return p + (end - sum);
+	p = index_put(p, (uint64_t)(end - rest));
+	memcpy(p, rest, (size_t)(end - rest));
+	return p + (end - rest);
 }
+
+/* ---- unpacking ---- */
 
 uint64_t index_items_of(uint32_t level)
 {
@@ -284,16 +258,14 @@ uint64_t index_items_of(uint32_t level)
 	return nr;
 }
 
-void index_part_get(struct index_bytes *in, enum index_form form, uint32_t level, bool with_sum,
-		    struct index_part *part, struct index_before *before)
+void index_part_get(struct index_bytes *in, uint32_t level, struct index_part *part,
+		    struct index_before *before)
 {
-	uint8_t flags = index_get_u8(in);
-	struct index_bytes rest;
-	uint64_t len;
-
+	part->flags = index_get_u8(in);
+	part->level = level;
 	part->ref = 0;
 	part->emit = (struct index_emit){ 0 };
-	if (flags & WITHOUT_ITEMS) {
+	if (part->flags & WITHOUT_ITEMS) {
 		part->emit.first = (uint64_t)index_get_signed(in);
 		part->emit.before = index_get(in);
 		part->emit.last = index_get(in);
@@ -304,23 +276,13 @@ void index_part_get(struct index_bytes *in, enum index_form form, uint32_t level
 		in->bad = in->bad || !part->ref;
 	}
 	part->begin = before->end;
-	if (flags & NOT_FOLLOWING)
+	if (part->flags & NOT_FOLLOWING)
 		part->begin += (uint64_t)index_get_signed(in);
 	part->end = before->end = part->begin + index_get(in);
 	if (part->end < part->begin)
 		in->bad = true;
 	part->emit.first += part->begin;
 	part->emit.last += part->emit.first;
-	len = index_get(in);
-	rest = (struct index_bytes){ in->p, in->p, false };
-	if (index_get_bytes(in, len))
-		rest.end += len;
-	part->has_sum = with_sum;
-	if (!with_sum || in->bad)
-		return;
-	index_sum_clear(&part->sum);
-	if (form != INDEX_LOSSES)
-		part->sum.count = part->sum.begins = index_items_of(level);
-	get_sum(&rest, form, part, flags);
-	in->bad = rest.bad;
+	part->len = index_get_u32(in);
+	part->rest = index_get_bytes(in, part->len);
 }

@@ -37,8 +37,10 @@ struct index_part {
 	uint64_t ref;		/* 0: a leaf without items */
 	uint64_t begin, end;	/* the first begin, the last end */
 	struct index_emit emit;	/* of a leaf without items */
-	bool has_sum;		/* was unpacked with it */
-	struct index_sum sum;
+	/* of one that was unpacked: what index_part_sum() unpacks */
+	const unsigned char *rest;
+	uint32_t len, level;
+	uint8_t flags;
 };
 
 /* What the next part is packed against. */
@@ -56,19 +58,14 @@ void index_sum_clear(struct index_sum *sum);
 /* An item, of which the part in [from, to) is covered.  What does not touch that is not added. */
 void index_sum_item(struct index_sum *sum, enum index_form form, const struct index_item *item,
 		    uint64_t from, uint64_t to);
-/* All of another one, which comes later. */
-void index_sum_add(struct index_sum *sum, const struct index_sum *other);
 
-/* part: of nothing yet. */
-void index_part_begin(struct index_part *part);
-void index_part_item(struct index_part *part, enum index_form form, const struct index_item *item);
-void index_part_add(struct index_part *part, const struct index_part *other);
-
-/* Packs one at p, where INDEX_PART bytes have room.  Returns its end. */
+/* Packs one and its sum at p, where INDEX_PART bytes have room.  Returns its end. */
 unsigned char *index_part_put(unsigned char *p, enum index_form form, const struct index_part *part,
-			      struct index_before *before);
-/* Unpacks one; without its sum, unless it is asked for.  level: its own, 0 is a leaf's. */
-void index_part_get(struct index_bytes *in, enum index_form form, uint32_t level, bool with_sum,
-		    struct index_part *part, struct index_before *before);
+			      const struct index_sum *sum, struct index_before *before);
+/* Unpacks one but for its sum.  level: its own, 0 is a leaf's.  part refers to the bytes. */
+void index_part_get(struct index_bytes *in, uint32_t level, struct index_part *part,
+		    struct index_before *before);
+/* Adds the sum of one that was unpacked; it comes later than what was added.  0 or -EBADMSG. */
+int index_part_sum(const struct index_part *part, enum index_form form, struct index_sum *sum);
 
 #endif

@@ -38,24 +38,30 @@ static uint32_t bucket_of(struct buckets *b, uint64_t time)
 static int bucket_before(void *arg, const struct index_part *part)
 {
 	struct buckets *b = arg;
+	struct index_sum sum;
+	int err = 0;
 
-	if (part->has_sum)
-		b->before = part->sum.last;
-	return 0;
+	if (b->form == INDEX_VALUES) {
+		index_sum_clear(&sum);
+		err = index_part_sum(part, b->form, &sum);
+		b->before = sum.last;
+	}
+	return err;
 }
 
 static int bucket_part(void *arg, const struct index_part *part)
 {
 	struct buckets *b = arg;
 	uint32_t i;
+	int err;
 
 	if (part->begin < b->from || part->end >= b->end)
 		return 0;
 	i = bucket_of(b, part->begin);
 	if (part->end - begin_of(b, i) >= b->width)
 		return 0;
-	index_sum_add(&b->sum[i], &part->sum);
-	return 1;
+	err = index_part_sum(part, b->form, &b->sum[i]);
+	return err ? err : 1;
 }
 
 static int bucket_loss(struct buckets *b, const struct index_item *item)
@@ -140,28 +146,32 @@ static void spread_longest(struct buckets *b, const struct index_sum *of)
 static int bucket_without(void *arg, const struct index_part *part)
 {
 	struct buckets *b = arg;
-	uint64_t at = part->begin;
+	uint64_t at = part->begin, last = MIN(part->end, b->end - 1);
+	struct index_sum sum, *whole;
+	int err;
 
 	if (b->form == INDEX_VALUES || b->form == INDEX_LOSSES) {
-		uint64_t end = MIN(part->end, b->end - 1);
-		struct index_sum *sum = &b->sum[bucket_of(b, MAX(end, b->from))];
-		index_sum_add(sum, &part->sum);
-		sum->rough += INDEX_LEAF;
-		return 0;
+		whole = &b->sum[bucket_of(b, MAX(last, b->from))];
+		whole->rough += INDEX_LEAF;
+		return index_part_sum(part, b->form, whole);
 	}
+	index_sum_clear(&sum);
+	err = index_part_sum(part, b->form, &sum);
+	if (err)
+		return err;
 	spread_counts(b, part);
-	spread_longest(b, &part->sum);
+	spread_longest(b, &sum);
 	for (uint32_t i = 0; i < MODEL_NR_STATES; i++) {
-		if (!part->sum.covered[i])
+		if (!sum.covered[i])
 			continue;
-		spread(b, i, at, part->sum.covered[i]);
-		at += b->form == INDEX_FOLLOWS ? part->sum.covered[i] : 0;
+		spread(b, i, at, sum.covered[i]);
+		at += b->form == INDEX_FOLLOWS ? sum.covered[i] : 0;
 	}
 	return 0;
 }
 
 static const struct index_walk_ops bucket_ops = {
-	.with_sums = true, .part = bucket_part, .before = bucket_before, .item = bucket_item,
+	.part = bucket_part, .before = bucket_before, .item = bucket_item,
 	.without = bucket_without,
 };
 
@@ -215,7 +225,7 @@ int index_buckets(struct index *index, uint32_t track, uint64_t from, uint64_t w
 		  struct index_sum *bucket, struct tacho_diag *d)
 {
 	struct buckets b = {
-		.sum = bucket, .from = from, .width = width, .nr = nr, .before = NAN,
+		.sum = bucket, .from = from, .width = width, .nr = nr, .before = (double)NAN,
 	};
 	struct model_track t;
 	int err = 0;

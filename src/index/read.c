@@ -249,7 +249,7 @@ static int walk_node(const struct walk *w, uint32_t level, uint64_t ref, bool fu
 	int err = copy_node(w, level, ref, full, &in, &nr);
 
 	for (uint32_t i = 0; i < nr && !err; i++) {
-		index_part_get(&in, w->form, level - 1, w->ops->with_sums, &part, &before);
+		index_part_get(&in, level - 1, &part, &before);
 		err = in.bad ? -EBADMSG : walk_part(w, level - 1, &part);
 	}
 	return err;

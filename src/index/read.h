@@ -20,7 +20,6 @@ struct index {
 
 /* What a walk does; each returns 0 or a negative errno that ends it. */
 struct index_walk_ops {
-	bool with_sums;
 	/* A part that touches the range.  1: it is done with. */
 	int (*part)(void *arg, const struct index_part *part);
 	/* One before the range; may be NULL. */
