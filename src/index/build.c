@@ -542,7 +542,7 @@ int index_build_tick(struct index_builder *b, struct model *m, const struct inde
 	look(b);
 	b->next_checkpoint += b->config.checkpoint_every;
 	if (b->config.trace_bytes && b->state_bytes + b->state_len >
-				     b->root.trace_bytes / 1000 * b->config.share * STATE_SHARE / SHARE)
+	    b->root.trace_bytes / 1000 * b->config.share * STATE_SHARE / SHARE)
 		return 0;
 	err = save(b, m, &c);
 	if (!err && c.len)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * edge.h - what of a track's tree is not complete: its last leaf, and the last node of each level.
+ * edge.h - what of a track's tree is not complete: its last leaf, and the last node of each
+ * level.
  *
- * An edge as it is written: EDGE, tree, then varints: 1 if it is a tail, base and number of the items of
- * the leaf, length, items; number of levels; for each, from 1, the ref of its node (0: without
- * parts); then what the builder goes on with: struct index_emit, the first record, tick, number
- * of items since then.
+ * An edge as it is written: EDGE, tree, then varints: 1 if it is a tail, base and number of the
+ * items of the leaf, length, items; number of levels; for each, from 1, the ref of its node (0:
+ * without parts); then what the builder goes on with: struct index_emit, the first record, tick,
+ * number of items since then.
  */
 #ifndef TACHO_INDEX_EDGE_H
 #define TACHO_INDEX_EDGE_H
@@ -21,7 +22,7 @@ enum { INDEX_TREE, INDEX_TAIL, INDEX_NR_TREES };
 struct index_now {
 	uint64_t time, record;		/* of the last tick: the first record since then */
 	uint64_t allowed;		/* bytes of the file */
-	uint64_t near;			/* leaves within so many records are written without items */
+	uint64_t near;			/* leaves within fewer records have no items */
 	uint64_t packed;		/* items that were written in leaves */
 };
 
@@ -39,7 +40,8 @@ struct index_edge {
 	enum index_form form;
 	uint8_t which;			/* INDEX_TREE, INDEX_TAIL */
 	size_t room;			/* its memory, as the builder counts it */
-	bool dirty, used;		/* changed since it was written; used since the hand passed */
+	bool dirty;			/* changed since it was written */
+	bool used;			/* since the hand of the builder passed */
 	struct index_leaf leaf;
 	struct index_emit emit;		/* of the leaf's items */
 	uint64_t first_record;		/* at its first item */
@@ -73,8 +75,8 @@ struct index_edge_view {
 int index_edge_view(struct index_log *log, uint64_t ref, uint64_t tree, unsigned int which,
 		    struct index_edge_view *view);
 /*
- * The head of a node: in is at its first part then; *nr parts.  0 or -EBADMSG, or another negative
- * errno.  full: it must have all parts.
+ * The head of a node: in is at its first part then; *nr parts.  0 or -EBADMSG, or another
+ * negative errno.  full: it must have all parts.
  */
 int index_node_at(struct index_log *log, uint64_t ref, uint64_t tree, uint32_t level, bool full,
 		  struct index_bytes *in, uint32_t *nr);

@@ -15,20 +15,21 @@
  *	offset in the file, payload.  So a block that was copied to another place is damaged.
  *	RECORDS		leaves, nodes, edges, one after the other, each refered to by a *ref*:
  *			offset of the block << 16 | offset in its payload.  No ref is 0
- *	BLOB		a piece of at most 32 KiB of something larger; the pieces follow each other.
- *			A blob is refered to by the offset of its first block, and its length
+ *	BLOB		a piece of at most 32 KiB of something larger; the pieces follow each
+ *			other. A blob is refered to by the offset of its first block, and its
+ *			length
  *
  * Records begin with a byte that says what they are and the number of their tree: track * 2,
  * or (place in the table of losses) * 2 + 1.
  *	leaf	varint length, u64 base, INDEX_LEAF items (leaf.h)
- *	node	u8 level, u8 number of parts, varint length, parts (part.h) of the level below.  The
- *		lowest nodes have level 1; their parts are leaves.  The last node of each level may
- *		have fewer than INDEX_FAN parts
+ *	node	u8 level, u8 number of parts, varint length, parts (part.h) of the level
+ *		below.  The lowest nodes have level 1; their parts are leaves.  The last node of
+ *		each level may have fewer than INDEX_FAN parts
  *	edge	what is not complete of a tree, edge.h
  *	page	of a table, table.h; without the number of a tree
  *
- * A full leaf has INDEX_LEAF items and a node INDEX_FAN parts, always: only an edge has fewer.  So
- * parts of a level have all the same number of items, and it is not stored.
+ * A full leaf has INDEX_LEAF items and a node INDEX_FAN parts, always: only an edge has
+ * fewer.  So parts of a level have all the same number of items, and it is not stored.
  */
 #ifndef TACHO_INDEX_FORMAT_H
 #define TACHO_INDEX_FORMAT_H
@@ -50,7 +51,9 @@
 #define INDEX_PIECE	32768u		/* of a blob */
 
 enum index_block { INDEX_RECORDS = 1, INDEX_BLOB };
-enum index_record { INDEX_LEAF_RECORD = 1, INDEX_NODE_RECORD, INDEX_EDGE_RECORD, INDEX_PAGE_RECORD };
+enum index_record {
+	INDEX_LEAF_RECORD = 1, INDEX_NODE_RECORD, INDEX_EDGE_RECORD, INDEX_PAGE_RECORD,
+};
 
 /* 64 * 16^12 items fit no file. */
 #define INDEX_LEVELS	12u

@@ -18,8 +18,8 @@
  *	root	the identity of the trace, and where all that is
  *
  *	Each track has a tree of leaves and nodes.  Leaves and nodes are written when they are
- *	full, and then never change.  At most one leaf and one node of each level are not full: the
- *	*edge* of the tree.  Lost records have a tree for each CPU.
+ *	full, and then never change.  At most one leaf and one node of each level are not full:
+ *	the *edge* of the tree.  Lost records have a tree for each CPU.
  *
  *	Items that did not end by themselves, but because the trace did (model_finish()), are in a
  *	second tree, the track's *tail*.  If the trace grows they go on, so a builder that is
@@ -27,23 +27,23 @@
  *
  * 2. The file: a log
  *	format.h has the bytes.  Blocks of at most 32 KiB, each with its length, its place and a
- *	checksum.  They are only appended.  Full leaves and nodes are written as they become full; a
- *	node has the places of its children.  A *commit* writes the edges, what changed of the tables, and a
- *	root that refers to all of it.  The only bytes of the file that change are two slots at its beginning,
- *	which say in turn where the newest root is.
+ *	checksum.  They are only appended.  Full leaves and nodes are written as they become full;
+ *	a node has the places of its children.  A *commit* writes the edges, what changed of the
+ *	tables, and a root that refers to all of it.  The only bytes of the file that change are
+ *	two slots at its beginning, which say in turn where the newest root is.
  *
  *	L1	What a root refers to lies before it, is on the disk before a slot refers to the
- *		root, and never changes.  A slot has a checksum: if the newer one is torn, the older
- *		one holds.  What is behind the root of the valid slot does not exist.
- *	L2	What did not change since the last commit is not written again.  The builder commits
- *		by itself when the log has grown by COMMIT_PART (16) times the size of the last commit;
- *		so these commits cost 1/16 of the file.
+ *		root, and never changes.  A slot has a checksum: if the newer one is torn, the
+ *		older one holds.  What is behind the root of the valid slot does not exist.
+ *	L2	What did not change since the last commit is not written again.  The builder
+ *		commits by itself when the log has grown by COMMIT_PART (16) times the size of the
+ *		last commit; so these commits cost 1/16 of the file.
  *	L3	A new index has the name PATH.new until its first commit.  So what is called PATH
  *		has a root, and a reader that has the old file open keeps it.
  *	L4	One writer: a lock on the file.  Readers need none.
  *
- *	A builder that dies loses what came after its last commit.  The next one continues behind the end of
- *	the file, or begins again.
+ *	A builder that dies loses what came after its last commit.  The next one continues behind
+ *	the end of the file, or begins again.
  *
  * 3. Packed items
  *	leaf.h.  Three to five bytes an item: the time since the last one in as few bytes as it
@@ -52,48 +52,52 @@
  *	A gap where none should be takes 9 bytes more.
  *
  * 4. Questions
- *	Q1  index_buckets()	a range in equal buckets: times, counts, the longest, losses.  Parts
- *				that lie within a bucket are taken whole, others are opened
+ *	Q1  index_buckets()	a range in equal buckets: times, counts, the longest,
+ *				losses.  Parts that lie within a bucket are taken whole, others
+ *				are opened
  *	Q2  index_items()	the items of a track that touch a range
  *	Q3  index_seek()	the checkpoint before a time, for what only the records say
  *
  *	An item touches [a, b) if begin < b and end > a, or if a <= begin < b.  Items come in the
- *	order of their ends, and a part knows its first begin.  So apart from one leaf at the range's begin,
- *	Q2 reads only leaves with an item that touches the range: O(log n + answer).  Q1 reads the leaves that
- *	an edge of a bucket cuts: O(buckets * log n).  Both give what a scan over all items
- *	gives; but sums of doubles depend on the order in which they are added.
+ *	order of their ends, and a part knows its first begin.  So apart from one leaf at the
+ *	range's begin, Q2 reads only leaves with an item that touches the range: O(log n +
+ *	answer).  Q1 reads the leaves that an edge of a bucket cuts: O(buckets * log n).  Both
+ *	give what a scan over all items gives; but sums of doubles depend on the order in which
+ *	they are added.
  *
  * 5. Size
- *	At most `share` thousandths (120) of the bytes of the trace that were read, and 64 KiB.  Checkpoints have
- *	20 of these: one is taken every 64 Ki records, or later.  When more than nine tenths of the share is
- *	used, those leaves are written *without items* whose items lie within the fewest records;
- *	when all is used, every leaf.  Their part stays in the node.  Q2 then
- *	reads the trace again (index_set_again()); these are few records.  Q1 spreads such a leaf over the
- *	buckets that share it, and says for how many items it did (`rough`).
- *	Nodes, tables and names are always written: half a byte an item, and some 100 bytes for a
- *	thread that lives briefly.
+ *	At most `share` thousandths (120) of the bytes of the trace that were read, and 64
+ *	KiB.  Checkpoints have 20 of these: one is taken every 8 Ki records, or later.  When more
+ *	than 95 % of the share is used, those leaves are written *without items* whose items lie
+ *	within the fewest records; when all is used, every leaf.  Their part stays in the
+ *	node.  Q2 then reads the trace again (index_set_again()), from the checkpoint before.  Q1
+ *	spreads such a leaf over the buckets that share it, and says for how many items it did
+ *	(`rough`).
+ *	Nodes, tables and names are always written: half a byte an item, and some 100
+ *	bytes for a thread that lives briefly.
  *
  * 6. Growing traces
  *	A root has the model's state after the last record that is in it.  A builder of a trace
- *	that has grown begins with that: restore the model, read on.  The records that come later must not be earlier than
- *	those that were there: for a session that is written at the same time, read up to its horizon only.
+ *	that has grown begins with that: restore the model, read on.  The records that come later
+ *	must not be earlier than those that were there: for a session that is written at the same
+ *	time, read up to its horizon only.
  *
  * 7. Whose it is
- *	The root has for each file of the trace its name, its size, and a hash of its first and last
- *	4 KiB up to that size; and a hash of the rules.  An index of another trace, of other rules or of another
- *	version of the format is -ESTALE: it is not used, and not replaced unless that is asked for.  A
- *	trace that has grown still has its index, of what it was.
+ *	The root has for each file of the trace its name, its size, and a hash of its first and
+ *	last 4 KiB up to that size; and a hash of the rules.  An index of another trace, of other
+ *	rules or of another version of the format is -ESTALE: it is not used, and not replaced
+ *	unless that is asked for.  A trace that has grown still has its index, of what it was.
  *
  * 8. Nothing in it is trusted
- *	Every offset, count and length is checked where it is read.  Each leaf and node says
- *	which tree and level it belongs to, so there is no cycle.  What is damaged is -EBADMSG, and
- *	then the index answers nothing more.
+ *	Every offset, count and length is checked where it is read.  Each leaf and node says which
+ *	tree and level it belongs to, so there is no cycle.  What is damaged is -EBADMSG, and then
+ *	the index answers nothing more.
  *
  * 9. Memory
- *	The builder keeps 40 MiB of edges, 4 bytes for each track, 2.5 MiB of the tables, the
- *	address of each name, and the state of the model while it is saved.  Edges that got no
- *	item for long are written, and read again when one comes.  A reader keeps 32 MiB of blocks, and the names that it was
- *	asked for.
+ *	The builder keeps 40 MiB of edges (`memory`), 4 bytes for each track, 2.5 MiB of the
+ *	tables, the address of each name, and the state of the model while it is saved.  Edges
+ *	that got no item for long are written, and read again when one comes.  A reader keeps 32
+ *	MiB of blocks, and the names that it was asked for.
  *
  * Threads: a builder and each reader are used by one thread at a time; different ones are
  * independent.
@@ -137,7 +141,7 @@ int index_hash_fd(int fd, uint64_t size, uint32_t *hash);
 
 /* ---- making one (build.c) ----
  *
- *	index_build_new()		state: model_restore(), place the stream; none: model_new()
+ *	index_build_new()		with a state: model_restore(), else model_new()
  *	  before each record that is later than the last one, and before the first:
  *	index_build_tick()
  *	model_record()			index_build_ops take what comes out
@@ -175,13 +179,14 @@ struct index_place {
 /*
  * index_build_new - begin an index, or continue one.
  *
- * identity: of the trace as it is now.  If there is an index of it, or of its beginning, with
- * the model's state, that is continued: the state is appended to *state (initialised by the caller), and
- * *place says where to read on.  Otherwise *state stays empty and *place is the trace's beginning.
+ * identity: of the trace as it is now.  If there is an index of it, or of its beginning, with the
+ * model's state, that is continued: the state is appended to *state (initialised by the caller),
+ * and *place says where to read on.  Otherwise *state stays empty and *place is the trace's
+ * beginning.
  *
- * Returns 0; -EBUSY: another process writes it; -ESTALE: it is another trace's, of another version or
- * of other rules, -EEXIST: it is no index, both unless config->replace; -ENOMEM; another errno of the
- * file.  All with d.
+ * Returns 0; -EBUSY: another process writes it; -ESTALE: it is another trace's, of another
+ * version or of other rules, -EEXIST: it is no index, both unless config->replace; -ENOMEM;
+ * another errno of the file.  All with d.
  */
 int index_build_new(struct index_builder **builder, const struct index_config *config,
 		    const struct index_identity *identity, struct tacho_buf *state,
@@ -193,8 +198,8 @@ extern const struct model_ops index_build_ops;	/* arg: the builder */
 /*
  * index_build_tick - before a record that is later than all before, and before the first one.
  *
- * place: its time and number; skip is not looked at.  Takes a checkpoint and commits when it is time to.
- * Cheap otherwise.
+ * place: its time and number; skip is not looked at.  Takes a checkpoint and commits when it is
+ * time to.  Cheap otherwise.
  * Returns 0 or a negative errno: the builder has failed, see index_build_error().
  */
 int index_build_tick(struct index_builder *b, struct model *m, const struct index_place *place);
@@ -209,8 +214,8 @@ int index_build_finish(struct index_builder *b, struct model *m);
 /*
  * index_build_commit - write and sync all that the model handed out.
  *
- * identity: the trace as far as it was read.  After index_build_finish() the index is complete until
- * the trace grows; else what is open in the model is not in it.
+ * identity: the trace as far as it was read.  After index_build_finish() the index is complete
+ * until the trace grows; else what is open in the model is not in it.
  * Returns 0 or a negative errno, with d; then the last commit holds.
  */
 int index_build_commit(struct index_builder *b, const struct model *m,
@@ -257,20 +262,20 @@ void index_info(const struct index *index, struct index_info *info);
 int index_track(struct index *index, uint32_t id, struct model_track *track);
 
 /*
- * What items say of a bucket [a, b).  An item in several buckets counts in each, with the time that
- * it has there.
+ * What items say of a bucket [a, b).  An item in several buckets counts in each, with the time
+ * that it has there.
  *
  * covered, ns:
  *	states		by enum model_thread_state
  *	running		[MODEL_RUNS] threads, [MODEL_IDLE], [MODEL_UNKNOWN]
- *			Both kinds: the sum is that part of the bucket which lies in the track's life
+ *			Of both the sum is that part of the bucket in which the track lives
  *	other slices	[0] at depth 0, never more than the bucket; [1] at all greater depths
  *			together.  ([0] + [1]) / width of devices and spans: how many were open
  *			on average
  */
 struct index_sum {
 	uint64_t count;			/* items that touch it */
-	uint64_t begins;		/* that begin in it: of all buckets together each item once */
+	uint64_t begins;		/* that begin in it: so each item in one bucket */
 	uint64_t covered[MODEL_NR_STATES];
 	uint64_t longest;		/* of all that touch it; its whole length.  0: none */
 	uint64_t longest_begin;
@@ -286,7 +291,8 @@ struct index_sum {
 /*
  * index_buckets - bucket i is [from + i * width, from + (i + 1) * width), for i < nr.
  *
- * Returns 0; -EINVAL: no such track, or times beyond 2^63; -EBADMSG; -ENOMEM; another errno.  With d.
+ * Returns 0; -EINVAL: no such track, or times beyond 2^63; -EBADMSG; -ENOMEM; another
+ * errno.  With d.
  */
 int index_buckets(struct index *index, uint32_t track, uint64_t from, uint64_t width, uint32_t nr,
 		  struct index_sum *bucket, struct tacho_diag *d);
@@ -294,9 +300,9 @@ int index_buckets(struct index *index, uint32_t track, uint64_t from, uint64_t w
 /*
  * index_items - each item of a track that touches [from, to), in the order of their ends.
  *
- * To ops, as the model did; records are MODEL_NO_RECORD, wakers 0.  Tracks `machine` and `cpu` have the losses:
- * of all CPUs, one CPU after the other, or of that one and of those that are not known.
- * ops may call index_track() and index_name() only.
+ * To ops, as the model did; records are MODEL_NO_RECORD, wakers 0.  Tracks `machine` and `cpu`
+ * have the losses: of all CPUs, one CPU after the other, or of that one and of those that are not
+ * known.  ops may call index_track() and index_name() only.
  *
  * Returns 0; what an op returned; -ENODATA: some items are only in the trace, and there is no
  * `again`; what `again` returned; -ESTALE: the trace has changed; and as index_buckets().
@@ -307,9 +313,9 @@ int index_items(struct index *index, uint32_t track, uint64_t from, uint64_t to,
 /*
  * index_set_again - what reads the trace where leaves have no items.
  *
- * again() gives to ops what a model hands out for `track` out of the records with first <= time <= last:
- * it seeks the checkpoint before `first`, and restores a model.  It ends when an op returns
- * a negative number (-ECANCELED when there is enough), and returns that.
+ * again() gives to ops what a model hands out for `track` out of the records with first <= time
+ * <= last: it seeks the checkpoint before `first`, and restores a model.  It ends when an op
+ * returns a negative number (-ECANCELED when there is enough), and returns that.
  */
 void index_set_again(struct index *index,
 		     int (*again)(void *arg, uint32_t track, uint64_t first, uint64_t last,

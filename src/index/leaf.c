@@ -125,7 +125,8 @@ static bool is_integral(double v, int64_t *integer)
 	return !memcmp(&back, &v, sizeof(v));
 }
 
-static unsigned char *put_value(struct index_leaf *leaf, unsigned char *p, uint64_t time, double value)
+static unsigned char *put_value(struct index_leaf *leaf, unsigned char *p, uint64_t time,
+				double value)
 {
 	unsigned char *tag = p;
 	unsigned int len = length_of(time);

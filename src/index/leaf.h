@@ -10,7 +10,7 @@
  *	number	time since the last one, little-endian, 1 to 8 bytes
  *		INDEX_FOLLOWS (states, running): from the end of the item before to the end of this
  *		one, so it is the duration; the others: from end to end
- *	u8	INDEX_SLICES, INDEX_LOSSES: length of the duration (0: none) | length of the count << 4
+ *	u8	INDEX_SLICES, INDEX_LOSSES: length of the duration (0: none) | of the count << 4
  *	number	the duration; losses: then the count
  *	number	INDEX_VALUES: the code says how long, see below
  *	what	if the code is the number of whats so far (a new one), or CODE_ONCE (a new one that

@@ -12,8 +12,8 @@
  *	zigzag	NOT_FOLLOWING: its begin, less the end of the part before
  *	varint	end - begin
  *	varint	length of the rest, by form:
- *	INDEX_FOLLOWS	varint mask of the states that occur; time in each, without the last one, which
- *			is what is left of the part (ALL_STATES: with it)
+ *	INDEX_FOLLOWS	varint mask of the states that occur; time in each, without the last one,
+ *			which is what is left of the part (ALL_STATES: with it)
  *	INDEX_SLICES	time at depth 0, deeper
  *	INDEX_VALUES	zigzags: minimum, maximum - minimum, sum, last - minimum; DOUBLES: 4
  *			doubles

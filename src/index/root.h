@@ -2,11 +2,12 @@
 /*
  * root.h - a root: all that is not in a tree, and where the rest is.
  *
- * A blob of varints: version; the identity: rules, number of files; for each its size, hash, length of
- * its name, name; flags; the model's statistics; items, items of tails, packed items, bytes of the trace; where the model's
- * state is (offset, length; 0: none) and at which place it is; the tables of tracks, losses and tails (table.h);
- * the names (names.h); the checkpoints: number of them, for each its time, record, skip, offset and length, the
- * first two less those of the one before.
+ * A blob of varints: version; the identity: rules, number of files; for each its size, hash,
+ * length of its name, name; flags; the model's statistics; items, items of tails, packed items,
+ * bytes of the trace; where the model's state is (offset, length; 0: none) and at which place it
+ * is; the tables of tracks, losses and tails (table.h); the names (names.h); the checkpoints:
+ * number of them, for each its time, record, skip, offset and length, the first two less those of
+ * the one before.
  */
 #ifndef TACHO_INDEX_ROOT_H
 #define TACHO_INDEX_ROOT_H
@@ -59,8 +60,8 @@ void index_identity_release(struct index_identity *identity);
 void index_identity_put(const struct index_identity *identity, struct tacho_buf *out);
 int index_identity_get(struct index_identity *identity, struct index_bytes *in);
 /*
- * Whether the trace that an index was made of is the beginning of the one of now.  *grown: there is
- * more now.  0; -ESTALE with d; what now->hash_at() returned.
+ * Whether the trace that an index was made of is the beginning of the one of now.  *grown: there
+ * is more now.  0; -ESTALE with d; what now->hash_at() returned.
  */
 int index_identity_fits(const struct index_identity *was, const struct index_identity *now,
 			bool *grown, struct tacho_diag *d);

@@ -34,7 +34,8 @@ static int write_page(struct index_table *table, struct index_log *log, uint32_t
 		*p++ = (unsigned char)e->kind;
 		p = index_put(p, e->name);
 		p = index_put(p, index_zigzag((int64_t)e->parent - last.parent));
-		p = index_put(p, index_zigzag((int64_t)((uint64_t)e->number - (uint64_t)last.number)));
+		p = index_put(p, index_zigzag((int64_t)((uint64_t)e->number -
+							(uint64_t)last.number)));
 		p = index_put(p, e->edge);
 		last = *e;
 	}

@@ -136,8 +136,9 @@ static int make(const char *path, const char *to, bool with_index)
 		(void)index_build_error(b, &d);
 		die(to, &d);
 	}
-	printf("{\"user_s\": %.3f, \"records\": %llu, \"trace_bytes\": %llu, \"index_bytes\": %llu, "
-	       "\"rss_kib\": %ld}\n", user_seconds() - start, (unsigned long long)x.records,
+	printf("{\"user_s\": %.3f, \"records\": %llu, \"trace_bytes\": %llu, "
+	       "\"index_bytes\": %llu, \"rss_kib\": %ld}\n", user_seconds() - start,
+	       (unsigned long long)x.records,
 	       (unsigned long long)x.bytes, (unsigned long long)(b ? size_of(to) : 0),
 	       max_rss_kib());
 	index_build_free(b);

@@ -17,8 +17,8 @@
 #define FIELD(type, name, at, size) \
 	"\tfield:" type " " name ";\toffset:" #at ";\tsize:" #size ";\tsigned:1;\n"
 
-enum { SWITCH, WAKING, FORK, EXIT, ENTER, LEAVE, IRQ, IRQ_END, SIRQ, SIRQ_END, FAULT, ISSUE, COMPLETE,
-       IDLE, TAKE, DONE, QUEUE, WORK, WORKED, NR_TYPES };
+enum { SWITCH, WAKING, FORK, EXIT, ENTER, LEAVE, IRQ, IRQ_END, SIRQ, SIRQ_END, FAULT, ISSUE,
+       COMPLETE, IDLE, TAKE, DONE, QUEUE, WORK, WORKED, NR_TYPES };
 
 static const struct {
 	const char *system, *name, *fields;
@@ -151,7 +151,9 @@ static inline uint64_t random_step(struct random *r)
 		return 0;
 	if (kind < 80)
 		return random_below(r, 5000);
-	return kind < 99 ? random_below(r, 400000) : random_below(r, r->slow ? 2000000000 : 20000000);
+	if (kind < 99)
+		return random_below(r, 400000);
+	return random_below(r, r->slow ? 2000000000 : 20000000);
 }
 
 /* The next one.  Programs that run now and then do what a real one cannot. */
