@@ -574,14 +574,20 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
                 few[i % len(few)][8:] for i in range(pages)]
         return f
 
-    def model(self):
+    def model_trace(self):
+        """Written once, by a process of its own, whose memory ends with it."""
         path = os.path.join(self.dir, 'model.dat')
-        child = os.fork()
-        if not child:
+        child = 0 if os.path.exists(path) else os.fork()
+        if not child and not os.path.exists(path):
             with open(path, 'wb') as out:
                 out.write(self.make_model(24000).v6())
             os._exit(0)
-        os.waitpid(child, 0)
+        if child:
+            os.waitpid(child, 0)
+        return path
+
+    def model(self):
+        path = self.model_trace()
         n = json.loads(sh(self.tacho, 'stat', '--json', path).stdout)['events'] / 1e6
         took, rss = self.best(self.tacho, 'model', path)
         peer = None
@@ -599,6 +605,42 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
         self.row('SQL over the model: peak memory, MiB', f'{rss_sql / 1024:.1f}', '-', '', '<= 256')
         self.figures.update(model_sql_s=took_sql, model_sql_rss_kib=rss_sql)
         self.figures.update(model_s=took, model_events=n * 1e6, model_rss_kib=rss)
+
+    # ---- the index of a model ----
+
+    def index_run(self, path, what):
+        program = os.path.join(self.build, 'tests', 'bench', 'index_bench')
+        return json.loads(sh(program, path, os.path.join(self.dir, 'bench.index'), what).stdout)
+
+    def index(self):
+        """User seconds and CPU microseconds: what else runs on the machine does not count."""
+        path = self.model_trace()
+        runs = {what: [] for what in ('model', 'build', 'ask')}
+        for _ in range(self.rounds):            # in turns
+            for what, list_ in runs.items():
+                list_.append(self.index_run(path, what))
+        alone, built = (sorted(r['user_s'] for r in runs[what])[self.rounds // 2]
+                        for what in ('model', 'build'))
+        last, asked = runs['build'][-1], sorted(runs['ask'], key=lambda r: r['items_p95_us'])
+        asked = asked[self.rounds // 2]
+        share = last['index_bytes'] / last['trace_bytes'] * 100
+        self.row('index: million events a second, with the model',
+                 f"{last['records'] / built / 1e6:.1f}",
+                 f"model {last['records'] / alone / 1e6:.1f}", f'{alone / built:.2f}x', '>= 5')
+        self.row('index: % of the trace', f'{share:.1f}', '-', '', '<= 12')
+        self.row('index: peak memory, MiB', f"{last['rss_kib'] / 1024:.1f}", '-', '', '<= 128')
+        self.row('index: 1,000 intervals of a track, ms, p50',
+                 f"{asked['items_p50_us'] / 1000:.2f}", '-', '', '')
+        self.row('index: 1,000 intervals of a track, ms, p95',
+                 f"{asked['items_p95_us'] / 1000:.2f}", '-', '', '')
+        self.row('index: 1,000 intervals of a track, ms, longest',
+                 f"{asked['items_max_us'] / 1000:.2f}", '-', '', '<= 10')
+        self.row(f"index: 512 buckets of {asked['track_items'] / 1e6:.1f} million items, ms, p50",
+                 f"{asked['tile_p50_us'] / 1000:.2f}", '-', '', '<= 1')
+        self.row('index: 512 buckets, ms, p95', f"{asked['tile_p95_us'] / 1000:.2f}", '-', '', '')
+        self.figures.update(index_s=built, index_share=share, index_rss_kib=last['rss_kib'],
+                            index_items_ms=asked['items_p95_us'] / 1000,
+                            index_tile_ms=asked['tile_p50_us'] / 1000)
 
     # ---- reading QNX's files ----
 
@@ -750,8 +792,8 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
-PARTS = ('write', 'uprobe', 'kernel', 'pump', 'read', 'columns', 'sql', 'dat', 'model', 'ltt', 'kev',
-         'mount', 'mount_small', 'lkst', 'lkst_hook', 'lkst_tools', 'qnx_logi')
+PARTS = ('write', 'uprobe', 'kernel', 'pump', 'read', 'columns', 'sql', 'dat', 'model', 'index', 'ltt',
+         'kev', 'mount', 'mount_small', 'lkst', 'lkst_hook', 'lkst_tools', 'qnx_logi')
 
 
 def arguments():

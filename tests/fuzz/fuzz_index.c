@@ -188,7 +188,7 @@ static void add(struct index_builder *b, uint32_t track, uint32_t kind, uint32_t
 
 static void go_on(const uint8_t *kinds, uint32_t nr)
 {
-	struct index_config config = { .path = path, .memory = 2000, .save = model_save };
+	struct index_config config = { .path = path, .memory = 10000, .save = model_save };
 	struct model_loss loss = { .cpu = 1, .begin = 1, .end = 2, .count = 3 };
 	struct index_builder *b;
 	struct index_place place;
@@ -197,8 +197,8 @@ static void go_on(const uint8_t *kinds, uint32_t nr)
 
 	tacho_buf_init(&state, 1u << 24);
 	if (!index_build_new(&b, &config, &identity, &state, &place, &d)) {
-		for (uint32_t i = 0; i < 80 && state.len; i++)
-			for (uint32_t track = 0; track < nr; track++)
+		for (uint32_t i = 0; i < 70 && state.len; i++)
+			for (uint32_t track = 0; track < nr; track += nr / 6 + 1)
 				add(b, track, kinds[track], i);
 		(void)index_build_ops.loss(b, &loss);
 		(void)index_build_commit(b, model, &identity, &d);
