@@ -125,7 +125,7 @@ int index_seek(struct index *index, uint64_t time, struct index_place *place,
 	       struct tacho_buf *state, struct tacho_diag *d)
 {
 	const struct index_root *root = &index->root;
-	const struct index_checkpoint *c = NULL;
+	const struct index_checkpoint *c;
 	uint32_t low = 0, high = root->nr_checkpoints;
 	int err;
 
@@ -137,13 +137,9 @@ int index_seek(struct index *index, uint64_t time, struct index_place *place,
 		else
 			high = middle;
 	}
-	if (low)
-		c = &root->checkpoint[low - 1];
-	/* that of the root stands behind records of its time */
-	if (root->state.len && root->state.place.time < time)
-		c = &root->state;
-	if (!c)
+	if (!low)
 		return -ENOENT;
+	c = &root->checkpoint[low - 1];
 	*place = c->place;
 	err = index_log_blob(&index->log, c->offset, c->len, state);
 	return err ? index_failed(index, err, d) : 0;
