@@ -345,10 +345,16 @@ static int crash_seek(struct tacho_source *source, struct tacho_part *part, uint
 	source->damaged -= p->damaged;
 	p->torn = p->damaged = 0;
 	p->next = 0;
-	while (p->next + 1 < p->nr && p->packet[p->next + 1].head.timestamp_begin < ticks)
-		p->next++;
-	p->left = 0;
 	p->seam = (struct seam){ .begun = false };
+	/* the packet before the one at `ticks` is read: it may have been torn */
+	while (p->next + 2 < p->nr && p->packet[p->next + 2].head.timestamp_begin < ticks) {
+		const struct tacho_crash_packet *k = &p->packet[p->next++];
+		uint64_t lost = missing(&p->seam, k);
+
+		/* what a packet without records is missing, is missing before the next */
+		part->lost = k->head.content_size && !k->head.events ? part->lost + lost : 0;
+	}
+	p->left = 0;
 	part->last = 0;
 	part->horizon = p->nr ? p->packet[p->next].head.timestamp_begin : 0;
 	return 0;

@@ -137,7 +137,8 @@ struct tacho_source_ops {
 	/*
 	 * Makes the next fill() of the part start at or before the first
 	 * record whose time is >= ticks; 0 is the start.  Returns 0 or -errno; NULL: the source
-	 * cannot seek. [pos, end) is empty at the call.
+	 * cannot seek. [pos, end) is empty at the call.  `lost`, which is 0, is what records
+	 * before the start are missing that an unbroken reading adds to the first one after it.
 	 */
 	int (*seek)(struct tacho_source *source, struct tacho_part *part,
 		    uint64_t ticks);
@@ -252,6 +253,7 @@ struct tacho_source {
 	bool strings_tried;		/* set by the stream: printk_formats was requested */
 	/* tacho_source_failed() was called; persists after seeking */
 	bool failed;
+	bool seeks_by_reading;	/* seek() goes to the start, whatever the time */
 	/* what is wanted, or NULL: a hint that fill() may use; the stream checks it as well */
 	const struct tacho_scope *scope;
 	uint64_t scope_to;		/* a tick after its `to`, and hardly after it */

@@ -617,6 +617,19 @@ bool tacho_stream_is_ordered(const struct tacho_stream *s)
 	return !(s->flags & TACHO_STREAM_UNORDERED);
 }
 
+enum tacho_seeking tacho_stream_seeking(const struct tacho_stream *s)
+{
+	enum tacho_seeking how = TACHO_SEEKS_BY_TIME;
+
+	for (uint32_t i = 0; i < s->nr_sources; i++) {
+		if (!s->source[i]->ops->seek)
+			return TACHO_SEEKS_NEVER;
+		if (s->source[i]->seeks_by_reading)
+			how = TACHO_SEEKS_BY_READING;
+	}
+	return how;
+}
+
 int tacho_stream_seek(struct tacho_stream *s, uint64_t time)
 {
 	for (uint32_t i = 0; i < s->nr_sources; i++)

@@ -59,6 +59,29 @@ void tacho_stream_frame(struct tacho_stream *stream,
  */
 int tacho_stream_narrow(struct tacho_stream *stream, const struct tacho_scope *scope);
 
+/*
+ * Places: going on in the middle as if all before it had been read.
+ *
+ * The time T of a record is a *clear* place if all records before are earlier, and none after is.
+ * Where times are in order that is each record that is later than the one before it.  A reader
+ * that wants to come back remembers T, and that no record with a time before it came later on.
+ * After tacho_stream_seek(T) the records are those from the place on: all of them, in the same
+ * order also where times are equal, with the same members.  That includes `lost` of the first one,
+ * and what the stream says of the current record: its type, buffer, thread name and process.  Only a
+ * stream that seeks by reading, and that was read further before, may know more names.
+ *
+ * tests/intervals/saved.c checks it for each format; the number of a record, and the model, go on
+ * from there.
+ */
+enum tacho_seeking {
+	TACHO_SEEKS_NEVER,	/* live: tacho_stream_seek() returns -ESPIPE */
+	TACHO_SEEKS_BY_READING,	/* passes over all that is before: it costs as much as reading it */
+	TACHO_SEEKS_BY_TIME,	/* reads packets at the place, and no more than heads of others */
+};
+
+/* How a stream comes to a time; the worst of its sources. */
+enum tacho_seeking tacho_stream_seeking(const struct tacho_stream *stream);
+
 /* Packets whose records were read since the stream was opened, of sources that count them. */
 uint64_t tacho_stream_packets_read(const struct tacho_stream *stream);
 

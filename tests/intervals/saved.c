@@ -2,12 +2,13 @@
 /*
  * saved - a model that is saved and restored hands out what one without a break does.
  *
- *	saved [-p] STOPS SPAN;SPAN... TRACE...
+ *	saved STOPS SPAN;SPAN... TRACE...
  *
  * Reads each trace once without a break, then goes on from STOPS random records, from the first
  * and from behind the last one: each record and each item must be the same.  A stream gets to a
  * stop by reading, and, where times tell the record from those before it, by seeking: a new one,
- * and one that was read to its end.  -p: a seek must not read packets that are long before.
+ * and one that was read to its end.  If it is said to seek by time, it must not read half of the
+ * trace for that.
  *
  * Prints what differs; the exit status is 1 then.  A summary for each trace is a comment on
  * stderr.
@@ -22,7 +23,7 @@
 #include "stream/stream.h"
 
 #define ITEMS_MAX	((size_t)1 << 31)
-#define PACKETS_MAX	8u		/* that a seek reads, -p */
+#define SMALL		((uint64_t)1 << 20)	/* a trace: it may be read whole */
 
 /* A record, as far as readings can differ in it. */
 struct seen {
@@ -35,7 +36,7 @@ struct reading {
 	struct model *model;
 	struct tacho_buf items;		/* a line for each */
 	struct tacho_buf seen;		/* struct seen */
-	uint64_t packets;		/* read before the first record */
+	uint64_t bytes;			/* of the file, that were read */
 };
 
 /* How a stream gets to a stop. */
@@ -54,7 +55,6 @@ struct stop {
 static struct model_rules *rules;
 static const char *trace;
 static int failed, trace_failed;
-static bool few_packets;	/* -p */
 
 static void fail(const char *what, const char *why)
 {
@@ -190,6 +190,19 @@ static uint64_t nr_seen(const struct reading *r)
 	return r->seen.len / sizeof(struct seen);
 }
 
+/* Bytes that this process has read so far; 0: not known. */
+static uint64_t bytes_read(void)
+{
+	unsigned long long n = 0;
+	FILE *f = fopen("/proc/self/io", "r");
+
+	if (f && fscanf(f, "rchar: %llu", &n) != 1)
+		n = 0;
+	if (f)
+		(void)fclose(f);
+	return n;
+}
+
 /* Gives the model at most n records; returns how many there were. */
 static uint64_t go_on(struct reading *r, uint64_t n)
 {
@@ -198,7 +211,7 @@ static uint64_t go_on(struct reading *r, uint64_t n)
 
 	for (; i < n && tacho_stream_next(r->stream, &record) == TACHO_STREAM_RECORD; i++) {
 		if (!nr_seen(r))
-			r->packets = tacho_stream_packets_read(r->stream) - r->packets;
+			r->bytes = bytes_read() - r->bytes;
 		see(r, &record);
 		if (r->model && model_record(r->model, &record))
 			fail("a record is refused", "");
@@ -259,7 +272,7 @@ static void go_to(struct reading *r, const struct reading *whole, const struct s
 	if (way != BY_SEEKING)
 		(void)go_on(r, way == BY_READING ? stop->record : UINT64_MAX);
 	r->seen.len = 0;
-	r->packets = tacho_stream_packets_read(r->stream);
+	r->bytes = bytes_read();
 	if (way == BY_READING)
 		return;
 	if (tacho_stream_seek(r->stream, seen(whole, stop->record)->time))
@@ -289,9 +302,10 @@ static void check_stop(struct reading *whole, const struct stop *stop, enum way 
 	tacho_buf_release(&again);
 	(void)go_on(&r, UINT64_MAX);
 	same_records(whole, stop->record, &r);
-	if (few_packets && way != BY_READING && r.packets > PACKETS_MAX) {
-		fail("a seek reads too many packets", "");
-		printf("  %" PRIu64 "\n", r.packets);
+	if (way != BY_READING && tacho_stream_seeking(r.stream) == TACHO_SEEKS_BY_TIME &&
+	    whole->bytes > SMALL && r.bytes > whole->bytes / 2) {
+		fail("a seek reads too much", "");
+		printf("  %" PRIu64 " of %" PRIu64 " bytes\n", r.bytes, whole->bytes);
 	}
 	save(&r, &end);
 	same_state(last, &end, "at the end");
@@ -373,9 +387,11 @@ static void check_trace(struct stop *stop, uint32_t nr)
 	struct tacho_buf last;
 	struct reading whole;
 	uint32_t sought = 0;
+	uint64_t before;
 
 	choose_stops(stop, nr);
 	open_reading(&whole);
+	before = bytes_read();
 	config = config_of(&whole);
 	if (model_new(&whole.model, &config, NULL))
 		exit(1);
@@ -386,6 +402,7 @@ static void check_trace(struct stop *stop, uint32_t nr)
 	}
 	save(&whole, &last);
 	(void)model_finish(whole.model);
+	whole.bytes = bytes_read() - before;
 	for (uint32_t i = 0; i < nr; i++) {
 		check_stop(&whole, &stop[i], BY_READING, &last);
 		if (stop[i].by_time) {
@@ -407,9 +424,6 @@ int main(int argc, char **argv)
 	struct stop *stop;
 	char *spans;
 
-	few_packets = argc > 1 && !strcmp(argv[1], "-p");
-	argc -= few_packets;
-	argv += few_packets;
 	nr = argc > 3 ? (uint32_t)atoi(argv[1]) + 2 : 0;
 	stop = calloc(nr ? nr : 1, sizeof(*stop));
 	spans = argc > 3 ? argv[2] : NULL;

@@ -4,10 +4,13 @@
 
 usage: saved.py [COUNT [FIRST-SEED [kernel]]]
 
-Makes COUNT random traces of all kinds (default: 100); with `kernel` also records the running
-kernel.  $SAVED is the program that reads them, $TACHO the tool.
+Makes COUNT random traces of all kinds (default: 100), and one with many packets in all formats
+that tacho writes; with `kernel` that one is large, and the running kernel is recorded.  $SAVED is the program that reads them,
+$TACHO the tool, $GEN_TRACE makes a large trace, $TACHO_MODULE_DIR has the module for CTF of others,
+or is not set.
 """
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,6 +55,34 @@ def test_random(kind, seeds, work):
         compared_traces.remove(path)
 
 
+def run(*args):
+    subprocess.run(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+
+
+def others(path):
+    """The same trace in other forms."""
+    tacho = compared_traces.TACHO
+    for form in ('dat', 'dat7', 'ltt', 'lkst', 'kev'):
+        run(tacho, 'convert', path, '-o', f'{path}.{form}', '--to', form)
+        yield f'{path}.{form}'
+    os.mkdir(path + '-rotated')
+    for i, span in enumerate(('0,0.0003', '0.0003,0.0005', '0.0005,')):
+        run(tacho, 'convert', path, '-o', f'{path}-rotated/000{i + 1}', '--time', span)
+    yield path + '-rotated'
+    if 'TACHO_MODULE_DIR' in os.environ:
+        shutil.copytree(path, path + '-foreign', ignore=shutil.ignore_patterns('tacho'))
+        yield path + '-foreign'
+
+
+def test_formats(records, packet, work):
+    path = os.path.join(work, 'large')
+    run(os.environ['GEN_TRACE'], str(records), path, str(packet))
+    for trace in (path, *others(path)):
+        why, _ = saved(2, [trace])
+        ok(not why, f'{os.path.basename(trace)}: a seek reads little, and all is the same',
+           why[:40])
+
+
 def test_kernel(work):
     path, why = compared_traces.record_kernel(work)
     if not path:
@@ -70,7 +101,10 @@ def main():
         for kind, part in compared_traces.KINDS.items():
             test_random(kind, range(first, first + max(1, total * part // 100)), work)
         if 'kernel' in sys.argv[3:]:
+            test_formats(100000, 64, work)
             test_kernel(work)
+        else:
+            test_formats(8000, 4, work)
     print(f'1..{count}')
 
 

@@ -590,6 +590,7 @@ static int module_open(struct tacho_source **source, const char *dir,
 	if (!s)
 		return tacho_no_memory(d);
 	tacho_source_init(&s->source, &bt2_ops, flags);
+	s->source.seeks_by_reading = true;
 	s->source.arena = &s->arena;
 	tacho_arena_init(&s->arena, ARENA_MAX);
 	err = open_dir(s, dir, d);

@@ -529,6 +529,7 @@ static int open_any(struct tacho_source **source, const char *path,
 	if (!s)
 		return tacho_no_memory(d);
 	tacho_source_init(&s->source, &kev_ops, flags);
+	s->source.seeks_by_reading = true;
 	s->source.arena = &s->types.arena;
 	s->file.fd = -1;
 	err = load(s, path, data, len, d);

@@ -254,14 +254,16 @@ static int log_fill(struct tacho_source *source, struct tacho_part *part, bool b
 
 /*
  * Where seek() begins: one earlier than the last block that begins before.  Blocks may be short,
- * so there is no step to the right one; their times are known.
+ * so there is no step to the right one; their times are known.  A record is not earlier than the
+ * ones of the block before, so that one is read as well.
  */
 static uint32_t landing(const struct lkst_blocks *b, const struct lkst_block_run *run,
 			uint64_t ticks)
 {
 	uint32_t i = run->from;
 
-	while (i + 1 < run->to && b->block[i + 1].nr && b->block[i + 1].first < ticks)
+	while (i + 2 < run->to && b->block[i + 1].nr && b->block[i + 2].nr &&
+	       b->block[i + 2].first < ticks)
 		i++;
 	return i;
 }

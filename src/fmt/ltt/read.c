@@ -530,6 +530,7 @@ static int open_any(struct tacho_source **source, const char *path, const void *
 	if (!s)
 		return tacho_no_memory(d);
 	tacho_source_init(&s->source, &ltt_ops, flags);
+	s->source.seeks_by_reading = true;
 	tacho_arena_init(&s->arena, TYPES_MAX);
 	s->source.arena = &s->arena;
 	s->plain = plain;
