@@ -164,8 +164,8 @@ static inline int tacho_stream_next(struct tacho_stream *stream, struct tacho_re
  * tacho_stream_seek - go to the first record at or after `time`.
  *
  * time: ns since 1970; 0 goes to the start.  Reads packet headers only, except in formats
- * whose records depend on those before (LTT, .kev, a guest's trace.dat, CTF of other tracers): there
- * it passes over all earlier records.
+ * whose records depend on those before (LTT, .kev, CTF of other tracers, a guest's
+ * trace.dat): there it passes over all earlier records.
  *
  * Returns 0, -ESPIPE for a live source, -EIO, or another negative errno.
  */

@@ -67,8 +67,8 @@ int tacho_stream_narrow(struct tacho_stream *stream, const struct tacho_scope *s
  * that wants to come back remembers T, and that no record with a time before it came later on.
  * After tacho_stream_seek(T) the records are those from the place on: all of them, in the same
  * order also where times are equal, with the same members.  That includes `lost` of the first one,
- * and what the stream says of the current record: its type, buffer, thread name and process.  Only a
- * stream that seeks by reading, and that was read further before, may know more names.
+ * and what the stream says of the current record: its type, buffer, thread name and process.  Only
+ * a stream that seeks by reading, and that was read further before, may know more names.
  *
  * tests/intervals/saved.c checks it for each format; the number of a record, and the model, go on
  * from there.

@@ -396,6 +396,7 @@ static void test_live(void)
 	CHECK_EQ(tacho_stream_add_take(s, &f.source), 0);
 	CHECK_EQ(tacho_stream_next(s, &r), TACHO_STREAM_AGAIN);
 	CHECK_EQ(tacho_stream_seek(s, 0), -ESPIPE);
+	CHECK_EQ(tacho_stream_seeking(s), TACHO_SEEKS_NEVER);
 	for (int round = 0; round < 50; round++) {
 		f.ready[round % 2] = f.polls + 3 + (uint64_t)round % 7;
 		for (int tries = 0; tries < 20; tries++) {
