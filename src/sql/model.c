@@ -8,8 +8,6 @@
 
 #include "sys/clock.h"
 
-#define TEXT_MAX	((size_t)1 << 20)
-
 static struct sql_model_cursor *cursor_of(sqlite3_vtab_cursor *cursor)
 {
 	return (struct sql_model_cursor *)(void *)cursor;	/* first member */
@@ -23,7 +21,6 @@ static int model_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
 		return SQLITE_NOMEM;
 	c->vtab = (struct sql_vtab *)(void *)vtab;
 	c->at_end = true;
-	tacho_buf_init(&c->text, TEXT_MAX);
 	*cursor = &c->base;
 	return SQLITE_OK;
 }
@@ -52,11 +49,8 @@ static void scan_end(struct sql_model_cursor *c)
 	c->model = NULL;
 	sql_stream_put(c->vtab->trace, c->stream, true);
 	c->stream = NULL;
-	sql_tracks_release(&c->tracks);
-	free(c->queue.list);
-	free(c->held.list);
-	c->queue = c->held = (struct sql_items){ .list = NULL };
-	c->serial = c->rows = c->records = c->values = 0;
+	model_items_release(&c->items);
+	c->rows = c->records = c->values = 0;
 	c->finished = false;
 }
 
@@ -66,7 +60,6 @@ static int model_close(sqlite3_vtab_cursor *cursor)
 
 	scan_end(c);
 	sql_plan_release(&c->plan);
-	tacho_buf_release(&c->text);
 	free(c);
 	return SQLITE_OK;
 }
@@ -190,8 +183,9 @@ static int begin_scan(struct sql_model_cursor *c, struct tacho_diag *d)
 		c->end = trace->end < c->last ? trace->end : c->last;
 	}
 	c->scope = (struct tacho_scope){ .arg = c, .to = c->last, .pulse = pulse };
-	sql_item_ops(c->vtab->table->kind, &c->ops);
-	err = sql_model_begin(trace, &c->scope, &c->ops, c, &c->stream, &c->model, d);
+	model_items_init(&c->items, sql_items_kind(c->vtab->table->kind), sql_item_wanted, c);
+	model_items_ops(c->items.kind, &c->ops);
+	err = sql_model_begin(trace, &c->scope, &c->ops, &c->items, &c->stream, &c->model, d);
 	if (c->stream) {
 		trace->sql->nr_readers++;
 		trace->sql->stats.scans++;
@@ -227,7 +221,7 @@ static int feed(struct sql_model_cursor *c)
 		c->finished = true;
 		err = model_finish(c->model);
 		if (!err)
-			err = sql_item_flush(c, model_stats(c->model)->last);
+			err = model_items_end(&c->items, model_stats(c->model)->last);
 	}
 	if (!err)
 		return SQLITE_OK;
@@ -239,14 +233,16 @@ static int feed(struct sql_model_cursor *c)
 /* Goes on to an item of the queue, or the end. */
 static int go_on(struct sql_model_cursor *c)
 {
+	struct model_item_list *queue = &c->items.queue;
+
 	if (!c->left) {
 		scan_end(c);
 		return SQLITE_OK;
 	}
-	while (c->queue.at == c->queue.nr) {
+	while (queue->at == queue->nr) {
 		int rc;
 
-		c->queue.at = c->queue.nr = 0;
+		queue->at = queue->nr = 0;
 		if (c->finished) {
 			scan_end(c);
 			return SQLITE_OK;
@@ -283,7 +279,7 @@ static int model_next(sqlite3_vtab_cursor *cursor)
 {
 	struct sql_model_cursor *c = cursor_of(cursor);
 
-	c->queue.at++;
+	c->items.queue.at++;
 	return go_on(c);
 }
 
@@ -303,7 +299,7 @@ static int model_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 {
 	const struct sql_model_cursor *c = cursor_of(cursor);
 
-	*rowid = (sqlite3_int64)c->queue.list[c->queue.at].serial;
+	*rowid = (sqlite3_int64)c->items.queue.list[c->items.queue.at].serial;
 	return SQLITE_OK;
 }
 

@@ -6,17 +6,15 @@
  *
  *	xNext: while no item is queued: read a record -> model_record() -> ops -> queue
  *
- *	I1  Only the op of the table's items is set, and that of tracks: the cursor keeps their
- *	    names and parents to say which thread, process and CPU an item is of.
- *	I2  An op tests the plan's terms and copies what passes into the queue.  The queue has
- *	    what one record ended, at the end of the trace what was open: nothing depends on
- *	    the number of records.  Texts are the model's, which lives as long as the scan.
- *	I3  A counter's value is held until the next one of its track, or the end of what is read,
- *	    says how long it was valid.
- *	I4  The stream is opened for the scan and closed after it.  One that was read before may
+ *	    Columns, queue and values are those of model/items.h.
+ *
+ *	I1  The plan's terms are tested before an item is queued.  The queue has what one record
+ *	    ended, at the end of the trace what was open: nothing depends on the number of
+ *	    records.
+ *	I2  The stream is opened for the scan and closed after it.  One that was read before may
  *	    know names of threads that the records did not tell yet, and the items would
  *	    depend on what was asked before.
- *	I5  rowid numbers the items of the table as the model makes them, whatever passes.
+ *	I3  rowid numbers the items of the table as the model makes them, whatever passes.
  *
  * 2. Where reading ends.  Items come in order of their ends, roughly: what ends with a loss, or
  *	with a guess about an earlier time, comes later.  A slice that begins in a range may end at
@@ -47,27 +45,6 @@
 #include "base/buf.h"
 #include "sql/plan.h"
 
-/* An item of any table.  What a table has no column for is not set. */
-struct sql_item {
-	uint64_t serial;
-	uint64_t time, end;		/* ns since 1970 */
-	uint64_t begin_record, end_record;
-	const char *name;		/* a state: its name */
-	const char *category;		/* a flow: its kind; a gap: the source */
-	double value;
-	uint64_t lost;
-	uint32_t track, depth;
-	uint32_t thread;		/* the track that says which thread and process */
-	uint32_t cpu;			/* MODEL_NO_CPU: the track says it */
-	uint32_t from, to;		/* tracks; a state: `to` is the waker; 0: not known */
-	uint32_t flags;			/* enum model_flag */
-};
-
-struct sql_items {
-	struct sql_item *list;
-	size_t at, nr, room;
-};
-
 struct sql_model_cursor {
 	sqlite3_vtab_cursor base;
 	struct sql_vtab *vtab;
@@ -76,11 +53,8 @@ struct sql_model_cursor {
 	struct model_ops ops;
 	struct sql_plan plan;
 	struct tacho_scope scope;
-	struct sql_tracks tracks;
-	struct sql_items queue;
-	struct sql_items held;		/* values of counters */
-	struct tacho_buf text;
-	uint64_t serial, left, rows, records, values;
+	struct model_items items;
+	uint64_t left, rows, records, values;
 	uint64_t last;			/* records after this time are not read */
 	uint64_t begin, end;		/* for progress */
 	bool finished;			/* the model was told that no record comes */
@@ -89,14 +63,16 @@ struct sql_model_cursor {
 
 /* ---- item.c: items and their values ---- */
 
-/* The columns of a table of items, static; NULL: it is none. */
-const struct sql_column *sql_item_columns(enum sql_table_kind kind, uint32_t *nr);
+#define SQL_ITEM_COLUMNS	32u
 
-/* The ops that fill the queue of a cursor (their arg), for its table. */
-void sql_item_ops(enum sql_table_kind kind, struct model_ops *ops);
+/* Sets the columns of a table of items, or of track.  Returns how many; 0: it is neither. */
+uint32_t sql_item_columns(enum sql_table_kind kind, struct sql_column to[SQL_ITEM_COLUMNS]);
 
-/* Queues the counters' last values, which are valid until `end`.  0 or -ENOMEM. */
-int sql_item_flush(struct sql_model_cursor *c, uint64_t end);
+/* Whether an item passes the terms of a cursor (arg). */
+bool sql_item_wanted(void *arg, const struct model_item *item);
+
+/* A value as SQLite's.  SQLite's code. */
+int sql_item_result(sqlite3_context *ctx, const struct model_cell *cell);
 
 /* The value of a column of the item at hand.  SQLite's code. */
 int sql_item_value(struct sql_model_cursor *c, sqlite3_context *ctx,
@@ -104,19 +80,7 @@ int sql_item_value(struct sql_model_cursor *c, sqlite3_context *ctx,
 
 /* ---- track.c ---- */
 
-/* The op `track`: keeps a track.  0 or -ENOMEM. */
-int sql_tracks_keep(struct sql_tracks *tracks, const struct model_track *track);
 void sql_tracks_release(struct sql_tracks *tracks);
-
-/* The nearest track of a kind, from `track` on to the machine; NULL: none. */
-const struct sql_track *sql_tracks_find(const struct sql_tracks *tracks, uint32_t track,
-					enum model_track_kind kind);
-
-/* Appends "process 5 web/thread 6 worker/calls", as `tacho model --items` says a track. */
-void sql_tracks_path(const struct sql_tracks *tracks, uint32_t track, struct tacho_buf *text);
-
-/* For sqlite3_declare_vtab(). */
-const char *sql_track_declaration(void);
 
 /* ---- states.c ---- */
 

@@ -74,6 +74,12 @@ static inline bool sql_is_items(enum sql_table_kind kind)
 	return kind >= SQL_TABLE_SLICE && kind <= SQL_TABLE_GAP;
 }
 
+/* Of a table of items, or of track. */
+static inline enum model_items_kind sql_items_kind(enum sql_table_kind kind)
+{
+	return (enum model_items_kind)(kind - SQL_TABLE_SLICE);
+}
+
 bool sql_has_number(const struct sql_numbers *set, int64_t v);
 bool sql_has_text(const struct sql_texts *set, const char *s);
 

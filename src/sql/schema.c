@@ -34,13 +34,6 @@ static const struct {
 	{ "type", SQL_TABLE_TYPE, "tacho_rows" },
 	{ "field", SQL_TABLE_FIELD, "tacho_rows" },
 	{ "hist", SQL_TABLE_HIST, "tacho_hist" },
-	{ "slice", SQL_TABLE_SLICE, "tacho_model" },
-	{ "thread_state", SQL_TABLE_STATE, "tacho_model" },
-	{ "counter", SQL_TABLE_COUNTER, "tacho_model" },
-	{ "flow", SQL_TABLE_FLOW, "tacho_model" },
-	{ "instant", SQL_TABLE_INSTANT, "tacho_model" },
-	{ "gap", SQL_TABLE_GAP, "tacho_model" },
-	{ "track", SQL_TABLE_TRACK, "tacho_track" },
 	{ "states", SQL_TABLE_STATES, "tacho_states" },
 };
 
@@ -49,56 +42,59 @@ static const char *const reserved[] = {
 	"intervals_overlap", "span_join", "span_left_join", "span_outer_join",
 };
 
+#define COLUMN(n, k, type)	{ .name = (n), .kind = (k), .decl = (type) }
+#define HIDDEN(n, k, type)	{ .name = (n), .kind = (k), .decl = (type), .hidden = true }
+
 static const struct sql_column common_columns[] = {
-	{ "time", SQL_TIME, false, "INTEGER", NULL },
-	{ "cpu", SQL_CPU, false, "INTEGER", NULL },
-	{ "pid", SQL_PID, false, "INTEGER", NULL },
-	{ "tid", SQL_TID, false, "INTEGER", NULL },
-	{ "comm", SQL_COMM, false, "TEXT", NULL },
+	COLUMN("time", SQL_TIME, "INTEGER"),
+	COLUMN("cpu", SQL_CPU, "INTEGER"),
+	COLUMN("pid", SQL_PID, "INTEGER"),
+	COLUMN("tid", SQL_TID, "INTEGER"),
+	COLUMN("comm", SQL_COMM, "TEXT"),
 };
 
 static const struct sql_column events_columns[] = {
-	{ "system", SQL_SYSTEM, false, "TEXT", NULL },
-	{ "name", SQL_NAME, false, "TEXT", NULL },
-	{ "source", SQL_SOURCE, false, "TEXT", NULL },
-	{ "lost", SQL_LOST, false, "INTEGER", NULL },
-	{ "text", SQL_TEXT, false, "TEXT", NULL },
-	{ "context", SQL_CONTEXT, true, "TEXT", NULL },
-	{ "ticks", SQL_TICKS, true, "INTEGER", NULL },
-	{ "buffer", SQL_BUFFER, true, "TEXT", NULL },
-	{ "record", SQL_RECORD, true, "INTEGER", NULL },
+	COLUMN("system", SQL_SYSTEM, "TEXT"),
+	COLUMN("name", SQL_NAME, "TEXT"),
+	COLUMN("source", SQL_SOURCE, "TEXT"),
+	COLUMN("lost", SQL_LOST, "INTEGER"),
+	COLUMN("text", SQL_TEXT, "TEXT"),
+	HIDDEN("context", SQL_CONTEXT, "TEXT"),
+	HIDDEN("ticks", SQL_TICKS, "INTEGER"),
+	HIDDEN("buffer", SQL_BUFFER, "TEXT"),
+	HIDDEN("record", SQL_RECORD, "INTEGER"),
 };
 
 /* After the fields of an event. */
 static const struct sql_column hidden_columns[] = {
-	{ "lost", SQL_LOST, true, "INTEGER", NULL },
-	{ "text", SQL_TEXT, true, "TEXT", NULL },
-	{ "context", SQL_CONTEXT, true, "TEXT", NULL },
-	{ "ticks", SQL_TICKS, true, "INTEGER", NULL },
-	{ "buffer", SQL_BUFFER, true, "TEXT", NULL },
+	HIDDEN("lost", SQL_LOST, "INTEGER"),
+	HIDDEN("text", SQL_TEXT, "TEXT"),
+	HIDDEN("context", SQL_CONTEXT, "TEXT"),
+	HIDDEN("ticks", SQL_TICKS, "INTEGER"),
+	HIDDEN("buffer", SQL_BUFFER, "TEXT"),
 };
 
 static const struct sql_column loss_columns[] = {
-	{ "time", SQL_TIME, false, "INTEGER", NULL },
-	{ "cpu", SQL_CPU, false, "INTEGER", NULL },
-	{ "source", SQL_SOURCE, false, "TEXT", NULL },
-	{ "buffer", SQL_BUFFER, false, "TEXT", NULL },
-	{ "lost", SQL_LOST, false, "INTEGER", NULL },
+	COLUMN("time", SQL_TIME, "INTEGER"),
+	COLUMN("cpu", SQL_CPU, "INTEGER"),
+	COLUMN("source", SQL_SOURCE, "TEXT"),
+	COLUMN("buffer", SQL_BUFFER, "TEXT"),
+	COLUMN("lost", SQL_LOST, "INTEGER"),
 };
 
 static const struct sql_column sample_columns[] = {
-	{ "system", SQL_EVENT_SYSTEM, false, "TEXT", NULL },
-	{ "event", SQL_EVENT_NAME, false, "TEXT", NULL },
-	{ "source", SQL_SOURCE, false, "TEXT", NULL },
-	{ "stack", SQL_STACK, false, "INTEGER", NULL },
-	{ "depth", SQL_STACK_DEPTH, false, "INTEGER", NULL },
-	{ "symbol", SQL_SYMBOL, false, "TEXT", NULL },
-	{ "module", SQL_MODULE, false, "TEXT", NULL },
-	{ "folded", SQL_FOLDED, false, "TEXT", NULL },
-	{ "text", SQL_TEXT, true, "TEXT", NULL },
-	{ "buffer", SQL_BUFFER, true, "TEXT", NULL },
-	{ "record", SQL_RECORD, true, "INTEGER", NULL },
-	{ "event_record", SQL_EVENT_RECORD, true, "INTEGER", NULL },
+	COLUMN("system", SQL_EVENT_SYSTEM, "TEXT"),
+	COLUMN("event", SQL_EVENT_NAME, "TEXT"),
+	COLUMN("source", SQL_SOURCE, "TEXT"),
+	COLUMN("stack", SQL_STACK, "INTEGER"),
+	COLUMN("depth", SQL_STACK_DEPTH, "INTEGER"),
+	COLUMN("symbol", SQL_SYMBOL, "TEXT"),
+	COLUMN("module", SQL_MODULE, "TEXT"),
+	COLUMN("folded", SQL_FOLDED, "TEXT"),
+	HIDDEN("text", SQL_TEXT, "TEXT"),
+	HIDDEN("buffer", SQL_BUFFER, "TEXT"),
+	HIDDEN("record", SQL_RECORD, "INTEGER"),
+	HIDDEN("event_record", SQL_EVENT_RECORD, "INTEGER"),
 };
 
 /* ---- names of tables ------------------------------------------------------------ */
@@ -364,7 +360,7 @@ _Static_assert(TACHO_ARRAY_SIZE(common_columns) + TACHO_ARRAY_SIZE(sample_column
 
 static int make_columns(struct sql_trace *trace, struct sql_table *t, uint32_t at)
 {
-	const struct sql_column *of_items;
+	struct sql_column of_items[SQL_ITEM_COLUMNS];
 	uint32_t nr;
 
 	switch ((int)t->kind) {
@@ -381,8 +377,8 @@ static int make_columns(struct sql_trace *trace, struct sql_table *t, uint32_t a
 				   TACHO_ARRAY_SIZE(loss_columns));
 	default:
 		/* other modules know their columns */
-		of_items = sql_item_columns(t->kind, &nr);
-		return of_items ? set_columns(t, &trace->arena, of_items, nr) : 0;
+		nr = sql_item_columns(t->kind, of_items);
+		return nr ? set_columns(t, &trace->arena, of_items, nr) : 0;
 	}
 }
 
@@ -443,6 +439,21 @@ static int create_fixed(struct sql_trace *trace, struct tacho_diag *d)
 	return err;
 }
 
+/* The tables of items, and track. */
+static int create_items(struct sql_trace *trace, struct tacho_diag *d)
+{
+	int err = 0;
+
+	for (int i = 0; !err && i < MODEL_NR_ITEMS; i++) {
+		struct sql_table *t = new_table(trace, model_items_name((enum model_items_kind)i),
+						(enum sql_table_kind)(SQL_TABLE_SLICE + i));
+
+		err = t ? create(trace, t, i == MODEL_ITEMS_TRACK ? "tacho_track" : "tacho_model",
+				 0, d) : tacho_no_memory(d);
+	}
+	return err;
+}
+
 static int create_event(struct sql_trace *trace, uint32_t at, struct tacho_diag *d)
 {
 	struct sql_table *t = new_table(trace, table_name(trace, at), SQL_TABLE_EVENT);
@@ -476,8 +487,11 @@ int sql_schema_make(struct sql_trace *trace, struct tacho_diag *d)
 
 	if (err)
 		return err;
-	if (!trace->tables)
+	if (!trace->tables) {
 		err = create_fixed(trace, d);
+		if (!err)
+			err = create_items(trace, d);
+	}
 	if (!err)
 		err = create_events(trace, d);
 	if (!err && tacho_stream_check(trace->main.stream))
@@ -508,8 +522,6 @@ static int declare(sqlite3 *db, const struct sql_table *t)
 	char *text;
 	int rc;
 
-	if (t->kind == SQL_TABLE_TRACK)
-		return sqlite3_declare_vtab(db, sql_track_declaration());
 	if (t->kind == SQL_TABLE_FRAME)
 		return sqlite3_declare_vtab(db, sql_frame_declaration());
 	if (t->kind == SQL_TABLE_STATES)

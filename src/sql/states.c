@@ -55,7 +55,7 @@ static int on_track(void *arg, const struct model_track *t)
 {
 	struct states_cursor *c = arg;
 
-	return sql_tracks_keep(&c->tracks, t);
+	return model_tracks_keep(&c->tracks.tracks, t);
 }
 
 /* NULL: no memory. */
@@ -122,8 +122,8 @@ static int on_end(void *arg, const struct model *model)
 	uint64_t to = stats->last < c->to ? stats->last : c->to;
 
 	c->span = to > from ? to - from : 0;
-	for (uint32_t i = 0; i < c->tracks.nr; i++) {
-		struct sql_track *t = &c->tracks.track[i];
+	for (uint32_t i = 0; i < c->tracks.tracks.nr; i++) {
+		struct model_track_row *t = &c->tracks.tracks.track[i];
 
 		t->name = t->kind == MODEL_THREAD && t->name[0] ?
 			  tacho_arena_strndup(&c->tracks.arena, t->name, strlen(t->name)) : "";
@@ -263,8 +263,9 @@ static int states_eof(sqlite3_vtab_cursor *cursor)
 static void put_task(const struct states_cursor *c, sqlite3_context *ctx, uint32_t track,
 		     int column)
 {
-	const struct sql_track *t = sql_tracks_find(&c->tracks, track, column == PID ?
-						    MODEL_PROCESS : MODEL_THREAD);
+	const struct model_track_row *t = model_tracks_find(&c->tracks.tracks, track,
+							    column == PID ? MODEL_PROCESS :
+									    MODEL_THREAD);
 
 	if (!t)
 		return;

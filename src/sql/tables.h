@@ -13,12 +13,13 @@
  * 1. Tables
  *	A schema is an attached database in memory with one CREATE VIRTUAL TABLE for each
  *	table (schema.c).  A table of *events* (events, loss, one per event type) is a scan of
- *	the stream: events.c; so is sample, of which frame is the companion: stack.h.  A table of *items* (slice, thread_state, counter, flow, instant,
- *	gap) is a scan through the model, and track is its list of tracks: model.h.  A table of
- *	*rows* (thread, process, cpu, packet, env, type, field) is a short list, made when it is
- *	first asked for: rows.c.  hist() is a question of the control language: hist.c.  What
- *	the tables are is in one list, `fixed` in schema.c; a table of another kind has its
- *	module there.
+ *	the stream: events.c; so is sample, of which frame is the companion: stack.h.  A table
+ *	of *items* (slice, thread_state, counter, flow, instant, gap) is a scan through the
+ *	model, and track is its list of tracks: model.h.  A table of *rows* (thread, process,
+ *	cpu, packet, env, type, field) is a short list, made when it is first asked for:
+ *	rows.c.  hist() is a question of the control language: hist.c.  Tables of items are
+ *	those that model/items.h lists, the others are in `fixed` of schema.c, each kind with
+ *	its module.
  *
  * 2. The life of a cursor
  *	C1  xOpen allocates the cursor, and no stream: SQLite opens cursors that it never uses.
@@ -84,7 +85,7 @@
 #include "base/arena.h"
 #include "base/hashmap.h"
 #include "event/value_names.h"
-#include "model/model.h"
+#include "model/items.h"
 #include "query/query.h"
 #include "sql/sqlite.h"
 #include "stream/stream.h"
@@ -99,10 +100,8 @@ enum sql_column_kind {
 	SQL_EVENT_SYSTEM, SQL_EVENT_NAME, SQL_EVENT_RECORD, SQL_STACK, SQL_STACK_DEPTH,
 	SQL_SYMBOL, SQL_MODULE, SQL_FOLDED,
 	/* of items: model.h */
-	SQL_END, SQL_DUR, SQL_TRACK, SQL_PATH, SQL_DEPTH, SQL_CATEGORY, SQL_VALUE,
-	SQL_BEGIN_RECORD, SQL_END_RECORD, SQL_FLAG_BEGIN, SQL_FLAG_END, SQL_FLAG_UNCERTAIN,
-	SQL_FLAG_IO, SQL_FLAG_PREEMPTED, SQL_FLAG_IRQ, SQL_FROM_TRACK, SQL_TO_TRACK,
-	SQL_TO_CPU, SQL_TO_PID, SQL_TO_TID, SQL_TO_COMM, SQL_TO, SQL_UNTIL,
+	SQL_TRACK, SQL_CATEGORY, SQL_UNTIL,
+	SQL_ITEM,		/* what `of` says, and no term is of it */
 	SQL_FIELD,		/* a field's value */
 	SQL_FIELD_NAME,		/* its name by the print format's enum or flags */
 };
@@ -113,6 +112,7 @@ struct sql_column {
 	bool hidden;		/* `select *` leaves it out */
 	const char *decl;	/* "INTEGER", "TEXT", ... */
 	const char *field;	/* SQL_FIELD, SQL_FIELD_NAME: name of the field */
+	enum model_of of;	/* of a table of items */
 };
 
 enum sql_table_kind {
@@ -120,9 +120,10 @@ enum sql_table_kind {
 	SQL_TABLE_THREAD, SQL_TABLE_PROCESS, SQL_TABLE_CPU, SQL_TABLE_PACKET, SQL_TABLE_ENV,
 	SQL_TABLE_TYPE, SQL_TABLE_FIELD,
 	SQL_TABLE_HIST,
+	/* in the order of enum model_items_kind */
 	SQL_TABLE_SLICE, SQL_TABLE_STATE, SQL_TABLE_COUNTER, SQL_TABLE_FLOW,
-	SQL_TABLE_INSTANT, SQL_TABLE_GAP, SQL_TABLE_TRACK, SQL_TABLE_STATES,
-	SQL_TABLE_FRAME,
+	SQL_TABLE_INSTANT, SQL_TABLE_GAP, SQL_TABLE_TRACK,
+	SQL_TABLE_STATES, SQL_TABLE_FRAME,
 };
 
 /* A table of a trace.  Memory is the trace's arena. */
@@ -132,7 +133,7 @@ struct sql_table {
 	const char *name;
 	enum sql_table_kind kind;
 	const char *system, *event;	/* SQL_TABLE_EVENT */
-	struct sql_column *column;	/* of a table of events or of items */
+	struct sql_column *column;	/* of a table of events or of items, and track */
 	uint32_t nr_columns;
 };
 
@@ -156,20 +157,11 @@ struct sql_rows {
 
 /* ---- tracks ---------------------------------------------------------------------- */
 
-struct sql_track {
-	const char *name;
-	int64_t number;
-	uint32_t parent;
-	uint32_t held;		/* a counter's value that waits for the next: index + 1 */
-	enum model_track_kind kind;
-};
-
-/* The tracks of a model, by number.  Names are the model's or in the arena. */
+/* Tracks of a model that is gone.  Names are in the arena. */
 struct sql_tracks {
-	struct sql_track *track;
-	uint32_t nr, room;
+	struct model_tracks tracks;
 	struct tacho_arena arena;
-	bool loaded;		/* the trace's list: table track */
+	bool loaded;
 };
 
 /* ---- stacks ----------------------------------------------------------------------- */

@@ -11,68 +11,19 @@
 
 /* ---- the list --------------------------------------------------------------------------- */
 
-int sql_tracks_keep(struct sql_tracks *tracks, const struct model_track *t)
-{
-	uint32_t held = 0;
-
-	if (t->id >= tracks->room) {
-		uint32_t room = tracks->room ? 2 * tracks->room : 64;
-		struct sql_track *list;
-
-		while (room <= t->id)
-			room *= 2;
-		list = reallocarray(tracks->track, room, sizeof(*list));
-		if (!list)
-			return -ENOMEM;
-		tracks->track = list;
-		tracks->room = room;
-	}
-	if (t->id < tracks->nr)
-		held = tracks->track[t->id].held;	/* another name */
-	else
-		tracks->nr = t->id + 1;
-	tracks->track[t->id] = (struct sql_track){ .name = t->name, .number = t->number,
-		.parent = t->parent, .held = held, .kind = t->kind };
-	return 0;
-}
-
 void sql_tracks_release(struct sql_tracks *tracks)
 {
-	free(tracks->track);
+	model_tracks_release(&tracks->tracks);
 	if (tracks->loaded)
 		tacho_arena_release(&tracks->arena);
-	*tracks = (struct sql_tracks){ .loaded = false };
-}
-
-const struct sql_track *sql_tracks_find(const struct sql_tracks *tracks, uint32_t track,
-					enum model_track_kind kind)
-{
-	while (track && track < tracks->nr) {
-		if (tracks->track[track].kind == kind)
-			return &tracks->track[track];
-		track = tracks->track[track].parent;
-	}
-	return NULL;
-}
-
-void sql_tracks_path(const struct sql_tracks *tracks, uint32_t track, struct tacho_buf *text)
-{
-	const struct sql_track *t = &tracks->track[track];
-
-	if (t->parent) {
-		sql_tracks_path(tracks, t->parent, text);
-		tacho_buf_putc(text, '/');
-	}
-	tacho_buf_puts(text, model_track_kind_name(t->kind));
-	if (t->kind == MODEL_CPU || t->kind == MODEL_PROCESS || t->kind == MODEL_THREAD)
-		tacho_buf_printf(text, " %lld", (long long)t->number);
-	if (t->name[0])
-		tacho_buf_printf(text, " %s", t->name);
+	tracks->loaded = false;
 }
 
 static int on_track(void *arg, const struct model_track *t)
 {
-	return sql_tracks_keep(arg, t);
+	struct sql_tracks *tracks = arg;
+
+	return model_tracks_keep(&tracks->tracks, t);
 }
 
 /* Names outlive the model. */
@@ -81,8 +32,8 @@ static int copy_names(void *arg, const struct model *model)
 	struct sql_tracks *tracks = arg;
 
 	(void)model;
-	for (uint32_t i = 0; i < tracks->nr; i++) {
-		struct sql_track *t = &tracks->track[i];
+	for (uint32_t i = 0; i < tracks->tracks.nr; i++) {
+		struct model_track_row *t = &tracks->tracks.track[i];
 
 		t->name = t->name[0] ? tacho_arena_strndup(&tracks->arena, t->name,
 							   strlen(t->name)) : "";
@@ -101,13 +52,7 @@ static int load(struct sql_trace *trace, struct sql_tracks *tracks, struct tacho
 
 /* ---- the table ---------------------------------------------------------------------------- */
 
-enum { ID, PARENT, KIND, NUMBER, NAME, PATH };
-
-const char *sql_track_declaration(void)
-{
-	return "create table x(id INTEGER, parent INTEGER, kind TEXT, number INTEGER, "
-	       "name TEXT, path TEXT)";
-}
+#define ID	0	/* the first column */
 
 struct track_cursor {
 	sqlite3_vtab_cursor base;
@@ -197,13 +142,13 @@ static int track_filter(sqlite3_vtab_cursor *cursor, int number, const char *tex
 			       sql_vtab_error(cursor->pVtab, SQLITE_ERROR, &d);
 		}
 	}
-	c->end = tracks->nr;
+	c->end = tracks->tracks.nr;
 	/* SQLite tests what is found: any value that is no integer may be looked up */
 	if (number && argc && sqlite3_value_numeric_type(argv[0]) == SQLITE_INTEGER) {
 		sqlite3_int64 id = sqlite3_value_int64(argv[0]);
 
-		c->at = id < 0 || id >= tracks->nr ? tracks->nr : (uint32_t)id;
-		c->end = c->at < tracks->nr ? c->at + 1 : tracks->nr;
+		c->at = id < 0 || id >= c->end ? c->end : (uint32_t)id;
+		c->end = c->at < c->end ? c->at + 1 : c->end;
 	}
 	return SQLITE_OK;
 }
@@ -226,35 +171,14 @@ static int track_eof(sqlite3_vtab_cursor *cursor)
 
 static int track_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int column)
 {
+	const struct sql_vtab *v = (const struct sql_vtab *)(const void *)cursor->pVtab;
 	struct track_cursor *c = cursor_of(cursor);
-	const struct sql_track *t = &c->trace->tracks.track[c->at];
+	struct model_cell cell;
 
-	switch (column) {
-	case ID:
-		sqlite3_result_int64(ctx, c->at);
-		break;
-	case PARENT:
-		if (c->at)
-			sqlite3_result_int64(ctx, t->parent);
-		break;
-	case KIND:
-		sqlite3_result_text(ctx, model_track_kind_name(t->kind), -1, SQLITE_STATIC);
-		break;
-	case NUMBER:
-		sqlite3_result_int64(ctx, t->number);
-		break;
-	case NAME:
-		sqlite3_result_text(ctx, t->name, -1, SQLITE_TRANSIENT);
-		break;
-	default:
-		tacho_buf_reset(&c->text);
-		sql_tracks_path(&c->trace->tracks, c->at, &c->text);
-		tacho_buf_putc(&c->text, '\0');
-		if (tacho_buf_error(&c->text))
-			return SQLITE_NOMEM;
-		sqlite3_result_text(ctx, c->text.data, -1, SQLITE_TRANSIENT);
-	}
-	return SQLITE_OK;
+	if (model_track_cell(&c->trace->tracks.tracks, c->at, v->table->column[column].of,
+			     &c->text, &cell))
+		return SQLITE_NOMEM;
+	return sql_item_result(ctx, &cell);
 }
 
 static int track_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
