@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <tacho/columns.h> - recorded events as columns: an Arrow C stream.
+ * <tacho/columns.h> - recorded events, or what the model makes of them, as columns: an Arrow C
+ * stream.
  *
  * Link with -ltacho-stream (pkg-config tacho-stream).
  *
@@ -77,6 +78,26 @@
  *
  *	The schema contains the C declaration of each field as metadata ("tacho.declaration").
  *
+ * Tables of the model
+ *	config.table names one: "slice", "thread_state", "counter", "flow", "instant", "gap" or
+ *	"track".  They have the columns and the rows of the tables of `tacho sql`, in the same
+ *	order (docs/sql.md, "Items of the model"):
+ *
+ *		time, end		as common_timestamp
+ *		other INTEGERs		int64
+ *		begin_unknown, end_unknown, uncertain, io, preempted, by_irq	bool
+ *		REAL			double
+ *		TEXT			dictionary of utf8; in "track" utf8
+ *
+ *	They are read by one thread, from the start of the trace: an item is known when it ends.
+ *	config.begin and .end are of the item's `time`, its begin.  An item that begins in the
+ *	range can end at any later time, so reading ends with config.until only; what is open then
+ *	has end_unknown, as if the trace ended there.  config.tids, .pids, .comms and .cpus are of
+ *	the item's columns tid, pid, comm and cpu, of "flow" of those whose names begin with
+ *	"from_"; an item that has none does not pass.  config.tracks are globs of `path`; a comma
+ *	in a path is matched by '?'.  config.rules adds rules (docs/model.md) before the built-in
+ *	ones; a rule that fits no event is ignored.
+ *
  * Order, and what is read
  *	Rows are in the order of time, unless TACHO_COLUMNS_UNORDERED.  Packets outside of the
  *	time range are not read.  Fields without a column are not decoded.
@@ -85,7 +106,7 @@
  *	threads, those of up to 2 * threads + 1 pieces of at most 8 MiB of the trace.
  *
  *	A live session ("session:NAME") yields the records that it has when its last batch is
- *	read.
+ *	read; a table of the model those that it has when its first one is.
  *
  * Ownership
  *	The caller owns *stream and calls stream->release(stream) when it is done, at any time.
@@ -125,7 +146,7 @@
 #include "tacho/error.h"
 
 #define TACHO_COLUMNS_VERSION_MAJOR	1
-#define TACHO_COLUMNS_VERSION_MINOR	0
+#define TACHO_COLUMNS_VERSION_MINOR	1
 #define TACHO_COLUMNS_VERSION \
 	(TACHO_COLUMNS_VERSION_MAJOR << 16 | TACHO_COLUMNS_VERSION_MINOR)
 
@@ -196,11 +217,11 @@ uint32_t tacho_columns_version(void);
 enum tacho_columns_flag {
 	/* All strings as utf8, for consumers without dictionaries. */
 	TACHO_COLUMNS_NO_DICTIONARY = 1,
-	/* All strings as dictionaries, also those that an event type declares with __string. */
+	/* All strings as dictionaries, also those that may all differ. */
 	TACHO_COLUMNS_DICTIONARY = 2,
-	/* common_timestamp as timestamp[ns, UTC]: what pandas, polars and pyarrow do best with. */
+	/* Times as timestamp[ns, UTC]: what pandas, polars and pyarrow do best with. */
 	TACHO_COLUMNS_TIME_UTC = 4,
-	/* common_timestamp as int64, ns since 1970. */
+	/* Times as int64, ns since 1970. */
 	TACHO_COLUMNS_TIME_INT64 = 8,
 	/*
 	 * Rows in any order across CPUs (each CPU's own order is kept): faster with one thread.
@@ -231,6 +252,12 @@ struct tacho_columns_config {
 	const char *const *filters;	/* expressions of the control language, "EVENT/EXPR" */
 	uint32_t nr_filters;	/* at most 16 */
 	uint32_t threads;	/* threads that decode, at most 256; 0 or 1: the caller's alone */
+
+	/* since 1.1 */
+	const char *table;	/* of the model: "slice", "thread_state", ...; NULL: events */
+	const char *rules;	/* lines of rules, as of `tacho model --rules-file` */
+	const char *tracks;	/* globs of paths of tracks, with commas; "!GLOB" excludes */
+	uint64_t until;		/* ns since 1970: later records are not read; 0: all are */
 };
 
 /* Sets all members to their defaults.  Any context. */
@@ -241,7 +268,7 @@ static inline void tacho_columns_config_init(struct tacho_columns_config *config
 }
 
 /*
- * tacho_columns_open - the events of a trace as an Arrow C stream.
+ * tacho_columns_open - the events of a trace, or a table of the model, as an Arrow C stream.
  *
  * path names what tacho_stream_open() opens.  config is not used after the call; NULL: all
  * defaults.  The event types are read, and the first record if there is a time range.
@@ -249,9 +276,11 @@ static inline void tacho_columns_config_init(struct tacho_columns_config *config
  * Returns 0 and *out, which the caller releases, or a negative errno with out->release NULL and
  * *error filled in (error may be NULL):
  *	-ENOENT		no trace; a glob that matches no event; config.columns names a column
- *			that no selected event has
- *	-EINVAL		struct_size, a flag, a number, a range or a filter of config; a trace that
- *			is damaged beyond reading
+ *			that no selected event, or the table, has; no such table
+ *	-EINVAL		struct_size, a flag, a number, a range, a filter or a rule of config; a
+ *			member that says nothing about what is read (config.events of a table of
+ *			the model, config.tracks of events); a trace that is damaged beyond
+ *			reading
  *	-E2BIG		config has a member that this library does not know; or there would be
  *			more than 8,192 columns: select events, or name columns
  *	or the errors of tacho_stream_open()

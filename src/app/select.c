@@ -109,7 +109,7 @@ static int ranges_add(struct app_ranges *l, const char *arg, uint64_t max,
 	return 0;
 }
 
-static bool ranges_have(const struct app_ranges *l, uint64_t v)
+bool app_ranges_have(const struct app_ranges *l, uint64_t v)
 {
 	for (size_t i = 0; i < l->nr; i++)
 		if (v >= l->list[i].from && v <= l->list[i].to)
@@ -222,12 +222,12 @@ static bool event_wanted(const struct app_globs *g,
 	return wanted;
 }
 
-static bool comm_wanted(const struct app_globs *g, const char *comm)
+bool app_globs_want(const struct app_globs *g, const char *text)
 {
-	bool wanted = g->list[0].negate;
+	bool wanted = !g->nr || g->list[0].negate;
 
 	for (size_t i = 0; i < g->nr; i++)
-		if (tacho_glob_match(g->list[i].text, comm))
+		if (tacho_glob_match(g->list[i].text, text))
 			wanted = !g->list[i].negate;
 	return wanted;
 }
@@ -413,9 +413,9 @@ static bool task_passes(struct app_select *f, int32_t pid)
 		comm = tacho_stream_comm(f->stream, pid, NULL);
 		/* a session may yet learn it */
 		if (!comm && f->growing)
-			return comm_wanted(&f->comms, "");
+			return app_globs_want(&f->comms, "");
 		*v = (struct app_select_known){ key,
-			comm_wanted(&f->comms, comm ? comm : "") };
+			app_globs_want(&f->comms, comm ? comm : "") };
 	}
 	return v->pass;
 }
@@ -433,11 +433,11 @@ enum app_verdict app_select_look(struct app_select *f,
 		return APP_PASS;
 	if (f->source >= 0 && (uint32_t)f->source != r->source)
 		return APP_DROP;
-	if (f->cpus.nr && !ranges_have(&f->cpus, r->cpu))
+	if (f->cpus.nr && !app_ranges_have(&f->cpus, r->cpu))
 		return APP_DROP;
 	if (f->events.nr && !type_passes(f, r->type))
 		return APP_HIDE;
-	if (f->pids.nr && (r->pid < 0 || !ranges_have(&f->pids, (uint64_t)r->pid)))
+	if (f->pids.nr && (r->pid < 0 || !app_ranges_have(&f->pids, (uint64_t)r->pid)))
 		return APP_HIDE;
 	if (f->comms.nr && !task_passes(f, r->pid))
 		return APP_HIDE;

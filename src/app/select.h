@@ -47,6 +47,10 @@ struct app_moment {
 	uint64_t ns;
 };
 
+/* Whether a number is in a list; whether globs want a text: the last one that matches decides. */
+bool app_ranges_have(const struct app_ranges *l, uint64_t v);
+bool app_globs_want(const struct app_globs *g, const char *text);
+
 #define APP_SELECT_EXPRS	16
 #define APP_SELECT_KNOWN	1024u
 

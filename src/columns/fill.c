@@ -84,11 +84,7 @@ static bool process_passes(struct columns_fill *f, int32_t tid)
 {
 	int32_t tgid = columns_work_task(&f->work, tid)->tgid;
 
-	for (size_t i = 0; tgid > 0 && i < f->pids->nr; i++)
-		if ((uint64_t)tgid >= f->pids->list[i].from &&
-		    (uint64_t)tgid <= f->pids->list[i].to)
-			return true;
-	return false;
+	return tgid > 0 && app_ranges_have(f->pids, (uint64_t)tgid);
 }
 
 /* What app_select_look() says, without a call where only times and types are selected. */

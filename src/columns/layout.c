@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "columns/columns.h"
+#include "columns/config.h"
 #include "tacho/columns.h"
 
 /* Names and declarations of all types of a trace, which has at most so much. */
@@ -77,12 +78,6 @@ static const struct {
 	[COLUMNS_OF_LOST] = { "common_lost", COLUMNS_INT, 8, false, false, true },
 };
 
-static enum columns_kind time_kind(uint32_t flags)
-{
-	return flags & TACHO_COLUMNS_TIME_INT64 ? COLUMNS_INT :
-	       flags & TACHO_COLUMNS_TIME_UTC ? COLUMNS_TIME_UTC : COLUMNS_TIME;
-}
-
 int columns_layout_init(struct columns_layout *l, uint32_t flags)
 {
 	*l = (struct columns_layout){ .flags = flags };
@@ -96,7 +91,7 @@ int columns_layout_init(struct columns_layout *l, uint32_t flags)
 		struct columns_source *c;
 
 		if (i == COLUMNS_OF_TIMESTAMP)
-			spec.kind = time_kind(flags);
+			spec.kind = columns_time_kind(flags);
 		c = add(l, (enum columns_of)i, &spec);
 		if (!c)
 			return -ENOMEM;

@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "columns/table.h"
 #include "tacho/columns.h"
+#include "tacho/stream.h"
 
 /* What fills the table. */
 struct columns_rows {
@@ -16,13 +17,14 @@ struct columns_rows {
 	 * in.  After 0 or an error it is not called again.
 	 */
 	int (*next)(void *arg, struct ArrowArray *out, struct tacho_diag *d);
-	void (*release)(void *arg);	/* and the table */
+	void (*free)(void *arg);	/* and the table; not the stream that it reads */
 };
 
 /*
- * Makes *out, which owns what rows says from now on.  Returns 0 or -ENOMEM; then release() was not
- * called.
+ * Makes *out, which owns what rows says from now on, and the stream, which it closes last.  Returns
+ * 0; or -ENOMEM, and then both are the caller's.
  */
-int columns_stream_new(struct ArrowArrayStream *out, const struct columns_rows *rows);
+int columns_stream_new(struct ArrowArrayStream *out, const struct columns_rows *rows,
+		       struct tacho_stream *stream);
 
 #endif

@@ -8,6 +8,7 @@
 
 struct stream_memory {
 	struct columns_rows rows;
+	struct tacho_stream *stream;
 	bool ended;
 	struct tacho_diag diag;		/* the error of get_next(), which comes again */
 	const char *last_error;		/* of the last call; NULL: there was none */
@@ -50,18 +51,21 @@ static void stream_release(struct ArrowArrayStream *s)
 {
 	struct stream_memory *m = s->private_data;
 
-	m->rows.release(m->rows.arg);
+	m->rows.free(m->rows.arg);
+	tacho_stream_close(m->stream);
 	free(m);
 	s->release = NULL;
 }
 
-int columns_stream_new(struct ArrowArrayStream *out, const struct columns_rows *rows)
+int columns_stream_new(struct ArrowArrayStream *out, const struct columns_rows *rows,
+		       struct tacho_stream *stream)
 {
 	struct stream_memory *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return -ENOMEM;
 	m->rows = *rows;
+	m->stream = stream;
 	*out = (struct ArrowArrayStream){
 		.get_schema = get_schema, .get_next = get_next, .get_last_error = get_last_error,
 		.release = stream_release, .private_data = m };

@@ -178,6 +178,13 @@ static int queue(struct model_items *items, struct model_item *it)
 	return items->wanted(items->arg, it) ? append(&items->queue, it) : 0;
 }
 
+int model_items_add(struct model_items *items, const struct model_item *item)
+{
+	struct model_item own = *item;
+
+	return queue(items, &own);
+}
+
 int model_items_end(struct model_items *items, uint64_t end)
 {
 	int err = 0;

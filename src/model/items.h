@@ -173,6 +173,9 @@ void model_items_release(struct model_items *items);
 /* The ops that fill the queue. */
 void model_items_ops(enum model_items_kind kind, struct model_ops *ops);
 
+/* Queues an item that no op gave, if it is wanted.  0 or -ENOMEM. */
+int model_items_add(struct model_items *items, const struct model_item *item);
+
 /* Queues the counters' last values, which are valid until `end`.  0 or -ENOMEM. */
 int model_items_end(struct model_items *items, uint64_t end);
 
