@@ -325,6 +325,10 @@ for out in "out", "out.dat", "out.kev", "out.json":     # <tacho/sink.h>
          **({"after": lambda env, out=out: events(env, out)} if out != "out.json" else {"files": (out,)}))
 for column in "fd", "path", "comm", "list":
     case("columns-" + column, COLUMNS, "../in/small", "*:*", column, kinds=NO_DEVFULL)
+case("columns-threads", COLUMNS, "../in/many", "app:open", "fd", "3", kinds=NO_DEVFULL)
+for table, column in (("slice", "path"), ("thread_state", "waker"), ("flow", "to_comm"),
+                      ("counter", "value"), ("gap", "lost"), ("track", "path")):
+    case("columns-" + table, COLUMNS, "../in/waits", "model:" + table, column, kinds=NO_DEVFULL)
 case("slow-requests", SLOW_REQUESTS, "../in/small", "out", "open", "fd", "0",
      after=lambda env: events(env, "out"), kinds=NO_DEVFULL)
 case("traceparser", CALLS, "traceparser", "../in/small.kev", kinds=NO_DEVFULL)

@@ -54,6 +54,9 @@ ok $? "columns: a text"
 ! "$build/examples/columns" "$work/self" hello:greet nothing >"$work/out" 2>&1 &&
 	[ "$(cat "$work/out")" = "columns: no selected event has a column 'nothing'" ]
 ok $? "columns: one that is not there"
+"$build/examples/columns" "$work/self" model:track id >"$work/out" 2>&1 &&
+	grep -q '^id: int64, [1-9][0-9]* rows, 0 nulls, from 0 to ' "$work/out"
+ok $? "columns: a table of the model"
 TACHO_SESSION=syn "$build/examples/synthetic" >"$work/out" 2>&1 &&
 	"$build/tacho" report --no-pager session:syn >"$work/out" 2>&1 &&
 	[ "$(grep -c 'job_done: worker=10[1-3], task=resize' "$work/out")" = 3 ]
