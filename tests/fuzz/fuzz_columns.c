@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * fuzz_columns - any trace as columns: the arrays are valid by Arrow's specification, and each
- * value is what the stream says of its record.
+ * value is what the stream says of its record; a table of the model has as many rows as the model
+ * has items.
  *
  * Input: a file of any format; or else what fuzz_ctf has.
  */
@@ -12,6 +13,7 @@
 #include "base/bytes.h"
 #include "columns/compare.h"
 #include "fmt/ctf/read.h"
+#include "model/items.h"
 #include "stream/stream.h"
 
 static const uint8_t uuid[16] = { 0x70, 1, 2, 3, 4, 5, 0x46, 7, 0x88, 9, 10, 11,
@@ -50,6 +52,102 @@ static struct tacho_stream *open_ctf(const uint8_t *data, size_t size, int types
 	return NULL;
 }
 
+static void check_nothing_wrong(void)
+{
+	if (!compare_wrong[0])
+		return;
+	fprintf(stderr, "%s\n", compare_wrong);
+	abort();
+}
+
+/* ---- tables of the model ------------------------------------------------------- */
+
+static uint64_t nr_items[MODEL_NR_ITEMS];
+
+#define COUNT(what, kind)							\
+static int count_##what(void *arg, const struct model_##what *item)		\
+{										\
+	(void)arg;								\
+	(void)item;								\
+	nr_items[kind]++;							\
+	return 0;								\
+}
+COUNT(slice, MODEL_ITEMS_SLICE)
+COUNT(state, MODEL_ITEMS_STATE)
+COUNT(counter, MODEL_ITEMS_COUNTER)
+COUNT(flow, MODEL_ITEMS_FLOW)
+COUNT(instant, MODEL_ITEMS_INSTANT)
+COUNT(loss, MODEL_ITEMS_GAP)
+
+static int count_track(void *arg, const struct model_track *track)
+{
+	(void)arg;
+	nr_items[MODEL_ITEMS_TRACK] += track->id == nr_items[MODEL_ITEMS_TRACK];
+	return 0;
+}
+
+static const struct model_ops count_ops = {
+	.track = count_track, .slice = count_slice, .state = count_state,
+	.counter = count_counter, .flow = count_flow, .instant = count_instant,
+	.loss = count_loss,
+};
+
+static void count_items(struct tacho_stream *s)
+{
+	struct model_config config = { .stream = s, .ops = &count_ops };
+	struct model_rules *rules;
+	struct tacho_record r;
+	struct model *m;
+
+	memset(nr_items, 0, sizeof(nr_items));
+	if (model_rules_new(&rules, NULL))
+		abort();
+	config.rules = rules;
+	if (model_new(&m, &config, NULL))
+		abort();
+	while (tacho_stream_next(s, &r) == TACHO_STREAM_RECORD)
+		if (model_record(m, &r))
+			abort();
+	if (model_finish(m))
+		abort();
+	model_free(m);
+	model_rules_free(rules);
+}
+
+/* Takes both over. */
+static void compare_items(struct tacho_stream *plain, struct tacho_stream *s, uint32_t choice)
+{
+	enum model_items_kind kind = (enum model_items_kind)((choice >> 4) % MODEL_NR_ITEMS);
+	struct tacho_columns_config c;
+	struct ArrowArrayStream arrow;
+	struct ArrowSchema schema;
+	struct ArrowArray batch;
+	uint64_t rows = 0;
+
+	tacho_columns_config_init(&c);
+	c.table = model_items_name(kind);
+	c.batch_rows = choice & 1 ? 3 : 1000;
+	c.flags = choice & 2 ? TACHO_COLUMNS_NO_DICTIONARY :
+		  choice & 4 ? TACHO_COLUMNS_DICTIONARY : 0;
+	compare_wrong[0] = '\0';
+	count_items(plain);
+	tacho_stream_close(plain);
+	if (tacho_columns_open_stream(&arrow, s, &c, NULL) || arrow.get_schema(&arrow, &schema))
+		abort();
+	while (!arrow.get_next(&arrow, &batch) && batch.release) {
+		arrow_check(&schema, &batch);
+		rows += (uint64_t)batch.length;
+		batch.release(&batch);
+	}
+	COMPARE(rows == nr_items[kind], "%s has %" PRIu64 " rows, not %" PRIu64, c.table, rows,
+		nr_items[kind]);
+	schema.release(&schema);
+	arrow.release(&arrow);
+	check_nothing_wrong();
+}
+
+/* ---- events -------------------------------------------------------------------- */
+
 /* Takes both over. */
 static void compare_both(struct tacho_stream *plain, struct tacho_stream *s, uint32_t choice)
 {
@@ -67,10 +165,7 @@ static void compare_both(struct tacho_stream *plain, struct tacho_stream *s, uin
 		return;
 	}
 	(void)compare_streams(&arrow, plain, NULL);
-	if (compare_wrong[0]) {
-		fprintf(stderr, "%s\n", compare_wrong);
-		abort();
-	}
+	check_nothing_wrong();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -91,7 +186,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		plain = open_ctf(data + 2 + types, size - 2 - types, fd);
 		s = plain ? open_ctf(data + 2 + types, size - 2 - types, fd) : NULL;
 	}
-	if (plain && s)
+	if (plain && s && choice & 8)
+		compare_items(plain, s, choice);
+	else if (plain && s)
 		compare_both(plain, s, choice);
 	else
 		tacho_stream_close(plain);
