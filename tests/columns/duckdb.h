@@ -77,7 +77,7 @@ static inline void duck_close(struct duck *d)
 	d->close(&d->database);
 }
 
-/* The answer, values with '|' between them and rows with newlines; or "error: ...".  malloc'ed. */
+/* The answer, values with 0x1f between them and rows with newlines; or "error: ...".  malloc'ed. */
 static inline char *duck_ask(struct duck *d, const char *sql)
 {
 	struct duck_result r;
@@ -95,7 +95,7 @@ static inline char *duck_ask(struct duck *d, const char *sql)
 				char *value = d->value_varchar(&r, j, i);
 
 				fprintf(f, "%s%s", value ? value : "NULL",
-					j + 1 == columns ? "\n" : "|");
+					j + 1 == columns ? "\n" : "\x1f");
 				d->free(value);
 			}
 	}

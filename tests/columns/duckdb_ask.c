@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * duckdb_ask LIBDUCKDB TRACE EVENTS SQL... - asks DuckDB about the events, which are the table
- * "e".  Prints each answer, a line with "--" after it.
+ * duckdb_ask LIBDUCKDB TRACE EVENTS|model:TABLE SQL... - asks DuckDB about the events, or about a
+ * table of the model, which are the table "e".  Prints each answer, a line with "--" after it.
+ * THREADS in the environment: so many decode.
  *
  * duckdb_arrow_scan() hands all columns over, whichever a query reads, and the engine
  * takes them for those that it wants: so the table is filled from all of them, in their order.
@@ -17,7 +18,7 @@ int main(int argc, char **argv)
 	const char *why;
 
 	if (argc < 4) {
-		fprintf(stderr, "usage: duckdb_ask LIBDUCKDB TRACE EVENTS SQL...\n");
+		fprintf(stderr, "usage: duckdb_ask LIBDUCKDB TRACE EVENTS|model:TABLE SQL...\n");
 		return 2;
 	}
 	why = duck_open(&d, argv[1]);
@@ -26,7 +27,12 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	tacho_columns_config_init(&config);
-	config.events = argv[3];
+	if (!strncmp(argv[3], "model:", 6))
+		config.table = argv[3] + 6;
+	else
+		config.events = argv[3];
+	if (getenv("THREADS"))
+		config.threads = (uint32_t)strtoul(getenv("THREADS"), NULL, 10);
 	config.batch_rows = 5000;	/* several batches */
 	if (tacho_columns_open(&stream, argv[2], &config, &error)) {
 		fprintf(stderr, "duckdb_ask: %s\n", error.text);

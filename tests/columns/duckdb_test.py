@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """DuckDB reads a trace through its Arrow stream and gives the answers that tacho hist, tacho
-stat, tacho report and babeltrace2 give.
+stat, tacho report and babeltrace2 give, and of tables of the model those of tacho sql.
 
 libduckdb is in an npm package, which package-lock.json pins; it is installed into DUCKDB_DIR.
 Without npm, or without its registry, the test says so and skips.  TAP."""
@@ -15,9 +15,11 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import libduckdb  # noqa: E402
+import random_trace  # noqa: E402
 
 TACHO, ASK, GEN = (os.environ[k] for k in ('TACHO', 'DUCKDB_ASK', 'GEN_TRACE'))
 DIR = os.environ['DUCKDB_DIR']
+SQL = os.environ['SQL']
 LIBRARY = libduckdb.path(DIR)
 EVENTS = 40000
 count = failed = 0
@@ -52,7 +54,7 @@ def run(*cmd):
 def ask(trace, events, *sql):
     """The rows of each answer, as tuples of texts."""
     answers = run(ASK, LIBRARY, trace, events, *sql).split('--\n')[:-1]
-    rows = [[tuple(r.split('|')) for r in a.splitlines()] for a in answers]
+    rows = [[tuple(r.split('\x1f')) for r in a.split('\n')[:-1]] for a in answers]
     return rows + [None] * (len(sql) - len(rows))
 
 
@@ -128,6 +130,49 @@ def totals(trace):
              [(k, str(v)) for k, v in of_type.items()])
 
 
+# Queries that mean the same in both; {time} and {end} are written differently.
+MODEL = (
+    ('slice', 'select category, name, comm, count(*), sum(dur), max(depth) from e group by 1, 2, 3'),
+    ('slice', 'select path, count(*), min({time}), max({end}) from e group by 1'),
+    ('slice', 'select {time}, {end}, dur, cpu, tid, begin_record, end_record from e'),
+    ('slice', 'select count(*), count(begin_record), count(to_track), '
+              'sum(cast(uncertain as integer)) from e'),
+    ('thread_state', 'select tid, state, cast(io as integer), waker, count(*), sum(dur) from e '
+                     'group by 1, 2, 3, 4'),
+    ('thread_state', "select pid, sum(dur) from e where state = 'running' group by 1"),
+    ('counter', 'select name, path, count(*), sum(cast(value as bigint)), max(dur) from e group by 1, 2'),
+    ('flow', 'select kind, from_comm, to_comm, count(*), sum(dur) from e group by 1, 2, 3'),
+    ('instant', 'select name, category, count(*), min({time}) from e group by 1, 2'),
+    ('gap', 'select cpu, source, count(*), sum(lost) from e group by 1, 2'),
+    ('track', 'select * from e'),
+    ('track', 'select kind, count(*) from e group by 1'),
+)
+
+
+def tacho_sql(trace, query):
+    rows = [json.loads(s) for s in run(TACHO, 'sql', '-q', '--json', trace, query).splitlines()]
+    return [tuple('NULL' if v is None else str(v) for v in r.values()) for r in rows]
+
+
+def model_tables(trace):
+    for table, query in MODEL:
+        found, = ask(trace, 'model:' + table,
+                     query.format(time='epoch_ns(time)', end='epoch_ns("end")'))
+        expected = tacho_sql(trace, query.replace('from e', 'from ' + table).format(
+            time='time', end='"end"'))
+        same(f'{table}: {query}', found, expected)
+
+
+def threads(trace):
+    """DuckDB's own threads take what ours make."""
+    query = 'select epoch_ns(common_timestamp), common_cpu, common_event, fd, name from e'
+    one, = ask(trace, '*:*', query)
+    LEAKS['THREADS'] = '3'
+    three, = ask(trace, '*:*', query)
+    del LEAKS['THREADS']
+    ok(len(one) == EVENTS and one == three, 'the same events by three threads', len(three))
+
+
 def main():
     why = libduckdb.install(DIR)
     if why:
@@ -137,6 +182,11 @@ def main():
         run(GEN, str(EVENTS), trace)
         histograms(trace)
         totals(trace)
+        threads(trace)
+        if SQL:
+            trace = os.path.join(work, 'random')
+            random_trace.write('ctf', 30, trace, 3000)
+            model_tables(trace)
     print(f'1..{count}')
     return 1 if failed else 0
 
