@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * columns_bench LIBDUCKDB|- TRACE EVENTS COLUMNS [SQL] - reads columns (comma-separated) of a
- * trace, and asks DuckDB ("t" is the table); '-': reads them only.  Prints JSON: seconds, user
- * seconds, rows.
+ * columns_bench LIBDUCKDB|- TRACE EVENTS|model:TABLE COLUMNS [SQL] - reads columns
+ * (comma-separated) of a trace, and asks DuckDB ("t" is the table); '-': reads them only.  THREADS
+ * in the environment: so many decode.  Prints JSON: seconds, user seconds, rows.
  */
 #include <sys/resource.h>
 #include <time.h>
@@ -70,16 +70,22 @@ int main(int argc, char **argv)
 	int err;
 
 	if (argc < 5) {
-		fprintf(stderr, "usage: columns_bench LIBDUCKDB|- TRACE EVENTS COLUMNS [SQL]\n");
+		fprintf(stderr, "usage: columns_bench LIBDUCKDB|- TRACE EVENTS|model:TABLE "
+			"COLUMNS [SQL]\n");
 		return 2;
 	}
 	tacho_columns_config_init(&config);
-	config.events = argv[3];
+	if (!strncmp(argv[3], "model:", 6))
+		config.table = argv[3] + 6;
+	else
+		config.events = argv[3];
 	config.columns = names;
 	for (char *s = strtok(argv[4], ","); s && config.nr_columns < 64; s = strtok(NULL, ","))
 		names[config.nr_columns++] = s;
 	if (getenv("BATCH_ROWS"))
 		config.batch_rows = (uint32_t)strtoul(getenv("BATCH_ROWS"), NULL, 10);
+	if (getenv("THREADS"))
+		config.threads = (uint32_t)strtoul(getenv("THREADS"), NULL, 10);
 	if (tacho_columns_open(&stream, argv[2], &config, &error)) {
 		fprintf(stderr, "columns_bench: %s\n", error.text);
 		return 1;
