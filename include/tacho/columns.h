@@ -94,13 +94,14 @@
  *	range can end at any later time, so reading ends with config.until only; what is open then
  *	has end_unknown, as if the trace ended there.  config.tids, .pids, .comms and .cpus are of
  *	the item's columns tid, pid, comm and cpu, of "flow" of those whose names begin with
- *	"from_"; an item that has none does not pass.  config.tracks are globs of `path`; a comma
- *	in a path is matched by '?'.  config.rules adds rules (docs/model.md) before the built-in
- *	ones; a rule that fits no event is ignored.
+ *	"from_"; an item that has none does not pass.  config.tracks are globs of `path`, of "flow"
+ *	of from_path ("gap" has "machine"); a comma in a path is matched by '?'.  config.rules
+ *	adds rules (docs/model.md) before the built-in ones; a rule that fits no event is ignored.
  *
  * Order, and what is read
- *	Rows are in the order of time, unless TACHO_COLUMNS_UNORDERED.  Packets outside of the
- *	time range are not read.  Fields without a column are not decoded.
+ *	Events are in the order of time, unless TACHO_COLUMNS_UNORDERED; items of the model in
+ *	that of their ends, tracks in that of their numbers.  Packets outside of the time range
+ *	are not read for events.  Fields without a column are not decoded.
  *
  *	As many rows as one batch has are in memory at a time, and the dictionaries; with
  *	threads, those of up to 2 * threads + 1 pieces of at most 8 MiB of the trace.
