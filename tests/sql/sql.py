@@ -699,11 +699,14 @@ def test_python():
 def test_questions():
     with open(os.environ['DOC'], encoding='utf-8') as f:
         text = f.read()
-    questions = re.findall(r'<!-- question( of the model)? -->\n```sql\n(.*?)```', text, re.S)
-    check('questions', len(questions), 25)
+    questions = re.findall(r'<!-- question( of the model| of stacks)? -->\n```sql\n(.*?)```', text, re.S)
+    check('questions', len(questions), 34)
     random_trace.write('ctf', 1, 'random', 600)
-    for model, q in questions:
-        traces = ['t', 't'] if re.search(r'\bb\.', q) else ['random' if model else 't']
+    p = run(TACHO, 'record', '-q', '--stack', '-o', 'stacks', '-e', '*:*', '--', os.environ['PROGRAM'])
+    check('record', (p.returncode, p.stderr), (0, ''))
+    for kind, q in questions:
+        traces = ['random' if 'model' in kind else 'stacks'] if kind else \
+            ['t', 't'] if re.search(r'\bb\.', q) else ['t']
         rows = sql(traces, q)
         if not rows:
             failures.append('no rows: ' + q)
