@@ -191,7 +191,8 @@ static int set_scope(struct sql_cursor *c)
 		.wants = types && !reads_all(c) ? scope_wants : NULL };
 	c->takes_types = types && reads_all(c);
 	c->takes_tasks = !numbers(c, SQL_TERM_PID)->any || !texts(c, SQL_TERM_COMM)->any;
-	c->filters = c->takes_tasks || reads_all(c) || c->sample || !numbers(c, SQL_TERM_TID)->any ||
+	c->filters = c->takes_tasks || reads_all(c) || c->sample ||
+		     !numbers(c, SQL_TERM_TID)->any ||
 		     !numbers(c, SQL_TERM_CPU)->any || c->vtab->table->kind == SQL_TABLE_LOSS;
 	return set_cpus(c);
 }

@@ -30,11 +30,11 @@
  * 4. track is a list that one pass makes when it is first asked for.  It is kept until rules are
  *	added or a live session is refreshed, and found by number, so that it is cheap to join.
  *
- * 5. states(FROM, TO) sums thread_state per thread and state: states.c.  xFilter makes the whole pass,
- *	with a struct for each thread and state that occur; there is no queue.  It reads to the end of
- *	the trace: a state that reaches into the range may end at any time after it, and what
- *	comes later may say more about it (docs/model.md, switch).  So the sums are those of the
- *	rows of thread_state, cut at both ends.
+ * 5. states(FROM, TO) sums thread_state per thread and state: states.c.  xFilter makes the whole
+ *	pass, with a struct for each thread and state that occur; there is no queue.  It reads to
+ *	the end of the trace: a state that reaches into the range may end at any time after it, and
+ *	what comes later may say more about it (docs/model.md, switch).  So the sums are those of
+ *	the rows of thread_state, cut at both ends.
  *
  * 6. Rules are the handle's.  They must not change while a model uses them: nr_readers counts
  *	cursors between xFilter and the end of their scan.

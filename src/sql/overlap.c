@@ -10,7 +10,7 @@
 /* Fewer active rows are not worth a look at which of them have ended. */
 #define PRUNE_MIN	64u
 
-/* ---- statements ------------------------------------------------------------------------ */
+/* ---- statements --------------------------------------------------------------------- */
 
 /* Prepares text, which is freed.  SQLite's code, with *error. */
 static int prepare(struct tacho_sql *sql, char *text, const char *name, sqlite3_stmt **stmt,
@@ -63,7 +63,7 @@ const char *overlap_from(const char *text, struct tacho_arena *arena)
 	return to;
 }
 
-/* ---- columns of a source ------------------------------------------------------------------ */
+/* ---- columns of a source ------------------------------------------------------------ */
 
 static bool has_column(const struct overlap_source *s, const char *name)
 {
@@ -119,7 +119,7 @@ int overlap_describe(struct tacho_sql *sql, struct overlap_source *s, struct tac
 	return SQLITE_OK;
 }
 
-/* ---- the statement of a scan ---------------------------------------------------------------- */
+/* ---- the statement of a scan -------------------------------------------------------- */
 
 /* NULLs in the place of the other side's columns. */
 static void put_nulls(sqlite3_str *s, uint32_t nr)
@@ -174,7 +174,7 @@ static char *statement(const struct overlap *o, const uint64_t used[2], bool key
 	return sqlite3_str_finish(s);
 }
 
-/* ---- rows ----------------------------------------------------------------------------------- */
+/* ---- rows --------------------------------------------------------------------------- */
 
 static uint32_t nr_values(const struct overlap *o, int side)
 {
@@ -277,7 +277,7 @@ static bool same_keys(const struct overlap *o, const struct overlap_row *a,
 	return true;
 }
 
-/* ---- pieces ----------------------------------------------------------------------------------- */
+/* ---- pieces ------------------------------------------------------------------------- */
 
 static int add_piece(struct overlap *o, int64_t begin, int64_t end, struct overlap_row *x,
 		     struct overlap_row *y)
@@ -400,7 +400,7 @@ static int take_row(struct overlap *o, struct overlap_row *row)
 	return rc == SQLITE_OK ? activate(o, row) : rc;
 }
 
-/* ---- the scan --------------------------------------------------------------------------------- */
+/* ---- the scan ----------------------------------------------------------------------- */
 
 /* Reads one row.  SQLite's code. */
 static int read_row(struct overlap *o)
@@ -492,7 +492,7 @@ void overlap_end(struct overlap *o)
 			       .at_end = true };
 }
 
-/* ---- values ------------------------------------------------------------------------------------ */
+/* ---- values ------------------------------------------------------------------------- */
 
 void overlap_result(const struct overlap *o, sqlite3_context *ctx, int side, uint32_t column)
 {

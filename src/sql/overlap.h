@@ -28,8 +28,8 @@
  *	Rows of one side may overlap each other, as nested slices do: each pair makes a piece.
  *
  * 3. What nothing overlaps.  With keep[side], the parts of a row of that side between its pieces
- *	are pieces, too, without a row of the other side.  `covered` is how far the pieces reach: they
- *	come in order of their begin.  The last part is known when the row is removed.
+ *	are pieces, too, without a row of the other side.  `covered` is how far the pieces reach:
+ *	they come in order of their begin.  The last part is known when the row is removed.
  *
  * 4. Memory: rows that are open at one time and have equal keys, and the pieces of one row.
  *

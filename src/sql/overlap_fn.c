@@ -136,7 +136,7 @@ static int overlap_close(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
-/* ---- arguments ------------------------------------------------------------------------------ */
+/* ---- arguments ---------------------------------------------------------------------- */
 
 /* text is SQLite's to free. */
 static int wrong(struct overlap_cursor *c, char *text)
@@ -229,7 +229,7 @@ static int overlap_filter(sqlite3_vtab_cursor *cursor, int number, const char *t
 	return rc;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
+/* ---- rows --------------------------------------------------------------------------- */
 
 static int overlap_next_row(sqlite3_vtab_cursor *cursor)
 {

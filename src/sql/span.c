@@ -53,7 +53,7 @@ static struct span_cursor *cursor_of(sqlite3_vtab_cursor *cursor)
 	return (struct span_cursor *)(void *)cursor;	/* first member */
 }
 
-/* ---- words of an argument -------------------------------------------------------------------- */
+/* ---- words of an argument ----------------------------------------------------------- */
 
 /* Behind a word, a quoted text or what is in parentheses; s is at no blank. */
 static const char *skip_word(const char *s)
@@ -143,7 +143,7 @@ static int parse_source(struct span_vtab *v, int side, const char *text, char **
 	return source->from && source->name ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* ---- columns ---------------------------------------------------------------------------------- */
+/* ---- columns ------------------------------------------------------------------------ */
 
 static bool is_taken(const struct span_vtab *v, const char *name)
 {
@@ -242,7 +242,7 @@ static int declare(sqlite3 *db, const struct span_vtab *v, char **error)
 	return rc == SQLITE_OK ? sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY) : rc;
 }
 
-/* ---- making and ending ------------------------------------------------------------------------ */
+/* ---- making and ending -------------------------------------------------------------- */
 
 static int span_disconnect(sqlite3_vtab *vtab)
 {
@@ -318,7 +318,7 @@ static int span_connect(sqlite3 *db, void *arg, int argc, const char *const *arg
 	return span_new(db, arg, argc, argv, vtab, error);
 }
 
-/* ---- plans ------------------------------------------------------------------------------------ */
+/* ---- plans -------------------------------------------------------------------------- */
 
 /* The constraint that says the key, or -1. */
 static int key_constraint(const struct span_vtab *v, sqlite3_index_info *info)
@@ -370,7 +370,7 @@ static int span_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* ---- scanning --------------------------------------------------------------------------------- */
+/* ---- scanning ----------------------------------------------------------------------- */
 
 static int span_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor)
 {

@@ -20,7 +20,7 @@
 #define FLAG_NMI	0x40
 #define NR_CONTEXTS	4u
 
-/* ---- frames and stacks ---------------------------------------------------------------------- */
+/* ---- frames and stacks -------------------------------------------------------------- */
 
 /* NULL stays NULL; a text that is there already is not copied again: frames are few. */
 static const char *copy_text(struct sql_stacks *stacks, const char *text)
@@ -191,7 +191,7 @@ void sql_stacks_release(struct sql_stacks *stacks)
 	*stacks = (struct sql_stacks){ .begun = false };
 }
 
-/* ---- all stacks ----------------------------------------------------------------------------- */
+/* ---- all stacks --------------------------------------------------------------------- */
 
 static bool wants_stacks(void *arg, const struct tacho_type *type, uint32_t stream_id)
 {
@@ -261,7 +261,7 @@ int sql_stacks_load(struct sql_trace *trace, struct tacho_diag *d)
 	return err;
 }
 
-/* ---- samples: the event of a stack ------------------------------------------------------------ */
+/* ---- samples: the event of a stack -------------------------------------------------- */
 
 struct event_at {
 	const struct tacho_type *type;	/* NULL: none */
@@ -368,7 +368,7 @@ int sql_sample_take(struct sql_cursor *c)
 	return sample->is_stack;
 }
 
-/* ---- samples: values ---------------------------------------------------------------------------- */
+/* ---- samples: values ---------------------------------------------------------------- */
 
 static void put_text(sqlite3_context *ctx, const char *text)
 {
@@ -437,7 +437,7 @@ int sql_sample_value(struct sql_cursor *c, sqlite3_context *ctx, enum sql_column
 	return sample->stack ? value_of_stack(c, ctx, kind, sample->stack) : SQLITE_NOMEM;
 }
 
-/* ---- the table frame -------------------------------------------------------------------------- */
+/* ---- the table frame ---------------------------------------------------------------- */
 
 enum { STACK, DEPTH, ADDRESS, SYMBOL, OFFSET, MODULE, FILE_NAME, LINE };
 

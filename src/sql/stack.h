@@ -25,10 +25,10 @@
  *	begins SQL_SAMPLE_AHEAD before, as the event may come before the range.  What it has not
  *	seen it does not say.
  *
- * 3. Frames.  The functions of the tracer at the innermost end of kernel stacks are left out.
- *	An address is looked up in the tables of the record's source, for programs in the mappings of
- *	the process at that time.  Frames that are equal in all, and stacks with equal frames, are
- *	stored once, in struct sql_stacks of the trace: memory grows with the number of
+ * 3. Frames. The functions of the tracer at the innermost end of kernel stacks are left out. An
+ *	address is looked up in the tables of the record's source, for programs in the mappings
+ *	of the process at that time. Frames that are equal in all, and stacks with equal frames,
+ *	are stored once, in struct sql_stacks of the trace: memory grows with the number of
  *	different stacks.
  *
  * 4. Numbers of stacks are the order in which they come in the trace: a query that uses them has

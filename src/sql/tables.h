@@ -11,13 +11,14 @@
  *	cursor	      -- struct sql_cursor		one scan: a stream of its own
  *
  * 1. Tables
- *	A schema is an attached database in memory with one CREATE VIRTUAL TABLE for each
- *	table (schema.c).  A table of *events* (events, loss, one per event type) is a scan of
- *	the stream: events.c; so is sample, of which frame is the companion: stack.h.  A table
- *	of *items* (slice, thread_state, counter, flow, instant, gap) is a scan through the
- *	model, and track is its list of tracks: model.h.  A table of *rows* (thread, process,
- *	cpu, packet, env, type, field) is a short list, made when it is first asked for:
- *	rows.c.  hist() is a question of the control language: hist.c.  Tables of items are
+ *	A schema is an attached database in memory with one CREATE VIRTUAL TABLE for each table
+ *	(schema.c). A table of *events* (events, loss, one per event type) is a scan of the
+ *	stream: events.c; so is sample, of which frame is the companion: stack.h. A table of
+ *	*items* (slice, thread_state, counter, flow, instant, gap) is a scan through the model,
+ *	track is its list of tracks, and states() sums up: model.h. intervals_overlap() and
+ *	span_join are of two tables, whatever they are: overlap.h. A table of *rows* (thread,
+ *	process, cpu, packet, env, type, field) is a short list, made when it is first asked
+ *	for: rows.c. hist() is a question of the control language: hist.c. Tables of items are
  *	those that model/items.h lists, the others are in `fixed` of schema.c, each kind with
  *	its module.
  *

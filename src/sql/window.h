@@ -2,9 +2,10 @@
 /*
  * window.h - the records that an inner scan read last: joins by time.
  *
- * `a join b on b.time between a.time and a.time + 1000` scans b once for each row of a, in ranges that
- * mostly overlap the one before.  A seek reads packets again; so from its second scan on a cursor
- * keeps copies of the newest records that it read, and the stream stays where it is.
+ * `a join b on b.time between a.time and a.time + 1000` scans b once for each row of a, in
+ * ranges that mostly overlap the one before. A seek reads packets again; so from its second
+ * scan on a cursor keeps copies of the newest records that it read, and the stream stays where
+ * it is.
  *
  *	W1  A window is a stretch of the stream without holes, under one scope: all records of
  *	    wanted types from `from` on, up to where the stream stands.  It is begun by a seek,
@@ -18,9 +19,9 @@
  *	    have it.
  *	W6  Records that are out of order end the window's use: `from` is never again reached.
  *
- * A scan without a lower bound begins at the begin of the trace, one without an upper bound or LIMIT
- * would only fill the window: they have none.  Nor have live sessions, formats without seeking,
- * and scans that look at every record.
+ * A scan without a lower bound begins at the begin of the trace, one without an upper bound or
+ * LIMIT would only fill the window: they have none. Nor have live sessions, formats without
+ * seeking, and scans that look at every record.
  */
 #ifndef TACHO_SQL_WINDOW_H
 #define TACHO_SQL_WINDOW_H

@@ -142,9 +142,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		(void)run(db, "select name, count(*) from events group by name order by 2");
 		(void)run(db, "select quantile(time, 0.5), sum(length(text)) from events");
-		(void)run(db, "select a.time from events a, events b where a.time = b.time limit 9");
-		(void)run(db, "select sum(length(b.text)), sum(b.rowid) from events a, events b where "
-			  "b.time between a.time - 1000 and a.time + 1000 and b.cpu = a.cpu");
+		(void)run(db, "select a.time from events a, events b where a.time = b.time "
+			  "limit 9");
+		(void)run(db, "select sum(length(b.text)), sum(b.rowid) from events a, events b "
+			  "where b.time between a.time - 1000 and a.time + 1000 and "
+			  "b.cpu = a.cpu");
 		(void)run(db, "select s.*, f.*, event_record from sample s left join frame f on "
 			  "f.stack = s.stack");
 		(void)run(db, "select h.* from type, hist(type.system || ':' || type.name, "
