@@ -205,6 +205,150 @@ def test_dat_all():
             os.unlink(f'd{seed}-{name}')
 
 
+# ---- LKST ----
+
+SWITCH = b'''name: sched_switch
+ID: 310
+''' + COMMON + b'''	field:char prev_comm[16];	offset:8;	size:16;	signed:0;
+	field:pid_t prev_pid;	offset:24;	size:4;	signed:1;
+	field:int prev_prio;	offset:28;	size:4;	signed:1;
+	field:long prev_state;	offset:32;	size:8;	signed:1;
+	field:char next_comm[16];	offset:40;	size:16;	signed:0;
+	field:pid_t next_pid;	offset:56;	size:4;	signed:1;
+	field:int next_prio;	offset:60;	size:4;	signed:1;
+
+print fmt: "next_pid=%d", REC->next_pid
+'''
+
+
+def switches(cpus, nr):
+    """A trace.dat that LKST, LTT and QNX have events for: losses, and equal times on all CPUs."""
+    m = datfile.Machine()
+    f = datfile.File(m)
+    f.systems = {'sched': [SWITCH]}
+    f.cmdlines = b''.join(b'%d task-%d\n' % (i, i) for i in range(1, 6))
+    for cpu in range(cpus):
+        events = []
+        for i in range(nr):
+            pid = 1 + (i + cpu) % 6
+            raw = m.pack('HBBi', 310, 0, 0, pid) + m.pack(
+                '16siiq16sii', b'one', pid, 120, i % 3, b'other', 1 + (i + cpu + 1) % 6, 120)
+            events.append((10 ** 9 + i // 2 * 2500, raw))
+        f.buffers.setdefault('', {})[cpu] = m.pages(events, {nr // 5: 3, nr // 3 + cpu: 7})
+    return f.v6()
+
+
+def make_lkst(name, cpus, nr):
+    write('switches.dat', switches(cpus, nr))
+    subprocess.run([TACHO, 'convert', '-q', 'switches.dat', '-o', name, '--to', 'lkst'], check=True)
+    with open(name, 'rb') as f:
+        return f.read()
+
+
+def crc32c(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc = crc >> 8 ^ CRC[(crc ^ byte) & 0xff]
+    return crc ^ 0xffffffff
+
+
+def crc_entry(n):
+    for _ in range(8):
+        n = n >> 1 ^ (0x82f63b78 if n & 1 else 0)
+    return n
+
+
+CRC = [crc_entry(n) for n in range(256)]
+BLOCK, RECORD = struct.Struct('<IIQIIHhI'), 72
+
+
+def change_block(data, at, fn):
+    """Lets fn change the records of the block at a byte; its sum is right again."""
+    head = list(BLOCK.unpack_from(data, at))
+    body = bytearray(data[at + BLOCK.size:at + BLOCK.size + head[3]])
+    fn(body)
+    head[4] = 0
+    head[4] = crc32c(BLOCK.pack(*head) + body)
+    data[at:at + BLOCK.size + len(body)] = BLOCK.pack(*head) + body
+
+
+def earlier(body, by, every=1):
+    for at in range(0, len(body), RECORD * every):
+        ticks = struct.unpack_from('<Q', body, at)[0]
+        struct.pack_into('<Q', body, at, max(ticks - by, 0))
+
+
+def lkst_kinds(data):
+    """Blocks that begin before the one before them ends, or seem not to; an unknown type."""
+    size = struct.unpack_from('<QII', data)[2]
+    blocks = [at for at in range(512, len(data), size)
+              if BLOCK.unpack_from(data, at)[1] > 1 and BLOCK.unpack_from(data, at)[3]]
+    third = len(blocks) // 3
+
+    def made(*changes):
+        out = bytearray(data)
+        for i, fn in changes:
+            change_block(out, blocks[i], fn)
+        return bytes(out)
+    return {
+        'back': made((third, lambda b: earlier(b, 9000000))),
+        'hidden': made((2 * third, lambda b: struct.pack_into(
+            '<Q', b, 5 * RECORD, struct.unpack_from('<Q', b)[0] - 8000000))),
+        'unknown': made((third, lambda b: struct.pack_into('<H', b, RECORD + 64, 0x777))),
+        'far': made((third, lambda b: earlier(b, -9000000, 3))),
+    }
+
+
+def test_lkst():
+    make_lkst('plain.lkst', 2, 12000)
+    all_verbs('plain.lkst', 'lkst:PROCESS_CONTEXTSWITCH', 'recid', jobs=(2,), least=1000)
+    if not SANITIZED and shutil.which('strace') and threads_of('stat', '-j1', 'plain.lkst') == 0:
+        ok('plain.lkst: threads count', threads_of('stat', '-j3', 'plain.lkst') == 3)
+        ok('plain.lkst: threads print', threads_of('report', '-j3', 'plain.lkst') == 3)
+
+
+def test_lkst_all():
+    data = make_lkst('plain.lkst', 3, 30000)
+    kinds = {'plain': data, **lkst_kinds(data)}
+    for name, kind in kinds.items():
+        all_verbs(write(f'{name}.lkst', kind), 'lkst:PROCESS_CONTEXTSWITCH', 'recid', jobs=JOBS,
+                  least=1000)
+        for seed in range(SEEDS if name in ('plain', 'hidden') else 0):
+            bad = damaged(kind, zlib.crc32(name.encode()) + seed, 20000)
+            all_verbs(write(f'd{seed}-{name}.lkst', bad), 'lkst:PROCESS_CONTEXTSWITCH', 'recid',
+                      few=seed % 4, jobs=(2 + seed % 2,))
+            os.unlink(f'd{seed}-{name}.lkst')
+
+
+# ---- what is written ----
+
+def copies(trace, formats, key, jobs_):
+    for fmt in formats:
+        for options in [], ['--filter', key]:
+            same(f'{trace} to {fmt} {" ".join(options)}', 'convert', trace, '-o', 'out', '--to', fmt,
+                 *options, out='out', jobs=jobs_)
+
+
+def test_written():
+    """Files of other formats, from many CPUs, with losses and equal times: no byte differs."""
+    write('many.dat', switches(8, 3000))
+    subprocess.run([TACHO, 'convert', '-q', 'many.dat', '-o', 'many'], check=True)
+    for trace in 'many.dat', 'many':
+        copies(trace, ('dat', 'dat7', 'kev', 'lkst', 'ltt', 'lttfull'), 'next_pid < 5', (4,))
+
+
+def test_written_all():
+    """The same from files that were written, and of more events."""
+    write('many.dat', switches(8, 5000))
+    formats = 'ctf', 'dat', 'dat7', 'kev', 'lkst', 'ltt', 'lttfull'
+    subprocess.run([TACHO, 'convert', '-q', 'many.dat', '-o', 'from-ctf'], check=True)
+    for fmt in formats[2:]:
+        subprocess.run([TACHO, 'convert', '-q', 'many.dat', '-o', f'from-{fmt}', '--to', fmt],
+                       check=True)
+    for fmt in ('ctf',) + formats[2:]:
+        copies(f'from-{fmt}', formats, 'common_pid != 3', (2, 4))
+
+
 def main():
     place = tempfile.mkdtemp(prefix='tacho-jobs-foreign-')
     os.chdir(place)
