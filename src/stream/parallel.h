@@ -9,9 +9,15 @@
  *
  *	ours		packets
  *	trace.dat	pages of the kernel's ring buffer, or compressed chunks of them
+ *	LKST		blocks
  *
- *	Everything else is read by one thread: live sources, other formats, snapshots, and a
- *	stream that is STRICT, or whose damage is reported place by place.
+ *	Everything else is read by one thread: live sources, snapshots, and a stream that is
+ *	STRICT, or whose damage is reported place by place.  Of other formats, what a record
+ *	means depends on records before it, and no header tells (ltt/read.h, kev/read.h):
+ *
+ *	LTT		which process runs; what a custom event is
+ *	.kev		the high half of the time, and who runs, on each CPU; combine events that
+ *			are open; the order itself: there is one sequence for all CPUs
  *
  *	A division is into pieces, of one of two kinds:
  *

@@ -40,6 +40,8 @@ def all_verbs(trace, event, key, few=False, **kw):
          **kw)
     if few:
         return
+    same(f'{trace}: hist by time', 'hist', trace, '-e', event,
+         'keys=common_timestamp.buckets=500000', **kw)
     same(f'{trace}: JSON', 'report', '--json', trace, least=least, **kw)
     same(f'{trace}: deltas', 'report', '--delta', '--ns', trace, **kw)
     same(f'{trace}: a part', 'report', '--relative', '--time', '0.002,0.011', trace, **kw)
@@ -292,8 +294,9 @@ def lkst_kinds(data):
         return bytes(out)
     return {
         'back': made((third, lambda b: earlier(b, 9000000))),
-        'hidden': made((2 * third, lambda b: struct.pack_into(
-            '<Q', b, 5 * RECORD, struct.unpack_from('<Q', b)[0] - 8000000))),
+        'hidden': made(*((i, lambda b: struct.pack_into(
+            '<Q', b, 5 * RECORD, struct.unpack_from('<Q', b)[0] - 3000000))
+            for i in range(2 * third, len(blocks) - 1))),
         'unknown': made((third, lambda b: struct.pack_into('<H', b, RECORD + 64, 0x777))),
         'far': made((third, lambda b: earlier(b, -9000000, 3))),
     }

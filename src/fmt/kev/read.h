@@ -13,6 +13,11 @@
  * Damage is skipped, counted, and reported with its offset: a truncated slot, parts of combine
  * events that do not match, times that go back, a malformed header.
  *
+ * One thread reads a file.  It is one sequence of slots of 16 bytes without headers.  A slot has
+ * the low half of its time; how often that has wrapped, who runs, and which combine events are
+ * open, is known only from all slots before, and the order of time only from those around.  A
+ * first pass would have to parse all slots.
+ *
  * The environment has "sysname", "hostname", "release", "version", "machine", "cpus",
  * "tracer_name", "kev_header" (the attributes as they are in the file, bytes that are
  * not printable as \xHH) and, if it is not too long, "kev_syspage" (hexadecimal).

@@ -9,6 +9,10 @@
  * A run of blocks (blocks.h) is a part.  A record that is earlier than the one before it in its
  * run, which a writer leaves only where two blocks meet, comes at that one's time: field
  * `time` has its own.
+ *
+ * Blocks can be read by several threads (stream/parallel.h): their heads say where each begins.
+ * A record that is given a later time depends on those before it: where a view meets one, or a
+ * range begins with a damaged block or ends after the next one begins, one thread reads.
  */
 #ifndef TACHO_FMT_LKST_SOURCE_H
 #define TACHO_FMT_LKST_SOURCE_H

@@ -16,6 +16,12 @@
  *
  * Events that our writer embedded come back as they were; what it added to embed them is
  * not handed out.
+ *
+ * One thread reads a trace.  Buffers have their own time, but common_pid is that of the last
+ * SCHEDCHANGE, which may be any number of buffers before, and a custom event is what the last
+ * NEW_EVENT of its id says.  To know both at the start of each buffer takes a walk over all
+ * records first.  Such a walk declares types before they are used, where a reader that does not
+ * walk (a plain `report`) has damage: their results would differ.
  */
 #ifndef TACHO_FMT_LTT_READ_H
 #define TACHO_FMT_LTT_READ_H
