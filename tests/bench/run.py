@@ -362,21 +362,29 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
     VARIABLES = ('hist', '-e', 'bench:named', 'keys=common_pid:at=common_timestamp',
                  '-e', 'bench:thin', 'keys=common_pid:lat=common_timestamp-$at:vals=$lat if fd < 12')
 
-    def jobs(self):
-        """One thread against one for each CPU, in turns: what runs beside them meets both."""
-        cpus = len(os.sched_getaffinity(0))
-        rss = 0
-        trace = os.path.join(self.dir, 'larger')    # of a smaller one the start is a tenth
+    def larger(self):
+        """Threads read a trace of 20 million events: of a smaller one the start is a tenth."""
+        trace = os.path.join(self.dir, 'larger')
         p = sh(os.path.join(self.build, 'tests', 'stream', 'gen_trace'), '20000000', trace)
         if p.returncode:
             self.note('gen_trace failed: ' + p.stderr.strip())
-            return rss
+            return 0
+        rss = self.jobs(trace, '20 million events', variables=self.VARIABLES)
+        shutil.rmtree(trace)
+        return rss
+
+    def jobs(self, trace, of, hist=HIST, drop=DROP, variables=None):
+        """One thread against one for each CPU, in turns: what runs beside them meets both."""
+        cpus = len(os.sched_getaffinity(0))
+        rss, name = 0, of.replace('.', '').replace(' ', '_').lower() + '_'
         for what, key, cmd, bar in (
                 ('counting', 'count', ('stat',), '>= 1.7x'),
-                ('histogram', 'hist', self.HIST, '>= 1.7x'),
-                ('histogram with variables', 'variables', self.VARIABLES, ''),
-                ('filter that rejects all', 'filter', self.DROP, '>= 1.7x'),
+                ('histogram', 'hist', hist, '>= 1.7x'),
+                ('histogram with variables', 'variables', variables, ''),
+                ('filter that rejects all', 'filter', drop, '>= 1.7x'),
                 ('text', 'text', ('report', '--no-pager'), '')):
+            if not cmd:
+                continue
             times = {1: [], cpus: []}
             for _ in range(self.rounds):
                 for jobs, list_ in times.items():
@@ -384,11 +392,10 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
                     list_.append(elapsed)
                     rss = max(rss, peak)
             one, many = min(times[1]), min(times[cpus])
-            self.row(f'20 million events, {what}: {cpus} threads, s', f'{many:.3f}', f'1 thread {one:.3f}',
-                     f'{one / many:.2f}x', bar if cpus == 2 else '')
-            self.figures[f'{key}_jobs_s'] = many
+            self.row(f'{of}, {what}: {cpus} threads, s', f'{many:.3f}',
+                     f'1 thread {one:.3f}', f'{one / many:.2f}x', bar if cpus == 2 else '')
+            self.figures[f'{name}{key}_jobs_s'] = many
         self.figures['jobs'] = cpus
-        shutil.rmtree(trace)
         return rss
 
     def timed(self, *cmd):
@@ -427,7 +434,7 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
                  f'{peer_text / text:.1f}x' if peer_text else '', '>= 10x')
         rss3 = self.convert(trace)
         self.questions(trace, n)
-        rss4 = self.jobs()
+        rss4 = self.larger()
         self.row('peak memory while reading, MiB',
                  f'{max(rss1, rss2, rss3, rss4) / 1024:.1f}',
                  '-', '', '<= 64')
@@ -509,16 +516,18 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
         return f
 
     def dat(self):
-        path = os.path.join(self.dir, 'x.dat')
+        path, packed, log = (os.path.join(self.dir, x) for x in ('x.dat', 'x7.dat', 'x.lkst'))
         child = os.fork()	# its memory would be counted as that of what it starts
         if not child:
-            with open(path, 'wb') as out:
-                out.write(self.make_dat(24000).v6())
+            f = self.make_dat(24000)
+            for name, data in (path, f.v6()), (packed, f.v7('zlib')):
+                with open(name, 'wb') as out:
+                    out.write(data)
             os._exit(0)
         os.waitpid(child, 0)
         n = json.loads(sh(self.tacho, 'stat', '--json', path).stdout)['events'] / 1e6
-        count, rss1 = self.best(self.tacho, 'stat', path)
-        text, rss2 = self.best(self.tacho, 'report', '--no-pager', path)
+        count, rss1 = self.best(self.tacho, 'stat', '-j1', path)
+        text, rss2 = self.best(self.tacho, 'report', '--no-pager', '-j1', path)
         peer = skim = None
         if shutil.which('trace-cmd'):
             peer, _ = self.best('trace-cmd', 'report', '-N', path, rounds=2)
@@ -533,7 +542,15 @@ class Bench(Columns, Live, Mount, Lkst, LkstHook, LkstTools, QnxLogi):
         self.row('trace.dat: counting, against a filter that excludes all', f'{count:.3f}',
                  f'trace-cmd -F {skim:.2f}' if skim else '-',
                  f'{skim / count:.1f}x' if skim else '', '')
-        self.row('trace.dat: peak memory, MiB', f'{max(rss1, rss2) / 1024:.1f}', '-', '', '<= 64')
+        hist = 'hist', '-e', 'sched:*', 'keys=next_pid'
+        drop = 'report', '--no-pager', '--filter', 'next_pid == 99'
+        rss3 = max(self.jobs(path, 'trace.dat', hist, drop),
+                   self.jobs(packed, 'compressed trace.dat', hist, drop))
+        sh(self.tacho, 'convert', '-q', path, '-o', log, '--to', 'lkst')
+        self.jobs(log, 'LKST', ('hist', '-e', 'lkst:*', 'keys=pid'),
+                  ('report', '--no-pager', '--filter', 'recid < 0'))
+        self.row('trace.dat: peak memory, MiB', f'{max(rss1, rss2, rss3) / 1024:.1f}', '-', '',
+                 '<= 64')
         self.figures.update(dat_count_s=count, dat_text_s=text, dat_peer_s=peer,
                             dat_skim_s=skim, dat_rss_kib=max(rss1, rss2))
 
