@@ -118,7 +118,7 @@ struct tacho_span {
 	bool orderly;		/* and all before it: whole packets in order of time, no losses of
 				   their own without a record; or, with ops->through, it seems
 				   so */
-	uint64_t offset, end;	/* bytes of the part, in which they are of one size each */
+	uint64_t offset, end;	/* bytes of the part; compressed: of what it unpacks to */
 	uint64_t discarded;	/* events_discarded of the packet before */
 	uint64_t first, last;	/* ticks: no record is earlier, or later; orderly only */
 };
