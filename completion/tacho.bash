@@ -49,12 +49,13 @@ _tacho_options()
 	hist)
 		echo "$common $trace $jobs --session= --event= --synth= --kernel --duration= --watch
 			--all --chart --ascii --quantiles= --by= --snapshot=
-			--snapshot-size=" ;;
+			--snapshot-size= --span= --counter= --rule= --rules-file=" ;;
 	sql)
 		echo "$common --file= --csv --chart --stats --span= --counter= --rule=
 			--rules-file=" ;;
 	recipe)
-		echo "$common $jobs --kernel --duration= --watch" ;;
+		echo "$common $trace $jobs --kernel --duration= --watch --span= --counter=
+			--rule= --rules-file=" ;;
 	model)
 		echo "$common $trace --items --top= --span= --counter= --rule= --rules-file=
 			--rules --suggest --time=" ;;

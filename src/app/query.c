@@ -8,6 +8,8 @@
 #include <time.h>
 
 #include "app/ahead.h"
+#include "app/model.h"
+#include "app/model_events.h"
 #include "app/suggest.h"
 #include "base/arena.h"
 #include "base/atomic.h"
@@ -28,6 +30,7 @@ struct app_query {
 	const struct app_question *question;
 	const struct tacho_observer *observer;
 	struct tacho_query *query;
+	struct app_model_events *model;		/* NULL: no command needs it */
 	struct tacho_arena texts;
 	const char *text[APP_QUESTION_MAX];	/* commands with their "hist:" */
 	const char *wrong;
@@ -111,10 +114,23 @@ int app_question_kernel_path(const struct app_question *question, struct tacho_b
 	return tacho_buf_error(out);
 }
 
+int app_question_live(const struct app_question *question, struct tacho_diag *d)
+{
+	for (uint32_t i = 0; i < question->nr_commands; i++)
+		if (app_model_events_match(question->command[i].event))
+			return tacho_diag(d, -EOPNOTSUPP, APP_NO_PLACE, "'%s' is made of a "
+					  "recorded trace, not of what goes on: record it first",
+					  question->command[i].event);
+	return 0;
+}
+
 static int no_event(const struct app_query *q, const char *event, struct tacho_diag *d)
 {
 	bool is_sql = q->question->is_sql;
 
+	if (q->model && app_model_events_match(event))
+		return tacho_diag(d, -ENOENT, APP_NO_PLACE, "the model has no event '%s'; it has "
+				  "model:state, model:slice, model:flow, model:instant", event);
 	if (is_synthetic(event))
 		return tacho_diag(d, -ENOENT, APP_NO_PLACE,
 				  "there is no synthetic event '%s'; define it with %s",
@@ -150,6 +166,20 @@ static int set_commands(struct app_query *q, struct tacho_diag *d)
 			return wrong(q, q->text[i], &e, d);
 	}
 	(void)tacho_query_offload(q->query);
+	return q->model ? app_model_events_begin(q->model, d) : 0;
+}
+
+/* Before the commands, when one of them asks the model. */
+static int add_model(struct app_query *q, struct tacho_diag *d)
+{
+	for (uint32_t i = 0; i < q->question->nr_commands; i++) {
+		if (!app_model_events_match(q->question->command[i].event))
+			continue;
+		if (q->live)
+			return app_question_live(q->question, d);
+		return app_model_events_new(&q->model, q->query, q->stream, q->question->rules,
+					    d);
+	}
 	return 0;
 }
 
@@ -176,13 +206,15 @@ int app_query_open(struct app_query **query, struct tacho_stream *stream,
 		return no_memory(d);
 	if (question->snapshot_size)
 		tacho_query_snapshot_size(q->query, question->snapshot_size);
-	return set_commands(q, d);
+	err = add_model(q, d);
+	return err ? err : set_commands(q, d);
 }
 
 void app_query_close(struct app_query *q)
 {
 	if (!q)
 		return;
+	app_model_events_free(q->model);
 	tacho_query_free(q->query);
 	tacho_arena_release(&q->texts);
 	free(q);
@@ -251,8 +283,10 @@ static int read_all(struct app_query *q, const struct app_watch *watch, struct t
 			break;
 		if (status == TACHO_STREAM_RECORD) {
 			(void)tacho_query_hit(q->query, &r);
+			if (q->model)
+				err = app_model_events_record(q->model, &r, d);
 			/* a live source may never have nothing */
-			if (!(++q->read % LOOK_EVERY))
+			if (!(++q->read % LOOK_EVERY) && !err)
 				err = look(q, watch, &end, d);
 			continue;
 		}
@@ -345,7 +379,7 @@ static int read_parallel(struct app_query *q)
 	};
 	int ret;
 
-	if (q->live || !tacho_parallel_possible(q->stream) ||
+	if (q->live || q->model || !tacho_parallel_possible(q->stream) ||
 	    !tacho_query_is_additive(q->query) || !app_ahead_can_name(q->stream))
 		return 0;
 	ret = tacho_parallel_ranges(q->stream, &p);
@@ -468,6 +502,10 @@ int app_query_run(struct app_query *q, const struct app_watch *watch, struct tac
 	}
 	if (q->live && (!err || err == -ECANCELED))
 		rest = read_rest(q, d);
+	if (q->model && !err)
+		rest = app_model_events_finish(q->model, d);
+	if (q->model && !err && q->question->rules)
+		app_model_note_unused(q->question->rules, q->stream, q->observer);
 	tacho_query_end(q->query);
 	return rest ? rest : err;
 }
@@ -529,6 +567,23 @@ int app_query_each(const struct app_query *q,
 				ret = fn(h, names, arg);
 	}
 	return ret;
+}
+
+static int count_hit(const struct tacho_hist *h, const struct tacho_names *names, void *arg)
+{
+	(void)names;
+	(void)arg;
+	return tacho_map_hits(tacho_hist_map(h)) != 0;
+}
+
+bool app_query_was_hit(const struct app_query *q)
+{
+	return app_query_each(q, count_hit, NULL) != 0;
+}
+
+struct model *app_query_model(const struct app_query *q)
+{
+	return q->model ? app_model_events_model(q->model) : NULL;
 }
 
 /* How many histograms there are, and of how many there can be quantiles. */

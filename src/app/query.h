@@ -12,6 +12,9 @@
  *	the running kernel	tacho_stream_open() of what app_question_kernel_path() says: it
  *				depends on the events of the commands; live
  *
+ * A command may also name the events "model:state", "model:slice", ...: what the model makes of
+ * a trace (model_events.h).  A live source has none.
+ *
  * (What the programs of a session and its kernel instance count themselves, without any
  * record, is not asked for here but in query_session.h.)
  *
@@ -58,6 +61,9 @@
 #define APP_QUESTION_SYNTHS	32	/* synthetic events */
 #define APP_SNAPSHOT_MIN	((size_t)128 << 10)	/* bytes: room for any record */
 
+struct model;
+struct model_rules;
+
 struct app_question_command {
 	const char *event;	/* "system:event" or a glob */
 	const char *text;	/* "hist:keys=..."; "keys=..." means the same */
@@ -69,6 +75,8 @@ struct app_question {
 	struct app_question_command command[APP_QUESTION_MAX];
 	uint32_t nr_synths, nr_commands;
 	bool is_sql;		/* errors say what SQL has, not options of the tool */
+	/* of the events "model:...": outlive the query; NULL: the built-in ones */
+	const struct model_rules *rules;
 	bool all;		/* hand out every histogram, not only the last command's */
 	/* bytes of records to keep for snapshots, APP_SNAPSHOT_MIN or more; 0: the default */
 	uint64_t snapshot_size;
@@ -79,6 +87,9 @@ struct app_question {
  * "kernel:a:b,c:d".  Returns 0 or the buffer's error.
  */
 int app_question_kernel_path(const struct app_question *question, struct tacho_buf *out);
+
+/* Whether a question can be put to a live source: 0, or -EOPNOTSUPP with the reason. */
+int app_question_live(const struct app_question *question, struct tacho_diag *d);
 
 struct app_query;
 
@@ -92,6 +103,7 @@ struct app_query;
  * *query is set even on failure, unless it is NULL for want of memory, and is closed by
  * the caller either way: app_query_wrong() tells which command failed.
  *	-ENOENT		no event of the stream matches; d suggests others
+ *	-EOPNOTSUPP	events of the model, of a live source
  *	-EINVAL, ...	what the control language says of a text
  *	-ENOMEM
  */
@@ -127,6 +139,13 @@ int app_query_run(struct app_query *query, const struct app_watch *watch,
  * suggestion in d.
  */
 int app_query_check_events(const struct app_query *query, struct tacho_diag *d);
+
+/*
+ * Whether a histogram of the answer was hit, and the model that made its events: NULL without
+ * commands on "model:...".
+ */
+bool app_query_was_hit(const struct app_query *query);
+struct model *app_query_model(const struct app_query *query);
 
 /* Tells the observer what a person should know of the answer: events without call stacks. */
 void app_query_remarks(const struct app_query *query);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/hist_query.h"
+#include "cli/model.h"
 #include "cli/trace.h"
 
 #define SNAPSHOT_MAX	((uint64_t)1 << 30)
@@ -25,6 +26,7 @@ enum {
 
 struct hist_options {
 	struct cli_hist_query query;
+	struct model_rules *rules;
 	const char *session;	/* its own histograms, or NULL */
 	const char *only;	/* of these events, or NULL */
 };
@@ -33,6 +35,7 @@ static const struct option options[] = {
 	CLI_COMMON_OPTIONS,
 	CLI_TRACE_OPTIONS,
 	CLI_JOBS_OPTIONS,
+	CLI_MODEL_OPTIONS,
 	{ "event", required_argument, NULL, 'e' },
 	{ "kernel", no_argument, NULL, 'k' },
 	{ "session", required_argument, NULL, 's' },
@@ -60,6 +63,9 @@ static const char usage[] =
 	"file; 'hist:' can be omitted.  Several triggers can be connected by variables\n"
 	"and synthetic events; the histogram of the last one is printed.\n"
 	"\n"
+	"Of a recorded trace, EVENT can also be model:slice, model:state, model:flow or\n"
+	"model:instant: what 'tacho model' makes of it.\n"
+	"\n"
 	"With -s, prints the histograms that 'tacho trigger' set on events of a session:\n"
 	"those that its programs maintain, and those of the kernel in its instance.\n"
 	"\n"
@@ -79,6 +85,7 @@ static const char usage[] =
 	"      --snapshot OUT   write the last snapshot that a TRIGGER took; OUT as for\n"
 	"                       tacho convert, or '-' for text on stdout\n"
 	"      --snapshot-size SIZE  size of a snapshot (default: 4M)\n"
+	CLI_MODEL_HELP
 	CLI_TRACE_HELP
 	CLI_JOBS_HELP
 	"  -q, --quiet          print no notes on stderr\n"
@@ -235,6 +242,8 @@ static int parse(struct hist_options *o, int argc, char **argv)
 			ret = take(o, opt);
 		}
 		if (ret < 0)
+			ret = cli_model_option(o->rules, opt, optarg);
+		if (ret < 0)
 			ret = cli_trace_option(opt, optarg);
 		if (ret < 0)
 			ret = cli_common(opt, &json);
@@ -254,12 +263,18 @@ static int parse(struct hist_options *o, int argc, char **argv)
 static int hist_main(int argc, char **argv)
 {
 	struct hist_options o = { 0 };
-	int ret = parse(&o, argc, argv);
+	struct tacho_diag d = { 0 };
+	int ret;
 
-	if (ret >= 0)
-		return ret;
-	return o.session ? cli_hist_session(&o.query, o.session, o.only) :
-			   cli_hist_query(&o.query);
+	if (model_rules_new(&o.rules, &d))
+		return cli_fail_diag(&d);
+	o.query.question.rules = o.rules;
+	ret = parse(&o, argc, argv);
+	if (ret < 0)
+		ret = o.session ? cli_hist_session(&o.query, o.session, o.only) :
+				  cli_hist_query(&o.query);
+	model_rules_free(o.rules);
+	return ret;
 }
 
 const struct cli_verb cli_hist = {

@@ -176,18 +176,34 @@ static int check_snapshot(const struct run *r)
 
 /* ---- a trace ------------------------------------------------------------------------- */
 
+/* Whether a trace has what the recipe needs; query NULL: before it is read. */
+static int check_recipe(const struct run *r, const struct app_query *query)
+{
+	const struct app_recipe *recipe = r->options->recipe;
+	struct tacho_diag d = { 0 };
+
+	if (!recipe)
+		return CLI_OK;
+	return app_recipe_check(recipe, r->trace.stream, query, &d) ? cli_fail_diag(&d) : CLI_OK;
+}
+
 /* s: the trace, or NULL for the running kernel. */
 static int make_question(struct run *r, const struct tacho_stream *s)
 {
+	const struct app_recipe *recipe = r->options->recipe;
 	struct tacho_diag d = { 0 };
 
 	r->question = &r->options->question;
-	if (!r->options->recipe)
+	if (!recipe)
 		return CLI_OK;
 	r->question = &r->plan.question;
-	if (app_recipe_plan(&r->plan, r->options->recipe, s, &d))
+	if (app_recipe_plan(&r->plan, recipe, app_recipe_way(recipe, s), s, &d))
 		return cli_fail_diag(&d);
-	if (r->options->form.shape != APP_HIST_JSON)
+	r->plan.question.rules = r->options->question.rules;
+	r->options->form = r->plan.form;
+	if (r->options->json)
+		r->options->form.shape = APP_HIST_JSON;
+	else
 		cli_note("%s", r->plan.meaning);
 	return CLI_OK;
 }
@@ -195,10 +211,13 @@ static int make_question(struct run *r, const struct tacho_stream *s)
 /* Of the running kernel the path is made of the question. */
 static int open_kernel(struct run *r)
 {
+	struct tacho_diag d = { 0 };
 	struct tacho_buf path;
 	int ret = make_question(r, NULL);
 
 	tacho_buf_init(&path, PATH_TEXT_MAX);
+	if (ret == CLI_OK && app_question_live(r->question, &d))
+		ret = cli_fail_diag(&d);
 	if (ret == CLI_OK && app_question_kernel_path(r->question, &path))
 		ret = cli_fail("out of memory");
 	if (ret == CLI_OK)
@@ -215,6 +234,8 @@ static int open_source(struct run *r)
 	if (r->options->trace && !strcmp(r->options->trace, "kernel"))
 		return open_kernel(r);
 	ret = cli_trace_open(&r->trace, r->options->trace, 0);
+	if (ret == CLI_OK)
+		ret = check_recipe(r, NULL);
 	return ret == CLI_OK ? make_question(r, r->trace.stream) : ret;
 }
 
@@ -249,6 +270,8 @@ static int read_and_print(struct run *r)
 	int ret = run_status(r, app_query_run(r->query, &watch, &d), &d);
 
 	cli_screen_end();
+	if (ret == CLI_OK)
+		ret = check_recipe(r, r->query);
 	if (ret == CLI_OK)
 		ret = print(r, true);
 	if (ret == CLI_OK && app_query_check_events(r->query, &d))

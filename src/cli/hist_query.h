@@ -10,7 +10,8 @@
 
 struct cli_hist_query {
 	const char *trace;	/* a path, session:NAME or "kernel"; NULL: the newest */
-	const struct app_recipe *recipe;	/* makes the question; NULL: it is set */
+	const struct app_recipe *recipe;	/* makes question and form; NULL: they are set */
+	bool json;		/* the recipe's answer as JSON */
 	struct app_question question;
 	struct app_hist_form form;	/* its width is the terminal's */
 	uint64_t watch_ns;	/* live: print again and again; 0: once, at the end */

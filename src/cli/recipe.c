@@ -7,13 +7,16 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/hist_query.h"
+#include "cli/model.h"
 #include "cli/trace.h"
 
 enum { OPT_DURATION = CLI_OPT_FIRST };
 
 static const struct option options[] = {
 	CLI_COMMON_OPTIONS,
+	CLI_TRACE_OPTIONS,
 	CLI_JOBS_OPTIONS,
+	CLI_MODEL_OPTIONS,
 	{ "kernel", no_argument, NULL, 'k' },
 	{ "watch", optional_argument, NULL, 'w' },
 	{ "duration", required_argument, NULL, OPT_DURATION },
@@ -24,15 +27,19 @@ static const char usage[] =
 	"usage: tacho recipe list\n"
 	"       tacho recipe show NAME [TRACE]\n"
 	"       tacho recipe run [OPTIONS] NAME [TRACE]\n\n"
-	"Ready-made queries: histograms with their variables and synthetic events, in\n"
-	"the language of 'tacho hist'.  'show' prints the command that 'run' runs on\n"
-	"TRACE, or on a trace that has all events.  TRACE is of any format that tacho\n"
-	"reads, session:NAME or 'kernel'; the default for 'run' is the newest\n"
-	"tacho-trace in this directory.\n"
+	"Ready-made queries in the language of 'tacho hist'.  Of a trace most of them ask\n"
+	"the model (tacho model), so they answer for any trace that has what they need,\n"
+	"whichever system made it; of the running kernel or a session they are\n"
+	"histograms of its events.  'show' prints the command that 'run' runs on TRACE,\n"
+	"or on a trace that has all events, and the one of events.  TRACE is of any\n"
+	"format that tacho reads, session:NAME or 'kernel'; the default for 'run' is the\n"
+	"newest tacho-trace in this directory.\n"
 	"\n"
 	"  -k, --kernel         read the running kernel, as TRACE 'kernel'\n"
 	"      --duration TIME  live: stop after 10s, 5m (default: at Ctrl-C)\n"
 	"  -w, --watch[=TIME]   live: print every second, or every TIME\n"
+	CLI_MODEL_HELP
+	CLI_TRACE_HELP
 	CLI_JOBS_HELP
 	"  -q, --quiet          print no notes on stderr\n"
 	"      --json           run: print one JSON object per histogram; list: an array\n"
@@ -86,24 +93,54 @@ static void put_form(const struct app_hist_form *form, struct tacho_buf *b)
 		tacho_buf_puts(b, " --chart");
 }
 
-static int put_command(const struct app_recipe *r, const struct app_recipe_plan *p)
+static void put_command(const struct app_recipe_plan *p, struct tacho_buf *b)
 {
 	const struct app_question *a = &p->question;
-	struct app_hist_form form;
+
+	tacho_buf_puts(b, "tacho hist");
+	put_form(&p->form, b);
+	for (uint32_t i = 0; i < a->nr_synths; i++)
+		tacho_buf_printf(b, " --synth '%s'", a->synth[i]);
+	for (uint32_t i = 0; i < a->nr_commands; i++)
+		tacho_buf_printf(b, " \\\n  -e %s '%s'", a->command[i].event,
+				 a->command[i].text + strlen("hist:"));
+	tacho_buf_putc(b, '\n');
+}
+
+/* One way of a recipe; before: what its meaning is introduced with. */
+static int put_way(const struct app_recipe *r, enum app_recipe_way way, const char *before,
+		   const struct tacho_stream *s, struct tacho_buf *b)
+{
+	struct tacho_diag d = { 0 };
+	struct app_recipe_plan p;
+	int ret = CLI_OK;
+
+	if (app_recipe_plan(&p, r, way, s, &d)) {
+		ret = cli_fail_diag(&d);
+	} else {
+		tacho_buf_printf(b, "# %s%s\n", before, p.meaning);
+		put_command(&p, b);
+	}
+	app_recipe_plan_release(&p);
+	return ret;
+}
+
+/* live: there are only events. */
+static int put_recipe(const struct app_recipe *r, bool live, const struct tacho_stream *s)
+{
+	bool asks = !live && app_recipe_has(r, APP_RECIPE_MODEL);
 	struct tacho_buf b;
-	int ret;
+	int ret = CLI_OK;
 
 	tacho_buf_init(&b, 1u << 20);
-	tacho_buf_printf(&b, "# %s\n# %s\ntacho hist", app_recipe_summary(r), p->meaning);
-	app_recipe_form(r, &form);
-	put_form(&form, &b);
-	for (uint32_t i = 0; i < a->nr_synths; i++)
-		tacho_buf_printf(&b, " --synth '%s'", a->synth[i]);
-	for (uint32_t i = 0; i < a->nr_commands; i++)
-		tacho_buf_printf(&b, " \\\n  -e %s '%s'", a->command[i].event,
-				 a->command[i].text + strlen("hist:"));
-	tacho_buf_putc(&b, '\n');
-	ret = cli_write(&b);
+	tacho_buf_printf(&b, "# %s\n", app_recipe_summary(r));
+	if (asks)
+		ret = put_way(r, APP_RECIPE_MODEL, "", s, &b);
+	if (ret == CLI_OK)
+		ret = put_way(r, APP_RECIPE_EVENTS,
+			      asks ? "of the running kernel or a session: " : "", s, &b);
+	if (ret == CLI_OK)
+		ret = cli_write(&b);
 	tacho_buf_release(&b);
 	return ret;
 }
@@ -111,31 +148,23 @@ static int put_command(const struct app_recipe *r, const struct app_recipe_plan 
 static int show(const struct cli_hist_query *a)
 {
 	struct app_trace t = { .stream = NULL };
-	struct tacho_diag d = { 0 };
-	struct app_recipe_plan p;
+	bool live = a->trace && !strcmp(a->trace, "kernel");
 	int ret = CLI_OK;
 
-	if (a->trace && strcmp(a->trace, "kernel"))
+	if (a->trace && !live)
 		ret = cli_trace_open(&t, a->trace, 0);
 	if (ret != CLI_OK)
 		return ret;
-	ret = app_recipe_plan(&p, a->recipe, t.stream, &d) ? cli_fail_diag(&d) :
-							     put_command(a->recipe, &p);
-	app_recipe_plan_release(&p);
+	if (t.stream)
+		live = app_recipe_has(a->recipe, APP_RECIPE_MODEL) &&
+		       app_recipe_way(a->recipe, t.stream) == APP_RECIPE_EVENTS;
+	ret = put_recipe(a->recipe, live, t.stream);
 	if (t.stream)
 		app_trace_close(&t);
 	return ret;
 }
 
 /* ---- run ---- */
-
-static int run(struct cli_hist_query *a, bool json)
-{
-	app_recipe_form(a->recipe, &a->form);
-	if (json)
-		a->form.shape = APP_HIST_JSON;
-	return cli_hist_query(a);
-}
 
 static int take(struct cli_hist_query *a, int opt)
 {
@@ -159,35 +188,49 @@ static int take(struct cli_hist_query *a, int opt)
 	}
 }
 
+/* An option.  -1: go on; else an exit status. */
+static int option(struct cli_hist_query *a, struct model_rules *rules, int opt)
+{
+	int ret = take(a, opt);
+
+	if (ret < 0)
+		ret = cli_model_option(rules, opt, optarg);
+	if (ret < 0)
+		ret = cli_trace_option(opt, optarg);
+	return ret < 0 ? cli_common(opt, &a->json) : ret == CLI_OK ? -1 : ret;
+}
+
+static int do_recipe(struct cli_hist_query *a, int n, char **argv)
+{
+	if (n == 1 && !strcmp(argv[0], "list"))
+		return list(a->json);
+	if (n < 2 || n > 3 || (strcmp(argv[0], "show") && strcmp(argv[0], "run")))
+		return cli_usage("give 'list', 'show NAME [TRACE]' or 'run NAME [TRACE]'");
+	a->recipe = find(argv[1]);
+	if (!a->recipe)
+		return CLI_FAILED;
+	if (n == 3)
+		a->trace = argv[2];
+	return !strcmp(argv[0], "show") ? show(a) : cli_hist_query(a);
+}
+
 static int recipe_main(int argc, char **argv)
 {
 	struct cli_hist_query a = { 0 };
-	bool json = false;
-	int opt, n, ret;
+	struct tacho_diag d = { 0 };
+	struct model_rules *rules;
+	int opt, ret = -1;
 
-	while ((opt = getopt_long(argc, argv, "hqkw::" CLI_JOBS_LETTERS, options, NULL)) != -1) {
-		ret = take(&a, opt);
-		if (ret < 0)
-			ret = cli_trace_option(opt, optarg);
-		if (ret < 0)
-			ret = cli_common(opt, &json);
-		else if (ret == CLI_OK)
-			ret = -1;
-		if (ret >= 0)
-			return ret;
-	}
-	argv += optind;
-	n = argc - optind;
-	if (n == 1 && !strcmp(argv[0], "list"))
-		return list(json);
-	if (n < 2 || n > 3 || (strcmp(argv[0], "show") && strcmp(argv[0], "run")))
-		return cli_usage("give 'list', 'show NAME [TRACE]' or 'run NAME [TRACE]'");
-	a.recipe = find(argv[1]);
-	if (!a.recipe)
-		return CLI_FAILED;
-	if (n == 3)
-		a.trace = argv[2];
-	return !strcmp(argv[0], "show") ? show(&a) : run(&a, json);
+	if (model_rules_new(&rules, &d))
+		return cli_fail_diag(&d);
+	a.question.rules = rules;
+	while (ret < 0 &&
+	       (opt = getopt_long(argc, argv, "hqkw::" CLI_JOBS_LETTERS, options, NULL)) != -1)
+		ret = option(&a, rules, opt);
+	if (ret < 0)
+		ret = do_recipe(&a, argc - optind, argv + optind);
+	model_rules_free(rules);
+	return ret;
 }
 
 const struct cli_verb cli_recipe = {

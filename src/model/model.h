@@ -284,6 +284,23 @@ uint32_t model_nr_tracks(const struct model *model);
  */
 int model_tell_tracks(struct model *model);
 
+/* ---- what a trace has ---- */
+
+enum model_offer {
+	MODEL_OFFERS_RUNNING,	/* an event says which thread runs */
+	MODEL_OFFERS_WAKING,	/* an event says that a thread is woken */
+	MODEL_OFFERS_BEGINS,	/* an event begins a slice of a category */
+	MODEL_OFFERS_ENDS,	/* an event ends one */
+};
+
+/*
+ * model_offers - whether the stream has an event type that can become such an item.
+ *
+ * After the last record, as with model_rules_unused().  categories: "syscall|kercall"; of the
+ * first two NULL.  False also without memory.
+ */
+bool model_offers(struct model *model, enum model_offer what, const char *categories);
+
 /* ---- proposals ---- */
 
 /*

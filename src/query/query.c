@@ -125,7 +125,7 @@ static bool is_live(const struct tacho_query *q)
 
 bool tacho_query_is_additive(const struct tacho_query *q)
 {
-	return !q->pairing && !q->window && !q->run_queue && !is_live(q) &&
+	return !q->pairing && !q->window && !q->run_queue && !q->made && !is_live(q) &&
 	       tacho_engine_is_additive(q->engine, !tacho_stream_source(q->stream, 1));
 }
 
@@ -293,7 +293,7 @@ static void apply_noted(struct tacho_query *q, const struct query_command *c,
 	}
 }
 
-/* Applies a command to all types that the stream has now, and to synthetic events. */
+/* Applies a command to all types that the stream has now, and to those that it has not. */
 static void apply_all(struct tacho_query *q, const struct query_command *c,
 		      struct outcome *o)
 {
@@ -307,6 +307,9 @@ static void apply_all(struct tacho_query *q, const struct query_command *c,
 		if (event->generated && tacho_event_glob(c->event, event->type->system,
 						     event->type->name))
 			apply_noted(q, c, event, o);
+	for (const struct query_made *m = q->made; m; m = m->next)
+		if (tacho_event_glob(c->event, m->event->type->system, m->event->type->name))
+			apply_noted(q, c, m->event, o);
 }
 
 static struct query_command *keep(struct tacho_query *q, bool is_filter,
@@ -440,6 +443,32 @@ static bool is_offloaded(const struct tacho_query *q, const struct tacho_type *t
 		if (h->type == type)
 			return true;
 	return false;
+}
+
+/* ---- events that the caller makes ---- */
+
+struct tacho_engine_event *tacho_query_add_type(struct tacho_query *q,
+						const struct tacho_type *type)
+{
+	struct query_made *made = tacho_arena_alloc(&q->arena, sizeof(*made));
+
+	if (!made)
+		return NULL;
+	made->event = tacho_engine_add(q->engine, type);
+	if (!made->event)
+		return NULL;
+	made->next = q->made;
+	q->made = made;
+	return made->event;
+}
+
+void tacho_query_made(struct tacho_query *q, struct tacho_engine_event *event,
+		      struct tacho_rec *rec)
+{
+	rec->names = &q->names;
+	/* it is no record of the stream: nothing can be written beside it */
+	q->now = NULL;
+	(void)tacho_engine_hit(q->engine, event, rec);
 }
 
 /* ---- records ---- */

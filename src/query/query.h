@@ -107,6 +107,20 @@ uint32_t tacho_query_offload(struct tacho_query *query);
 bool tacho_query_hit(struct tacho_query *query, const struct tacho_record *r);
 
 /*
+ * tacho_query_add_type - an event that the stream does not have.
+ *
+ * The caller makes its records of the stream's, and says each with tacho_query_made() after the
+ * tacho_query_hit() of the record that it comes from.  Commands that are given later may name it.
+ * type outlives the query.  Returns its event, NULL without memory.
+ *
+ * rec: without names.
+ */
+struct tacho_engine_event *tacho_query_add_type(struct tacho_query *query,
+						const struct tacho_type *type);
+void tacho_query_made(struct tacho_query *query, struct tacho_engine_event *event,
+		      struct tacho_rec *rec);
+
+/*
  * Ends the query: processes the events that wait for their stacks.  For a live stream, events
  * whose stack was not read yet are skipped.
  */

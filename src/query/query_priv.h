@@ -30,6 +30,12 @@ struct query_offloaded {
 	const struct tacho_type *type;
 };
 
+/* A type that the stream does not have: tacho_query_add_type(). */
+struct query_made {
+	struct query_made *next;
+	struct tacho_engine_event *event;
+};
+
 /* Cached data about a type, by its address. */
 struct query_slot {
 	const struct tacho_type *type;
@@ -87,6 +93,7 @@ struct tacho_query {
 	const char *late_text;
 	struct query_command *commands, **last;
 	struct query_offloaded *offloaded;
+	struct query_made *made;
 	struct query_slot slot[QUERY_SLOTS];
 	const struct tacho_record *now;	/* the hit that runs */
 	struct query_generated generated[QUERY_GENERATED_MAX];

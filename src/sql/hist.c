@@ -200,6 +200,7 @@ static int run_question(struct hist_cursor *c, struct tacho_diag *d)
 	c->observer = (struct tacho_observer){ .arg = c, .cancelled = is_cancelled };
 	if (trace->sql->watch.progress)
 		c->observer.progress = on_progress;
+	c->question.rules = trace->sql->rules;
 	err = app_query_open(&c->query, c->stream->trace.stream, &c->question, &c->observer, d);
 	if (!err)
 		err = app_query_run(c->query, trace->live ? &now : NULL, d);

@@ -190,19 +190,24 @@ static void recipes(void)
 {
 	const struct app_recipe *r;
 	struct app_recipe_plan p;
-	struct app_hist_form form;
-	uint32_t n;
+	uint32_t n, asked = 0;
 
 	for (n = 0; (r = app_recipe_at(n)); n++) {
 		CHECK(app_recipe_find(app_recipe_name(r)) == r);
 		CHECK(*app_recipe_summary(r));
-		CHECK(!app_recipe_plan(&p, r, NULL, NULL));
-		CHECK(p.question.nr_commands && p.meaning);
-		app_recipe_form(r, &form);
-		CHECK(!form.by == !form.quantiles.nr);
-		app_recipe_plan_release(&p);
+		CHECK_EQ(app_recipe_way(r, NULL), APP_RECIPE_EVENTS);
+		CHECK(app_recipe_has(r, APP_RECIPE_EVENTS));
+		for (int way = APP_RECIPE_MODEL; way <= APP_RECIPE_EVENTS; way++) {
+			if (!app_recipe_has(r, (enum app_recipe_way)way))
+				continue;
+			CHECK(!app_recipe_plan(&p, r, (enum app_recipe_way)way, NULL, NULL));
+			CHECK(p.question.nr_commands && p.meaning);
+			CHECK(!p.form.by == !p.form.quantiles.nr);
+			asked += way == APP_RECIPE_MODEL;
+			app_recipe_plan_release(&p);
+		}
 	}
-	CHECK(n > 5);
+	CHECK(n > 5 && asked > 5);
 	CHECK(!app_recipe_find("none"));
 }
 

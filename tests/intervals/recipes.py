@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The recipes ask the model: of traces of five formats, each says what Python makes of
+the items of `tacho model`; and the events model:*, in any question of `tacho hist`.
+
+usage: recipes.py [COUNT [FIRST-SEED]]
+
+$TACHO is the tool.
+"""
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import random_trace
+
+TACHO = os.environ['TACHO']
+KINDS = ('ctf', 'dat', 'kev', 'ltt', 'lkst')
+RECORDS = 400
+OPEN = {'begin-unknown', 'end-unknown'}
+EVENTS = {'run-queue', 'alloc-size', 'alloc-site'}     # those that the model knows nothing of
+# what no trace of a system can have
+LACKS = {'ctf': set(), 'dat': set(),
+         'kev': {'block-latency', 'block-latency-by-device', 'softirq-time', 'lock-wait',
+                 'span-time'},
+         'ltt': {'block-latency', 'block-latency-by-device', 'softirq-time', 'lock-wait',
+                 'span-time'},
+         'lkst': {'span-time'}}
+count = failed = 0
+
+
+def ok(good, name, *why):
+    global count, failed
+    count += 1
+    failed += not good
+    print(f'{"ok" if good else "not ok"} {count} - {name}', flush=True)
+    for line in why if not good else ():
+        print('#', str(line)[:2000].replace('\n', '\n# '), flush=True)
+
+
+def run(*argv, status=0):
+    p = subprocess.run([TACHO, *argv], capture_output=True, text=True, check=False)
+    assert p.returncode == status, (argv, p.returncode, p.stdout[-500:], p.stderr)
+    return p.stdout if not status else p.stderr
+
+
+def hist(path, event, text, *more):
+    return json.loads(run('hist', '-q', '--json', path, '-e', event, text, *more))
+
+
+class Item(dict):
+    """An item, with what its tracks are called at that moment."""
+
+    def __getattr__(self, name):
+        return self.get(name)
+
+
+def place(tracks, number):
+    """(pid, what a thread or another place is called)"""
+    t = tracks[number]
+    if t['kind'] in ('state', 'calls'):
+        t = tracks[t['parent']]
+    if t['kind'] != 'thread':
+        return 0, {'irq': '(irq)', 'softirq': '(softirq)'}.get(t['kind'], '(cpu)')
+    process = tracks[t['parent']]['name'] or '<...>'
+    return t['number'], t['name'] or f'{process}-{t["number"]}'
+
+
+def items_of(path):
+    tracks, out = {}, []
+    for line in run('model', '-q', '--items', '--json', path).splitlines():
+        i = Item(json.loads(line))
+        if 'track' in i:
+            tracks[i['track']] = i
+            continue
+        i['open'] = bool(OPEN & set(i.get('flags', ())))
+        if 'flow' in i:
+            i.update(ns=i['to_time'] - i['from_time'], to_comm=place(tracks, i['to'])[1],
+                     from_comm=place(tracks, i['from'])[1])
+        elif 'state' in i or 'slice' in i:
+            number = i['state'] if 'state' in i else i['slice']
+            t = tracks[number]
+            i.update(ns=i['end'] - i['begin'], kind=t['kind'],
+                     on_cpu=tracks[t['parent']]['number'], comm=place(tracks, number)[1],
+                     track=t['name'] if t['kind'] in ('device', 'span') else '')
+        out.append(i)
+    return out
+
+
+def woken(i):
+    return i.name == 'runnable' and 'preempted' not in i.flags and not i.open
+
+
+def is_off(i):
+    return i.name not in ('running', 'unknown') and not i.open
+
+
+def category(*names):
+    return lambda i: i.category in names and not i.open
+
+
+# recipe: which items, how they are counted, by what
+ASKED = {
+    'sched-latency': ('state', woken, 'log2', None),
+    'sched-latency-by-thread': ('state', woken, 'table', 'comm'),
+    'run-time': ('state', lambda i: i.name == 'running' and not i.open, 'sum', 'comm'),
+    'off-cpu': ('state', is_off, 'sum', 'comm'),
+    'wakers': ('flow', lambda i: i.flow == 'wake', 'sum', ('from', 'to')),
+    'syscall-latency': ('slice', category('syscall', 'kercall'), 'sum', 'name'),
+    'syscall-latency-by-name': ('slice', category('syscall', 'kercall'), 'table', 'name'),
+    'block-latency': ('slice', category('block'), 'log2', None),
+    'block-latency-by-device': ('slice', category('block'), 'table', 'track'),
+    'irq-time': ('slice', category('irq'), 'sum', 'name'),
+    'softirq-time': ('slice', category('softirq'), 'sum', 'name'),
+    'lock-wait': ('slice', category('lock'), 'sum', 'name'),
+    'span-time': ('slice', category('span'), 'sum', 'name'),
+}
+
+
+def power(v):
+    return (v - 1).bit_length() if v else 0
+
+
+def keys_of(i, by):
+    return (i.from_comm, i.to_comm) if by == ('from', 'to') else (i[by],)
+
+
+def want(items, recipe):
+    what, which, how, by = ASKED[recipe]
+    chosen = [i for i in items if what in i and which(i)]
+    if how == 'log2':
+        return dict(collections.Counter(power(i.ns) for i in chosen))
+    ns = collections.defaultdict(list)
+    for i in chosen:
+        ns[keys_of(i, by)].append(i.ns)
+    if how == 'sum':
+        return {k: (len(v), sum(v)) for k, v in ns.items()}
+    return {k: (len(v), *(sorted(v)[max(1, -(-len(v) * q // 100)) - 1] // 1000
+                          for q in (50, 99, 100))) for k, v in ns.items()}
+
+
+def got(h, recipe):
+    _, _, how, by = ASKED[recipe]
+    names = by if isinstance(by, tuple) else (by,)
+    if how == 'log2':
+        return {power(e['key']['dur']['high']): e['hitcount'] for e in h['entries']}
+    if how == 'sum':
+        return {tuple(e['key'][n] for n in names): (e['hitcount'], e['values']['dur'])
+                for e in h['entries']}
+    return {tuple(g['key'][n] for n in names): (g['hitcount'], g['p50'], g['p99'], g['max'])
+            for g in h['groups']}
+
+
+def ask(path, recipe, items):
+    """The number of hits; -1: the trace is said to lack something.  Or why it is wrong."""
+    expected = want(items, recipe)
+    p = subprocess.run([TACHO, 'recipe', 'run', '-q', '--json', recipe, path],
+                       capture_output=True, text=True, check=False)
+    if p.returncode:
+        lacks = f'tacho: recipe {recipe} needs ' in p.stderr and \
+            ': this trace has no event that ' in p.stderr and p.stderr.count('\n') == 1
+        return -1 if p.returncode == 1 and lacks and not expected else p.stderr
+    h = json.loads(p.stdout)
+    answer = got(h, recipe)
+    if answer != expected or h['dropped']:
+        return f'{recipe} {path}\n{answer}\nand not\n{expected}'
+    return h['hits']
+
+
+def test_kind(kind, seeds, work):
+    wrong, hits, lacks = [], collections.Counter(), set()
+    for seed in seeds:
+        path = os.path.join(work, f'{seed}.{kind}')
+        random_trace.write(kind, seed, path, RECORDS)
+        items = items_of(path)
+        for recipe in ASKED:
+            n = ask(path, recipe, items)
+            if isinstance(n, str):
+                wrong.append(f'seed {seed}: {n}')
+            elif n < 0:
+                lacks.add(recipe)
+            else:
+                hits[recipe] += n
+    ok(not wrong, f'{kind}: the recipes say what the items say', *wrong[:3])
+    can = set(ASKED) - LACKS[kind]
+    ok(lacks >= LACKS[kind] and not set(hits) & LACKS[kind],
+       f'{kind}: what a trace of it cannot have is said', lacks ^ LACKS[kind])
+    ok(all(hits[r] for r in can), f'{kind}: every other recipe counts something',
+       sorted(r for r in can if not hits[r]))
+
+
+def test_every(work):
+    every = {r['name'] for r in json.loads(run('recipe', 'list', '--json'))}
+    ok(every == set(ASKED) | EVENTS, 'every recipe was asked', every ^ (set(ASKED) | EVENTS))
+    path = os.path.join(work, '2.kev')
+    for recipe in sorted(EVENTS):
+        said = run('recipe', 'run', recipe, path, status=1)
+        ok(f'tacho: recipe {recipe} needs ' in said and 'tacho record -k ' in said and
+           said.count('\n') == 1, f'{recipe}: a trace without its events is told so', said)
+
+
+def test_fields(path):
+    """Every field, of every kind of item."""
+    items = items_of(path)
+    flags = ('io', 'preempted', 'irq', 'uncertain')
+    keys = ('comm', 'state', *flags, 'open')
+    h = hist(path, 'model:state', f'keys={",".join(keys[:3])}:vals=dur,us')
+    sums = collections.defaultdict(lambda: [0, 0, 0])
+    for i in (i for i in items if 'state' in i):
+        for n, v in enumerate((1, i.ns, i.ns // 1000)):
+            sums[i.comm, i.name, int('io' in i.flags)][n] += v
+    ok({tuple(e['key'][k] for k in keys[:3]): [e['hitcount'], e['values']['dur'],
+                                             e['values']['us']]
+        for e in h['entries']} == dict(sums), 'states have dur, us, comm, state')
+    for flag in (*flags, 'open'):
+        h = hist(path, 'model:state', f'keys=pid if {flag} == 1')
+        n = sum('state' in i and (i.open if flag == 'open' else flag in i.flags) for i in items)
+        ok(h['hits'] == n and n, f'states have {flag}', h['hits'], n)
+    h = hist(path, 'model:state', 'keys=waker:sort=waker if waker != ""')
+    wakers = collections.Counter(i.waker is not None for i in items if 'state' in i)
+    ok(h['hits'] == wakers[True] > 0, 'states have their waker', h['hits'], wakers)
+    h = hist(path, 'model:slice', 'keys=kind,category,depth:vals=dur')
+    slices = collections.Counter((i.kind, i.category, i.depth) for i in items if 'slice' in i)
+    ok({(e['key']['kind'], e['key']['category'], e['key']['depth']): e['hitcount']
+        for e in h['entries']} == dict(slices), 'slices have kind, category, depth')
+    h = hist(path, 'model:instant', 'keys=category,name')
+    points = collections.Counter((i.category, i.name) for i in items if 'instant' in i)
+    ok({(e['key']['category'], e['key']['name']): e['hitcount'] for e in h['entries']} ==
+       dict(points) and points, 'instants have category and name')
+    h = hist(path, 'model:slice', 'keys=common_cpu if kind == "running"')
+    cpus = collections.Counter(i.on_cpu for i in items if i.kind == 'running')
+    ok({e['key']['common_cpu']: e['hitcount'] for e in h['entries']} == dict(cpus) and
+       len(cpus) > 1, 'slices have the CPU of their track', h, cpus)
+    h = hist(path, 'model:slice', 'keys=name if category == "span"', '--span',
+             'mine: sched:sched_waking -> sched:sched_wakeup by pid')
+    ok('mine' in {e['key']['name'] for e in h['entries']}, 'spans of --span are slices')
+
+
+def test_language(path):
+    """Variables, synthetic events and several questions at once."""
+    h = json.loads(run(
+        'hist', '-q', '--json', path, '--synth', 'late u64 dur; char who[]',
+        '-e', 'model:state', 'keys=pid:d=dur if state == "runnable"', '-e', 'model:slice',
+        'keys=pid:w=comm:d1=$d:onmatch(model.state).trace(late,$d1,$w) if kind == "running"',
+        '-e', 'synthetic:late', 'keys=who:vals=dur'))
+    ok(h['hits'] > 0, 'an item can be matched with an item before it', h)
+    lines = run('hist', '-q', '--json', '--all', path, '-e', 'model:*', 'keys=common_pid',
+                '-e', 'sched:sched_switch', 'keys=common_pid').splitlines()
+    ok(sorted(json.loads(x)['event'] for x in lines) ==
+       ['model:flow', 'model:instant', 'model:slice', 'model:state', 'sched:sched_switch'],
+       'a glob asks for all items, beside events of the trace', lines)
+    a = run('recipe', 'run', '-q', '--json', 'off-cpu', path, '-j', '1')
+    ok(a == run('recipe', 'run', '-q', '--json', 'off-cpu', path, '-j', '2'),
+       'the number of threads that read changes nothing')
+
+
+def test_wrong(path):
+    for argv, says in (
+            (('hist', path, '-e', 'model:nope', 'keys=pid'), "the model has no event 'model:nope'"),
+            (('hist', path, '-e', 'model:slice', 'keys=nope'), "Couldn't find field"),
+            (('hist', path, '-e', 'model:slice', 'keys=common_stacktrace'), 'no call stacks'),
+            (('hist', '-k', '-e', 'model:slice', 'keys=name'), 'record it first'),
+            (('recipe', 'run', 'off-cpu', path, '--span', 'x'), '--span'),
+            (('recipe', 'run', 'off-cpu', '/nowhere'), '/nowhere')):
+        p = subprocess.run([TACHO, *argv], capture_output=True, text=True, check=False)
+        ok(p.returncode in (1, 2) and says.lstrip('-') in p.stderr and not p.stdout,
+           f'{" ".join(argv[3:]) or argv[2]}: is refused', p)
+
+
+def main():
+    total = int(sys.argv[1]) if len(sys.argv) > 1 else 2
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else 2
+    with tempfile.TemporaryDirectory(dir='/dev/shm', prefix='tacho-intervals-') as work:
+        for kind in KINDS:
+            test_kind(kind, range(first, first + total), work)
+        if len(sys.argv) > 1:
+            return
+        test_every(work)
+        path = os.path.join(work, 'long')
+        random_trace.write('ctf', 12, path, 3000)
+        test_fields(path)
+        test_language(path)
+        test_wrong(path)
+
+
+main()
+print(f'1..{count}')
+sys.exit(failed > 0)
