@@ -197,7 +197,8 @@ const struct app_recipe app_recipes[] = {
 			.event = "model:flow",
 			.text = "hist:keys=from,to:vals=dur:sort=hitcount.descending"
 				" if kind == \"wake\"",
-			.need = { NEEDS_SWITCH, NEEDS_WAKING },
+			.need = { NEEDS_SWITCH,
+				  { MODEL_OFFERS_WAKER, NULL, "says who wakes a thread" } },
 		},
 		.variant = { {
 			.meaning = "a hit is a sched_waking, by the thread that ran and the one woken",

@@ -289,6 +289,7 @@ int model_tell_tracks(struct model *model);
 enum model_offer {
 	MODEL_OFFERS_RUNNING,	/* an event says which thread runs */
 	MODEL_OFFERS_WAKING,	/* an event says that a thread is woken */
+	MODEL_OFFERS_WAKER,	/* an event says who wakes it */
 	MODEL_OFFERS_BEGINS,	/* an event begins a slice of a category */
 	MODEL_OFFERS_ENDS,	/* an event ends one */
 };
@@ -296,8 +297,8 @@ enum model_offer {
 /*
  * model_offers - whether the stream has an event type that can become such an item.
  *
- * After the last record, as with model_rules_unused().  categories: "syscall|kercall"; of the
- * first two NULL.  False also without memory.
+ * After the last record, as with model_rules_unused().  categories: "syscall|kercall"; of what
+ * is not of slices NULL.  False also without memory.
  */
 bool model_offers(struct model *model, enum model_offer what, const char *categories);
 

