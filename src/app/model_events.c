@@ -132,7 +132,7 @@ struct app_model_events {
 	const struct model_rules *rules;
 	struct model *model;
 	struct model_ops ops;
-	struct tacho_engine_event *event[NR_ITEMS];
+	struct tacho_engine_event *event[NR_ITEMS];	/* NULL: the trace has its own */
 	struct tacho_arena arena;	/* types */
 	struct place *place;		/* by track */
 	uint32_t room;
@@ -142,9 +142,6 @@ struct app_model_events {
 
 bool app_model_events_match(const char *event)
 {
-	for (size_t i = 0; i < NR_ITEMS; i++)
-		if (tacho_event_glob(event, SYSTEM, items[i].name))
-			return strchr(event, ':') != NULL;
 	return !strncmp(event, SYSTEM ":", strlen(SYSTEM ":"));
 }
 
@@ -368,6 +365,16 @@ static const struct tacho_type *make_type(struct app_model_events *e, enum item 
 	return type;
 }
 
+static bool has_own(struct tacho_stream *stream, const char *name)
+{
+	const struct tacho_type *type;
+
+	for (uint32_t i = 0; (type = tacho_stream_type(stream, i)); i++)
+		if (!strcmp(type->system, SYSTEM) && !strcmp(type->name, name))
+			return true;
+	return false;
+}
+
 int app_model_events_new(struct app_model_events **out, struct tacho_query *query,
 			 struct tacho_stream *stream, const struct model_rules *rules,
 			 struct tacho_diag *d)
@@ -382,8 +389,11 @@ int app_model_events_new(struct app_model_events **out, struct tacho_query *quer
 	e->rules = rules;
 	tacho_arena_init(&e->arena, TYPES_MAX);
 	for (int i = 0; i < NR_ITEMS; i++) {
-		const struct tacho_type *type = make_type(e, (enum item)i);
+		const struct tacho_type *type;
 
+		if (has_own(stream, items[i].name))
+			continue;
+		type = make_type(e, (enum item)i);
 		e->event[i] = type ? tacho_query_add_type(query, type) : NULL;
 		if (!e->event[i])
 			return tacho_no_memory(d);
@@ -407,23 +417,30 @@ void app_model_events_free(struct app_model_events *e)
 	free(e);
 }
 
+static bool is_asked(const struct app_model_events *e, enum item item)
+{
+	return e->event[item] && e->event[item]->soft;
+}
+
 int app_model_events_begin(struct app_model_events *e, struct tacho_diag *d)
 {
 	const struct model_config config = { e->stream, e->rules, &e->ops, e };
 	struct tacho_engine *engine = tacho_query_engine(e->query);
+	int err;
 
 	for (int i = 0; i < NR_ITEMS; i++)
-		if (tacho_engine_needs_stack(engine, e->event[i]))
+		if (e->event[i] && tacho_engine_needs_stack(engine, e->event[i]))
 			return tacho_diag(d, -EINVAL, UINT64_MAX, "events of the model have no "
 					  "call stacks: '" SYSTEM ":%s' has none", items[i].name);
 	e->ops = (struct model_ops){
 		.track = on_track,
-		.state = e->event[STATE]->soft ? on_state : NULL,
-		.slice = e->event[SLICE]->soft ? on_slice : NULL,
-		.flow = e->event[FLOW]->soft ? on_flow : NULL,
-		.instant = e->event[INSTANT]->soft ? on_instant : NULL,
+		.state = is_asked(e, STATE) ? on_state : NULL,
+		.slice = is_asked(e, SLICE) ? on_slice : NULL,
+		.flow = is_asked(e, FLOW) ? on_flow : NULL,
+		.instant = is_asked(e, INSTANT) ? on_instant : NULL,
 	};
-	return model_new(&e->model, &config, d);
+	err = model_new(&e->model, &config, d);
+	return err == -ENOMEM ? tacho_no_memory(d) : err;
 }
 
 int app_model_events_record(struct app_model_events *e, const struct tacho_record *r,

@@ -21,6 +21,8 @@
  *	A3  app_model_events_record()	each record, after tacho_query_hit()
  *	A4  app_model_events_finish()	after the last one: what is open ends
  *
+ * A trace's own events of system "model" come first: an item of such a name is not made.
+ *
  * The query outlives it; it is freed before the query.  One thread.
  */
 #ifndef TACHO_APP_MODEL_EVENTS_H
@@ -32,7 +34,7 @@
 
 struct app_model_events;
 
-/* Whether a command's event ("system:event", with globs) is one of these. */
+/* Whether a command's event is of this system: "model:slice", "model:*"; "*:*" is not. */
 bool app_model_events_match(const char *event);
 
 /*

@@ -227,8 +227,12 @@ int app_recipe_check(const struct app_recipe *r, const struct tacho_stream *stre
 	for (size_t i = 0; i < RECIPE_NEEDS_MAX && r->model.need[i].missing; i++) {
 		const struct recipe_need *need = &r->model.need[i];
 
+		int has = model_offers(m, need->offer, need->categories);
+
+		if (has < 0)
+			return tacho_no_memory(d);
 		(void)snprintf(missing, sizeof(missing), "that %s", need->missing);
-		if (!model_offers(m, need->offer, need->categories))
+		if (!has)
 			return lacks(r, missing, d);
 	}
 	return 0;

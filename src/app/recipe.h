@@ -68,8 +68,8 @@ void app_recipe_plan_release(struct app_recipe_plan *plan);
 /*
  * Whether a trace has what the recipe needs.  query NULL: before the query is opened, by the events
  * without which there is no answer.  Else after app_query_run(): also by what the model can make
- * of the trace, if nothing was found.  Returns 0, or -ENODATA with a sentence that says
- * what the trace lacks and how it is recorded.
+ * of the trace, if nothing was found.  Returns 0; -ENODATA with a sentence that says
+ * what the trace lacks and how it is recorded; or -ENOMEM.
  */
 int app_recipe_check(const struct app_recipe *recipe, const struct tacho_stream *stream,
 		     const struct app_query *query, struct tacho_diag *d);

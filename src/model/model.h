@@ -298,9 +298,9 @@ enum model_offer {
  * model_offers - whether the stream has an event type that can become such an item.
  *
  * After the last record, as with model_rules_unused().  categories: "syscall|kercall"; of what
- * is not of slices NULL.  False also without memory.
+ * is not of slices NULL.  Returns 1, 0, or -ENOMEM.
  */
-bool model_offers(struct model *model, enum model_offer what, const char *categories);
+int model_offers(struct model *model, enum model_offer what, const char *categories);
 
 /* ---- proposals ---- */
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What the events of a trace can become. */
+#include <errno.h>
 #include <string.h>
 
 #include "model/model_priv.h"
@@ -36,16 +37,19 @@ static bool gives(const struct model_action *a, enum model_offer what, const cha
 	return false;
 }
 
-bool model_offers(struct model *m, enum model_offer what, const char *categories)
+int model_offers(struct model *m, enum model_offer what, const char *categories)
 {
 	const struct tacho_type *type;
 
 	for (uint32_t i = 0; (type = tacho_stream_type(m->stream, i)); i++) {
 		const struct model_plan *plan = model_plan_make(m, type, true);
 
-		for (const struct model_action *a = plan ? plan->first : NULL; a; a = a->next)
+		/* a name that found no memory would look like one that does not fit */
+		if (!plan || m->err)
+			return -ENOMEM;
+		for (const struct model_action *a = plan->first; a; a = a->next)
 			if (gives(a, what, categories))
-				return true;
+				return 1;
 	}
-	return false;
+	return 0;
 }

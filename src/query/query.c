@@ -287,10 +287,19 @@ static void apply_noted(struct tacho_query *q, const struct query_command *c,
 	o->matched++;
 	if (!err)
 		o->done++;
-	else if (!o->err) {
+	else if (!o->err || err == -ENOMEM) {
 		o->err = err;
 		o->e = e;
 	}
+}
+
+/* An event that the caller makes is only meant by a command that says its system. */
+static bool names_made(const char *event, const struct tacho_type *type)
+{
+	size_t len = strlen(type->system);
+
+	return !strncmp(event, type->system, len) && event[len] == ':' &&
+	       tacho_event_glob(event, type->system, type->name);
 }
 
 /* Applies a command to all types that the stream has now, and to those that it has not. */
@@ -308,7 +317,7 @@ static void apply_all(struct tacho_query *q, const struct query_command *c,
 						     event->type->name))
 			apply_noted(q, c, event, o);
 	for (const struct query_made *m = q->made; m; m = m->next)
-		if (tacho_event_glob(c->event, m->event->type->system, m->event->type->name))
+		if (names_made(c->event, m->event->type))
 			apply_noted(q, c, m->event, o);
 }
 
@@ -343,7 +352,8 @@ static int command(struct tacho_query *q, bool is_filter, const char *event,
 		return tacho_cmd_no_memory(e);
 	if (!o.matched && !is_live(q))
 		return -ENOENT;
-	if (o.matched && !o.done) {
+	/* events for which a command is not valid are left out, not those without memory */
+	if (o.err == -ENOMEM || (o.matched && !o.done)) {
 		if (e)
 			*e = o.e;
 		return o.err;

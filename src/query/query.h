@@ -110,8 +110,9 @@ bool tacho_query_hit(struct tacho_query *query, const struct tacho_record *r);
  * tacho_query_add_type - an event that the stream does not have.
  *
  * The caller makes its records of the stream's, and says each with tacho_query_made() after the
- * tacho_query_hit() of the record that it comes from.  Commands that are given later may name it.
- * type outlives the query.  Returns its event, NULL without memory.
+ * tacho_query_hit() of the record that it comes from.  Commands that are given later may name it;
+ * their event must say its system, so "*:*" does not mean it.  type outlives the query.  Returns
+ * its event, NULL without memory.
  *
  * rec: without names.
  */

@@ -181,6 +181,11 @@ case("model-items-json", TACHO, "model", "--items", "--json", "--span", ORDER, "
      "n: shop:order_done.id", "../in/orders")
 case("model-rules", TACHO, "model", "--rules", "--rule", "a:b end thread cat=x")
 case("model-rules-file", TACHO, "model", "--rules-file", "../in/my.rules", "../in/orders")
+case("recipe-model", TACHO, "recipe", "run", "sched-latency-by-thread", "../in/waits")
+case("recipe-lacks", TACHO, "recipe", "run", "sched-latency", "../in/orders", status=1)
+case("recipe-show", TACHO, "recipe", "show", "off-cpu", "../in/waits")
+case("hist-model", TACHO, "hist", "--json", "../in/waits", "--span", ORDER, "--all", "-e",
+     "model:*", "keys=common_pid:vals=hitcount")
 case("model-suggest", TACHO, "model", "--suggest", "../in/waits")
 case("explain", TACHO, "explain", "--span", "order", "--timeline", "../in/waits")
 case("explain-span", TACHO, "explain", "--span", ORDER, "--worst", "3", "../in/waits")

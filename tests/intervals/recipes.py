@@ -10,11 +10,15 @@ $TACHO is the tool.
 import collections
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
 
 import random_trace
+# random_trace has their directories in sys.path
+import datfile
+import linux_events
 
 TACHO = os.environ['TACHO']
 KINDS = ('ctf', 'dat', 'kev', 'ltt', 'lkst')
@@ -251,9 +255,32 @@ def test_language(path):
     ok(sorted(json.loads(x)['event'] for x in lines) ==
        ['model:flow', 'model:instant', 'model:slice', 'model:state', 'sched:sched_switch'],
        'a glob asks for all items, beside events of the trace', lines)
+    lines = run('hist', '-q', '--json', '--all', path, '-e', '*:*', 'keys=common_pid', '-e',
+                'model:slice', 'keys=name').splitlines()
+    ok(sum('"event":"model:' in x for x in lines) == 1, 'a glob for all events means no items',
+       lines)
     a = run('recipe', 'run', '-q', '--json', 'off-cpu', path, '-j', '1')
     ok(a == run('recipe', 'run', '-q', '--json', 'off-cpu', path, '-j', '2'),
        'the number of threads that read changes nothing')
+
+
+def test_own(work):
+    """A trace with an event model:state of its own."""
+    path = os.path.join(work, 'own.dat')
+    form = ('name: state\nID: 20\nformat:\n' + linux_events.COMMON +
+            '\n\tfield:unsigned int x;\toffset:8;\tsize:4;\tsigned:0;\n\n'
+            'print fmt: "x=%u", REC->x\n')
+    f = datfile.File(datfile.Machine())
+    f.systems = {'model': [form.encode()]}
+    f.buffers[''] = {0: f.m.pages([(random_trace.START + i, struct.pack('<HBBiI', 20, 0, 0, 7, i))
+                                   for i in range(5)], {})}
+    with open(path, 'wb') as out:
+        out.write(f.v6())
+    h = hist(path, 'model:state', 'keys=x:vals=x')
+    ok(h['hits'] == 5 and sum(e['values']['x'] for e in h['entries']) == 10,
+       "an event model:state of the trace is the trace's", h)
+    h = hist(path, 'model:slice', 'keys=name')
+    ok(not h['hits'], 'and other items are there beside it', h)
 
 
 def test_wrong(path):
@@ -282,6 +309,7 @@ def main():
         random_trace.write('ctf', 12, path, 3000)
         test_fields(path)
         test_language(path)
+        test_own(work)
         test_wrong(path)
 
 
