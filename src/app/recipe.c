@@ -195,18 +195,36 @@ static int lacks(const struct app_recipe *r, const char *missing, struct tacho_d
 			  "record -k %s' records them", r->name, r->needs, missing, r->record);
 }
 
-static int check_events(const struct app_recipe *r, const struct tacho_stream *stream,
-			struct tacho_diag *d)
+/* Whether the trace has one of "a:b|*:c", len bytes. */
+static bool has_one(const struct tacho_stream *stream, const char *list, size_t len)
 {
 	char event[64];
 
-	/* what the model is asked may be there in any form */
+	for (const char *s = list; s < list + len; s++) {
+		size_t n = strcspn(s, "|,");
+
+		(void)snprintf(event, sizeof(event), "%.*s", (int)n, s);
+		if (has_event(stream, event))
+			return true;
+		s += n;
+	}
+	return false;
+}
+
+static int check_events(const struct app_recipe *r, const struct tacho_stream *stream,
+			struct tacho_diag *d)
+{
+	char missing[64];
+
 	for (const char *s = r->events; s && *s; s += strspn(s, ",")) {
 		size_t len = strcspn(s, ",");
+		const char *name = s[0] == '*' ? s + strlen("*:") : s;
 
-		(void)snprintf(event, sizeof(event), "%.*s", (int)len, s);
-		if (!has_event(stream, event))
-			return lacks(r, event, d);
+		if (!has_one(stream, s, len)) {
+			(void)snprintf(missing, sizeof(missing), "%.*s",
+				       (int)strcspn(name, "|,"), name);
+			return lacks(r, missing, d);
+		}
 		s += len;
 	}
 	return 0;

@@ -45,7 +45,7 @@ struct app_recipe {
 	const char *summary;
 	const char *needs;	/* "thread switches and wakeups" */
 	const char *record;	/* events of Linux that have it; NULL: programs have it */
-	/* without a question to the model: events without which there is no answer, "a:b,c:d" */
+	/* without a question to the model: without which there is no answer, "a:b|*:c,d:e" */
 	const char *events;
 	struct recipe_asked model;
 	struct recipe_variant variant[RECIPE_VARIANTS_MAX];

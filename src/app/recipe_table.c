@@ -48,7 +48,7 @@
 	.record = "block:block_rq_issue,block:block_rq_complete"
 #define ALLOCATIONS							\
 	.needs = "the kernel's allocations", .record = "kmem:kmalloc",		\
-	.events = "kmem:kmalloc"
+	.events = "kmem:kmalloc|*:kmem_kmalloc"
 
 #define ASKED_WOKEN(what, text_, by_) {						\
 	.meaning = what, .event = "model:state", .text = text_, .by = by_,	\
@@ -118,6 +118,10 @@
 	{ "block:block_rq_complete",						\
 	  "hist:keys=dev,sector:dur=common_timestamp" unit "-$ts0:"		\
 	  "onmatch(block.block_rq_issue).trace(block_latency,$dur,dev)" }
+
+#define ALLOC_SIZE	"hist:keys=bytes_req.log2:vals=bytes_alloc:sort=bytes_req"
+#define ALLOC_SITE	"hist:keys=call_site.sym:vals=bytes_req,bytes_alloc:"	\
+			"sort=bytes_alloc.descending"
 
 /* ---- the recipes ---- */
 
@@ -345,9 +349,11 @@ const struct app_recipe app_recipes[] = {
 		.name = "run-queue",
 		.summary = "how many threads each CPU has to run, and for how long",
 		.needs = "the run queues of CPUs",
-		.record = TACHO_RUN_QUEUE_NEEDS, .events = "sched:sched_switch,sched:sched_wakeup",
+		.record = TACHO_RUN_QUEUE_NEEDS, .events = "*:sched_switch,*:sched_wakeup",
 		.variant = { {
-			.meaning = "ns with so many threads that run or wait for the CPU; needs sched_switch, sched_wakeup, sched_wakeup_new, sched_migrate_task",
+			.meaning = "ns with so many threads that run or wait for the CPU; needs "
+				   "sched_switch, sched_wakeup, sched_wakeup_new, "
+				   "sched_migrate_task",
 			.step = {
 				{ "synthetic:run_queue",
 				  "hist:keys=cpu,runnable:vals=ns:sort=cpu,runnable" },
@@ -361,10 +367,11 @@ const struct app_recipe app_recipes[] = {
 		ALLOCATIONS,
 		.variant = { {
 			.meaning = "bytes asked of kmalloc, by powers of two",
-			.step = {
-				{ "kmem:kmalloc",
-				  "hist:keys=bytes_req.log2:vals=bytes_alloc:sort=bytes_req" },
-			},
+			.step = { { "kmem:kmalloc", ALLOC_SIZE } },
+		}, {
+			/* LTTng's */
+			.meaning = "bytes asked of kmalloc, by powers of two",
+			.step = { { "*:kmem_kmalloc", ALLOC_SIZE } },
 		} },
 		.shape = APP_HIST_CHART,
 	},
@@ -374,11 +381,10 @@ const struct app_recipe app_recipes[] = {
 		ALLOCATIONS,
 		.variant = { {
 			.meaning = "bytes given by kmalloc, by the calling function",
-			.step = {
-				{ "kmem:kmalloc",
-				  "hist:keys=call_site.sym:vals=bytes_req,bytes_alloc:"
-				  "sort=bytes_alloc.descending" },
-			},
+			.step = { { "kmem:kmalloc", ALLOC_SITE } },
+		}, {
+			.meaning = "bytes given by kmalloc, by the calling function",
+			.step = { { "*:kmem_kmalloc", ALLOC_SITE } },
 		} },
 		.shape = APP_HIST_KERNEL,
 	},

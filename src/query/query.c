@@ -172,7 +172,7 @@ bool tacho_query_is_run_queue(const char *event)
 /* Defines it for the first command on it, unless a command has defined an event of that name. */
 static int begin_run_queue(struct tacho_query *q, struct tacho_cmd_error *e)
 {
-	static const char *const needs[] = { "sched:sched_switch", "sched:sched_wakeup" };
+	static const char *const needs[] = { "*:sched_switch", "*:sched_wakeup" };
 	int err;
 
 	if (tacho_engine_find(q->engine, "synthetic", RUN_QUEUE_EVENT))
@@ -181,7 +181,7 @@ static int begin_run_queue(struct tacho_query *q, struct tacho_cmd_error *e)
 		if (!has_event(q, needs[i]))
 			return tacho_cmd_error(e, -ENODATA, 0, "Events of the run queue "
 					       "are made of %s, which the trace does not "
-					       "have", needs[i]);
+					       "have", needs[i] + strlen("*:"));
 	q->run_queue = run_queue_new(run_queue_changed, q);
 	if (!q->run_queue)
 		return tacho_cmd_no_memory(e);

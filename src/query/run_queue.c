@@ -69,10 +69,15 @@ static bool number(const struct tacho_type *type, const char *name,
 	return f && tacho_field_int(f, rec->raw, rec->len, v);
 }
 
+/* A thread: "pid" in the kernel's events, "tid" in LTTng's. */
+static bool thread(const struct tacho_type *type, const char *name, const char *lttng,
+		   const struct tacho_rec *rec, uint64_t *v)
+{
+	return number(type, name, rec, v) || number(type, lttng, rec, v);
+}
+
 enum run_queue_kind run_queue_kind(const struct tacho_type *type)
 {
-	if (strcmp(type->system, "sched"))
-		return RUN_QUEUE_NONE;
 	if (!strcmp(type->name, "sched_switch"))
 		return RUN_QUEUE_SWITCH;
 	if (!strcmp(type->name, "sched_wakeup") ||
@@ -153,7 +158,7 @@ static void wakeup(struct run_queue *q, const struct tacho_type *type,
 	uint64_t pid, cpu;
 	uint16_t *place;
 
-	if (!number(type, "pid", rec, &pid) || !number(type, "target_cpu", rec, &cpu))
+	if (!thread(type, "pid", "tid", rec, &pid) || !number(type, "target_cpu", rec, &cpu))
 		return;
 	place = place_of(q, pid);
 	/* a thread that runs or waits was about to sleep and does not */
@@ -167,7 +172,7 @@ static void migrate(struct run_queue *q, const struct tacho_type *type,
 	uint64_t pid, cpu;
 	uint16_t *place;
 
-	if (!number(type, "pid", rec, &pid) || !number(type, "dest_cpu", rec, &cpu))
+	if (!thread(type, "pid", "tid", rec, &pid) || !number(type, "dest_cpu", rec, &cpu))
 		return;
 	place = place_of(q, pid);
 	/* sleeping threads get their CPU when they are woken */
@@ -213,8 +218,8 @@ static void switch_to(struct run_queue *q, const struct tacho_type *type,
 	uint64_t prev, next, state;
 	uint16_t *place;
 
-	if (!number(type, "prev_pid", rec, &prev) ||
-	    !number(type, "next_pid", rec, &next) ||
+	if (!thread(type, "prev_pid", "prev_tid", rec, &prev) ||
+	    !thread(type, "next_pid", "next_tid", rec, &next) ||
 	    !number(type, "prev_state", rec, &state))
 		return;
 	end_runner(q, rec->cpu);

@@ -48,7 +48,7 @@ struct run_queue *run_queue_new(void (*changed)(void *arg,
 				void *arg);
 void run_queue_free(struct run_queue *q);
 
-/* By the type's name and fields. */
+/* By the type's name, of any system: "sched:sched_switch", LTTng's "lttng:sched_switch". */
 enum run_queue_kind run_queue_kind(const struct tacho_type *type);
 
 /* Processes one event of a kind; call it in order of time.  Inconsistent events are ignored. */

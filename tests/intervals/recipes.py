@@ -10,6 +10,7 @@ $TACHO is the tool.
 import collections
 import json
 import os
+import random
 import struct
 import subprocess
 import sys
@@ -264,6 +265,50 @@ def test_language(path):
        'the number of threads that read changes nothing')
 
 
+def form_of(name, number, fields):
+    """A `format` of 4-byte fields."""
+    return (f'name: {name}\nID: {number}\nformat:\n' + linux_events.COMMON + '\n' +
+            ''.join(f'\tfield:int {f};\toffset:{8 + 4 * i};\tsize:4;\tsigned:1;\n'
+                    for i, f in enumerate(fields)) + '\nprint fmt: "x"\n').encode()
+
+
+def test_lttng(work):
+    """The same events as the kernel's and as LTTng's."""
+    events = {
+        'sched_switch': [('prev_pid', 'prev_tid'), ('prev_state',) * 2, ('next_pid', 'next_tid')],
+        'sched_wakeup': [('pid', 'tid'), ('target_cpu',) * 2],
+        'sched_wakeup_new': [('pid', 'tid'), ('target_cpu',) * 2],
+        'sched_migrate_task': [('pid', 'tid'), ('dest_cpu',) * 2],
+        'kmalloc': [('call_site',) * 2, ('bytes_req',) * 2, ('bytes_alloc',) * 2]}
+    said = []
+    for lttng in (0, 1):
+        f = datfile.File(datfile.Machine())
+        f.systems, records = {}, [[], []]
+        for n, (name, fields) in enumerate(events.items()):
+            system = 'lttng' if lttng else 'kmem' if name == 'kmalloc' else 'sched'
+            name = 'kmem_' * (lttng and name == 'kmalloc') + name
+            f.systems.setdefault(system, []).append(
+                form_of(name, 20 + n, [x[lttng] for x in fields]))
+        r = random.Random(5)
+        for i in range(600):
+            cpu, n = r.randrange(2), r.choice((0, 0, 0, 1, 1, 2, 3, 4))
+            threads = [r.randint(0, 6) for _ in range(3)]
+            values = ([threads[0], r.choice((0, 1)), threads[1]], threads[:1] + [r.randrange(2)],
+                      threads[:1] + [r.randrange(2)], threads[:1] + [r.randrange(2)],
+                      [64 * threads[0], 1 + 100 * threads[1], 128 * threads[2]])[n]
+            records[cpu].append((random_trace.START + 10 * i,
+                                 struct.pack(f'<HBBi{len(values)}i', 20 + n, 0, 0, 0, *values)))
+        f.buffers[''] = {cpu: f.m.pages(records[cpu], {}) for cpu in (0, 1)}
+        path = os.path.join(work, f'lttng{lttng}.dat')
+        with open(path, 'wb') as out:
+            out.write(f.v6())
+        said.append([json.loads(run('recipe', 'run', '-q', '--json', name, path))
+                     for name in sorted(EVENTS)])
+    for name, a, b in zip(sorted(EVENTS), *said):
+        ok(a['hits'] > 50 and a['entries'] == b['entries'],
+           f'{name}: of events of LTTng as of the kernel', a, b)
+
+
 def test_own(work):
     """A trace with an event model:state of its own."""
     path = os.path.join(work, 'own.dat')
@@ -310,6 +355,7 @@ def main():
         test_fields(path)
         test_language(path)
         test_own(work)
+        test_lttng(work)
         test_wrong(path)
 
 

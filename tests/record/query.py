@@ -279,7 +279,7 @@ def test_latency():
         assert "tacho hist" in shown and "-e" in shown
     tacho("recipe", "run", "sched-latency", "t")
     tacho("recipe", "run", "run-queue", "t", ok=1,
-          says="this trace has no event sched:sched_wakeup;")
+          says="this trace has no event sched_wakeup;")
     tacho("recipe", "run", "off-cpu", "t")
     # quantiles by thread: of the microseconds that the trace has, exactly
     shown = tacho("recipe", "show", "sched-latency-by-thread", "kernel").out
