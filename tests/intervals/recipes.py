@@ -309,6 +309,61 @@ def test_lttng(work):
            f'{name}: of events of LTTng as of the kernel', a, b)
 
 
+STORY = ((10, 20, (5, 1, 6)), (30, 21, (5,)), (45, 20, (6, 0, 5)), (60, 20, (5, 1, 6)),
+         (100, 21, (5,)), (101, 20, (6, 1, 5)))
+TEXTS = {
+    # woken at 30 and 100, running at 45 and 101
+    'sched-latency-by-thread': """\
+# event: model:state
+# quantiles of us by comm: exact
+comm   count    p50    p99    max
+alpha      2      1     15     15
+""",
+    'sched-latency': """\
+# event: model:state
+dur          hitcount   share
+513..1024           1   50.0%  #################################################
+8193..16384         1   50.0%  #################################################
+""",
+    # alpha was asleep and waited twice each, beta was preempted from 45 to 60
+    'off-cpu': """\
+# event: model:state
+# event histogram
+#
+# trigger info: hist:keys=comm:vals=hitcount,dur:sort=dur.descending:size=2048 if state != \
+"running" && state != "unknown" && open == 0 [active]
+#
+
+{ comm: alpha                                              } hitcount:          4  dur:      76000
+{ comm: beta                                               } hitcount:          1  dur:      15000
+
+Totals:
+    Hits: 5
+    Entries: 2
+    Dropped: 0
+"""}
+
+
+def test_texts(work):
+    """What is printed of a story of two threads, as text."""
+    path = os.path.join(work, 'story.dat')
+    f = datfile.File(datfile.Machine())
+    f.systems = {'sched': [form_of('sched_switch', 20, ('prev_pid', 'prev_state', 'next_pid')),
+                           form_of('sched_waking', 21, ('pid',))]}
+    f.cmdlines = b'5 alpha\n6 beta\n'
+    f.buffers[''] = {0: f.m.pages([
+        (random_trace.START + 1000 * us,
+         struct.pack(f'<HBBi{len(values)}i', number, 0, 0, 5, *values))
+        for us, number, values in STORY], {})}
+    with open(path, 'wb') as out:
+        out.write(f.v6())
+    for name, text in TEXTS.items():
+        said = run('recipe', 'run', '-q', name, path)
+        for bar in '\u2588\u2589\u258a\u258b\u258c\u258d\u258e\u258f':
+            said = said.replace(bar, '#')
+        ok(said == text, f'{name}: the text', said, text)
+
+
 def test_own(work):
     """A trace with an event model:state of its own."""
     path = os.path.join(work, 'own.dat')
@@ -354,6 +409,7 @@ def main():
         random_trace.write('ctf', 12, path, 3000)
         test_fields(path)
         test_language(path)
+        test_texts(work)
         test_own(work)
         test_lttng(work)
         test_wrong(path)
