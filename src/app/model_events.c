@@ -142,6 +142,15 @@ struct app_model_events {
 
 bool app_model_events_match(const char *event)
 {
+	for (int i = 0; i < NR_ITEMS; i++)
+		if (app_model_events_system(event) &&
+		    tacho_event_glob(event, SYSTEM, items[i].name))
+			return true;
+	return false;
+}
+
+bool app_model_events_system(const char *event)
+{
 	return !strncmp(event, SYSTEM ":", strlen(SYSTEM ":"));
 }
 

@@ -34,8 +34,11 @@
 
 struct app_model_events;
 
-/* Whether a command's event is of this system: "model:slice", "model:*"; "*:*" is not. */
+/* Whether a command's event means one of these: "model:slice", "model:*"; not "*:*". */
 bool app_model_events_match(const char *event);
+
+/* Whether it is of their system: also "model:nope". */
+bool app_model_events_system(const char *event);
 
 /*
  * Adds the types to a query.  rules: outlive it; NULL: the built-in ones.  Returns 0 or -ENOMEM;

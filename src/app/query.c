@@ -114,13 +114,27 @@ int app_question_kernel_path(const struct app_question *question, struct tacho_b
 	return tacho_buf_error(out);
 }
 
-int app_question_live(const struct app_question *question, struct tacho_diag *d)
+static bool has_event(struct tacho_stream *stream, const char *event)
 {
-	for (uint32_t i = 0; i < question->nr_commands; i++)
-		if (app_model_events_match(question->command[i].event))
+	const struct tacho_type *type;
+
+	for (uint32_t i = 0; (type = tacho_stream_type(stream, i)); i++)
+		if (tacho_event_glob(event, type->system, type->name))
+			return true;
+	return false;
+}
+
+int app_question_live(const struct app_question *question, struct tacho_stream *stream,
+		      struct tacho_diag *d)
+{
+	for (uint32_t i = 0; i < question->nr_commands; i++) {
+		const char *event = question->command[i].event;
+
+		if (app_model_events_match(event) && !(stream && has_event(stream, event)))
 			return tacho_diag(d, -EOPNOTSUPP, APP_NO_PLACE, "'%s' is made of a "
 					  "recorded trace, not of what goes on: record it first",
-					  question->command[i].event);
+					  event);
+	}
 	return 0;
 }
 
@@ -128,7 +142,7 @@ static int no_event(const struct app_query *q, const char *event, struct tacho_d
 {
 	bool is_sql = q->question->is_sql;
 
-	if (q->model && app_model_events_match(event))
+	if (!q->live && app_model_events_system(event))
 		return tacho_diag(d, -ENOENT, APP_NO_PLACE, "the model has no event '%s'; it has "
 				  "model:state, model:slice, model:flow, model:instant", event);
 	if (is_synthetic(event))
@@ -172,14 +186,12 @@ static int set_commands(struct app_query *q, struct tacho_diag *d)
 /* Before the commands, when one of them asks the model. */
 static int add_model(struct app_query *q, struct tacho_diag *d)
 {
-	for (uint32_t i = 0; i < q->question->nr_commands; i++) {
-		if (!app_model_events_match(q->question->command[i].event))
-			continue;
-		if (q->live)
-			return app_question_live(q->question, d);
-		return app_model_events_new(&q->model, q->query, q->stream, q->question->rules,
-					    d);
-	}
+	if (q->live)
+		return app_question_live(q->question, q->stream, d);
+	for (uint32_t i = 0; i < q->question->nr_commands; i++)
+		if (app_model_events_match(q->question->command[i].event))
+			return app_model_events_new(&q->model, q->query, q->stream,
+						    q->question->rules, d);
 	return 0;
 }
 

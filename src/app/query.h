@@ -88,8 +88,12 @@ struct app_question {
  */
 int app_question_kernel_path(const struct app_question *question, struct tacho_buf *out);
 
-/* Whether a question can be put to a live source: 0, or -EOPNOTSUPP with the reason. */
-int app_question_live(const struct app_question *question, struct tacho_diag *d);
+/*
+ * Whether a question can be put to a live source: 0, or -EOPNOTSUPP with the reason.  stream: which
+ * may have events of such names itself; NULL: the running kernel, which has none.
+ */
+int app_question_live(const struct app_question *question, struct tacho_stream *stream,
+		      struct tacho_diag *d);
 
 struct app_query;
 

@@ -216,7 +216,7 @@ static int open_kernel(struct run *r)
 	int ret = make_question(r, NULL);
 
 	tacho_buf_init(&path, PATH_TEXT_MAX);
-	if (ret == CLI_OK && app_question_live(r->question, &d))
+	if (ret == CLI_OK && app_question_live(r->question, NULL, &d))
 		ret = cli_fail_diag(&d);
 	if (ret == CLI_OK && app_question_kernel_path(r->question, &path))
 		ret = cli_fail("out of memory");
