@@ -34,8 +34,9 @@ CLANG = {'CC': 'clang', 'CXX': 'clang++'}
 # without: suites, and names of tests, that are left out.
 # shipped: what is installed is built as well, whether a test needs it or not.
 # live: its tests record the running kernel, in many instances.
-Variant = collections.namedtuple('Variant', 'name options tests env without shipped live',
-                                 defaults=(None, {}, (), False, False))
+# whole: all is built, also what no test needs.
+Variant = collections.namedtuple('Variant', 'name options tests env without shipped live whole',
+                                 defaults=(None, {}, (), False, False, False))
 
 # -O1 without debug information takes half the time of a build for users.
 QUICK = Variant('check', ['-Doptimization=1', '-Ddebug=false'], without=('long',), live=True)
@@ -56,7 +57,8 @@ def newer_x86_64():
 # What cannot differ in a variant is not tested there again: scripts that only compile, and
 # tools whose own code is the same.
 ALL = [
-    Variant('gcc', ['-Dbuildtype=debugoptimized'], live=True),
+    # (fuzz: a corpus without sanitizers finds nothing that it does not find with them)
+    Variant('gcc', ['-Dbuildtype=debugoptimized'], without=('fuzz',), live=True, whole=True),
     # what reads foreign bytes, and what shares memory (with sanitizers, compilers warn of what
     # cannot be).  Without what only writes, the trees' kernel half (tsan has it, and here
     # ftrace_faults), the output of a live kernel (its pages are ftrace_output_golden's), and
@@ -149,7 +151,7 @@ def chosen(v, build):
 
 def needed(v, build, names):
     """The files to build, none: all.  For these tests, and what is installed."""
-    if v.tests is None and not v.without:
+    if v.whole:
         return []
     ids = {i for depends in names.values() for i in depends}
     files = set()
@@ -298,6 +300,8 @@ def summary(cases):
 
 def main():
     only = sys.argv[1:]
+    # this python3, not a launcher of it, which is slower and is started a thousand times
+    os.environ['PATH'] = os.path.dirname(sys.executable) + os.pathsep + os.environ['PATH']
     known = [*ALL, *LONG]
     if only == ['quick']:
         variants = [QUICK]

@@ -119,14 +119,15 @@ fresh many
 n=0; while [ $n -lt 150 ]; do poke t/program_0 $((104 + n * 48)) '\143'; n=$((n + 1)); done
 says "many problems" 1 'program_0: remark: [0-9]+ more problems are not listed' "$TACHO" check t
 
-# every single bit of the first packet and types, flipped: an answer, always
+# bytes of the first packet, types and info replaced, one at a time: an answer, always
 bits()
 {
 	for f in program_0 tacho/types.program tacho/info; do
 		size=$(wc -c <small/$f)
 		at=0
+		fresh
 		while [ $at -lt "$size" ]; do
-			fresh
+			cp small/$f t/$f
 			poke t/$f $at "\\$((at % 4))\\377"
 			"$TACHO" check t >/dev/null 2>&1
 			s=$?
@@ -136,7 +137,7 @@ bits()
 				echo "$f $at: check $s, report $r"
 				return 1
 			fi
-			at=$((at + 7))
+			at=$((at + 13))
 		done
 	done
 }

@@ -110,11 +110,11 @@ def digest(path, names=()):
 
 def run(jobs, argv, limit=None, out=None):
     def limits():
-        if limit:
-            resource.setrlimit(limit[0], (limit[1], limit[1]))
+        resource.setrlimit(limit[0], (limit[1], limit[1]))
 
+    # (what is done before the exec needs a fork, which is slow)
     p = subprocess.run([TACHO, argv[0], '-j', str(jobs), *argv[1:]], capture_output=True,
-                       preexec_fn=limits, check=False)
+                       preexec_fn=limits if limit else None, check=False)
     result = [p.returncode, p.stdout, p.stderr]
     if out:
         result.append(digest(out) if os.path.exists(out) else None)

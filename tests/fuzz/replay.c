@@ -14,7 +14,9 @@
 #include <time.h>
 
 #define INPUT_MAX	(1u << 20)
+#ifndef FLIPS
 #define FLIPS		200
+#endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

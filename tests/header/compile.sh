@@ -43,26 +43,31 @@ trace_symbols() {
 		grep -vE 'tacho_(printk|marker)_check' > "$dir/out"
 }
 
+left_in_object() {	# who compiled it, 0 if it did, modes
+	case $3 in
+	-DTACHO_DISABLE-DDEFINE)
+		[ "$2" = 0 ] && ! trace_symbols "$dir/all.o" &&
+			! readelf -SW "$dir/all.o" | grep stapsdt > "$dir/out"
+		result $? "$1 -DTACHO_DISABLE leaves nothing" ;;
+	-DTACHO_OPTIONAL-DDEFINE)
+		[ "$2" = 0 ] && ! nm -u "$dir/all.o" | grep tacho_object > "$dir/out"
+		result $? "$1 -DTACHO_OPTIONAL needs no libtacho" ;;
+	esac
+}
+
 try() {		# compiler, language
 	for opt in -O0 -O2 -Os; do
 		for mode in '' -DTACHO_OPTIONAL -DTACHO_NO_SDT \
 			    -DTACHO_DISABLE; do
 			for define in '' -DDEFINE; do
 				compile "$1" "$2" "$opt $mode $define"
-				result $? "$1 $opt $mode $define"
+				compiled=$?
+				result $compiled "$1 $opt $mode $define"
+				left_in_object "$1 $opt" $compiled "$mode$define"
 			done
 		done
 		compile "$1" "$2" "$opt -fPIC -ffunction-sections -DDEFINE"
 		result $? "$1 $opt -fPIC -ffunction-sections"
-
-		compile "$1" "$2" "$opt -DDEFINE -DTACHO_DISABLE" &&
-			! trace_symbols "$dir/all.o" &&
-			! readelf -SW "$dir/all.o" | grep stapsdt > "$dir/out"
-		result $? "$1 $opt -DTACHO_DISABLE leaves nothing"
-
-		compile "$1" "$2" "$opt -DDEFINE -DTACHO_OPTIONAL" &&
-			! nm -u "$dir/all.o" | grep tacho_object > "$dir/out"
-		result $? "$1 $opt -DTACHO_OPTIONAL needs no libtacho"
 	done
 	for wrong in TYPE COUNT ARGUMENT LITERAL MARKER PRINTK FIELD; do
 		for mode in '' -DTACHO_DISABLE; do

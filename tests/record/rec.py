@@ -9,6 +9,7 @@ import glob
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import struct
@@ -174,8 +175,19 @@ def slurp(f):
     return f.read()
 
 
+def ended(p, timeout=PATIENCE):
+    """Waits until a program has ended, without looking again and again; its status."""
+    if p.poll() is None:
+        fd = os.pidfd_open(p.pid)
+        there = select.select([fd], [], [], timeout)[0]
+        os.close(fd)
+        if not there:
+            raise subprocess.TimeoutExpired(p.args, timeout)
+    return p.wait()
+
+
 def finish(p, timeout=PATIENCE):
-    p.wait(timeout)
+    ended(p, timeout)
     return Done(p, slurp(p.out), slurp(p.err))
 
 
@@ -205,7 +217,7 @@ class Traced:
 
     def ended(self):
         """How it did, for messages."""
-        return "%s ended with %d: %s" % (self.p.args[0], self.p.wait(PATIENCE),
+        return "%s ended with %d: %s" % (self.p.args[0], ended(self.p),
                                          slurp(self.p.err))
 
     def do(self, line):
@@ -222,7 +234,7 @@ class Traced:
 
     def end(self):
         self.p.stdin.close()
-        assert self.p.wait(PATIENCE) == 0, self.ended()
+        assert ended(self.p) == 0, self.ended()
 
 
 def until(what, fn):

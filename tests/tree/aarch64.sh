@@ -12,13 +12,18 @@ ok() {
 	n=$((n + 1))
 	if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; failed=1; fi
 }
-flags="-std=gnu11 -O2 -D_GNU_SOURCE -Wall -Wextra -Werror -fPIC -fvisibility=hidden
+flags="-std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fPIC -fvisibility=hidden
 -DTACHO_VERSION=\"test\" -I$src/include -I$src/src"
 bad=0
+# -O2 where there is code for this machine: elsewhere it takes twice as long, and tells nothing
 for c in "$src"/src/base/*.c "$src"/src/sys/*.c "$src"/src/event/*.c \
 	 "$src"/src/engine/*.c "$src"/src/ring/*.c \
 	 "$src"/src/session/*.c "$src"/src/runtime/*.c; do
-	$cc $flags -c "$c" -o "$work/$(echo "$c" | tr / _).o" 2>"$work/log" ||
+	case $c in
+	*/src/ring/* | */src/runtime/* | */src/sys/*) optimize=-O2 ;;
+	*) optimize=-O1 ;;
+	esac
+	$cc $flags $optimize -c "$c" -o "$work/$(echo "$c" | tr / _).o" 2>"$work/log" ||
 		{ bad=1; sed 's/^/# /' "$work/log" | head -10; }
 done
 ok $bad "the library compiles"
@@ -29,7 +34,7 @@ aarch64-linux-gnu-readelf -S "$work"/*_runtime_emit.c.o | grep -q __rseq_cs
 ok $? "the runtime has sequences"
 if command -v qemu-aarch64-static >/dev/null || command -v qemu-aarch64 >/dev/null; then
 	qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64)
-	$cc $flags -I"$src/tests" -static -o "$work/test_probe" \
+	$cc $flags -O2 -I"$src/tests" -static -o "$work/test_probe" \
 		"$src/tests/runtime/test_probe.c" "$work"/*.o -lpthread 2>"$work/log" &&
 		timeout 120 "$qemu" "$work/test_probe" >"$work/out" 2>&1
 	ok $? "sessions and tracepoints under $(basename "$qemu") (plain lanes: it has no rseq)"
