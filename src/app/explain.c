@@ -112,11 +112,23 @@ static bool is_wanted(const struct explain *e, const struct model_slice *s)
 	return e->query->record != MODEL_NO_RECORD && s->begin_record == e->query->record;
 }
 
+/* The thread of a slice (see thread_of()) as a track; 0: not known. */
+static uint32_t thread_track(const struct explain *e, const struct model_slice *s)
+{
+	uint32_t place = s->to ? s->to : s->from;
+
+	if (e->track[s->track].kind == MODEL_CALLS)
+		return e->track[s->track].parent;
+	return place && e->track[place].kind == MODEL_STATE ? e->track[place].parent : 0;
+}
+
 static int find_slice(void *arg, const struct model_slice *s)
 {
 	struct explain *e = arg;
 
 	if (!is_wanted(e, s))
+		return 0;
+	if (e->query->thread && (s->begin < e->query->from || s->begin >= e->query->to))
 		return 0;
 	e->result.found++;
 	if (e->nr_subjects >= SUBJECTS_MAX)
@@ -125,6 +137,7 @@ static int find_slice(void *arg, const struct model_slice *s)
 		return -ENOMEM;
 	e->subject[e->nr_subjects++] = (struct explain_subject){
 		.begin = s->begin, .end = s->end, .flags = s->flags, .number = thread_of(e, s),
+		.thread = thread_track(e, s),
 		.name = explain_text(e, "%s", s->name),
 		.category = explain_text(e, "%s", s->category),
 	};
@@ -139,6 +152,29 @@ static int longest_first(const void *a, const void *b)
 	if (s != t)
 		return s < t ? 1 : -1;
 	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* Whether a track is a thread with this number, or with a name that the glob matches. */
+static bool is_thread(const struct explain *e, uint32_t track, const char *want)
+{
+	const struct explain_track *t = &e->track[track];
+	uint64_t number;
+
+	if (tacho_scan_whole(want, strlen(want), 0, &number) && t->number == (int64_t)number)
+		return true;
+	return !fnmatch(want, t->name, 0);
+}
+
+/* Keeps the slices of the threads that are asked for: when all names are known. */
+static void choose_threads(struct explain *e)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < e->nr_subjects; i++)
+		if (e->subject[i].thread && is_thread(e, e->subject[i].thread, e->query->thread))
+			e->subject[kept++] = e->subject[i];
+	e->nr_subjects = kept;
+	e->result.found = kept;
 }
 
 /* Keeps those that are explained: the longest, or the slowest and those around the median. */
@@ -167,24 +203,46 @@ static void choose(struct explain *e)
 	e->nr_subjects = slow + middle;
 }
 
-static int find_subjects(struct explain *e, const char *path, unsigned int flags,
+static int read_subjects(struct explain *e, const char *path, unsigned int flags,
 			 const struct model_rules *rules,
 			 const struct tacho_observer *observer, struct tacho_diag *d)
 {
 	static const struct model_ops ops = { .track = on_track, .slice = find_slice };
-	struct model_stats stats;
+	struct model_config config = { .rules = rules, .ops = &ops, .arg = e };
+	struct model *m = NULL;
 	struct app_trace t;
 	int err = app_trace_open(&t, path, flags, d);
 
 	if (err)
 		return err;
-	err = app_model_run(t.stream, rules, &ops, e, observer, &stats, d);
+	config.stream = t.stream;
+	err = model_new(&m, &config, d);
+	if (!err)
+		err = app_model_read(t.stream, m, observer, d);
+	if (!err)
+		app_model_note_unused(rules, t.stream, observer);
+	if (!err && e->query->thread)
+		choose_threads(e);	/* while there is a model, which has the names */
+	model_free(m);
 	app_trace_close(&t);
+	return err;
+}
+
+static int find_subjects(struct explain *e, const char *path, unsigned int flags,
+			 const struct model_rules *rules,
+			 const struct tacho_observer *observer, struct tacho_diag *d)
+{
+	int err = read_subjects(e, path, flags, rules, observer, d);
+
 	if (err)
-		return err;
+		return err == -ENOMEM ? tacho_no_memory(d) : err;
 	choose(e);
 	if (e->nr_subjects)
 		return 0;
+	if (e->query->span && e->query->thread)
+		return tacho_diag(d, -ENOENT, 0, "the trace has no slice '%s' of a thread '%s' "
+				  "at that time; 'tacho model --items' lists them",
+				  e->query->span, e->query->thread);
 	if (e->query->span)
 		return tacho_diag(d, -ENOENT, 0, "the trace has no slice '%s'; "
 				  "'tacho model' lists names", e->query->span);
@@ -403,10 +461,10 @@ static int find_threads(struct explain *e, struct tacho_diag *d)
 	struct explain_subject *s = e->subject;
 	uint64_t number;
 
-	if (!want) {
+	if (!want || e->query->span) {
 		for (size_t i = 0; i < e->nr_subjects; i++)
-			if (s[i].number)
-				s[i].thread = find_thread(e, NULL, s[i].number, s[i].begin);
+			s[i].thread = !s[i].number ? 0 :
+				      find_thread(e, NULL, s[i].number, s[i].begin);
 		return 0;
 	}
 	if (tacho_scan_whole(want, strlen(want), 0, &number))
@@ -446,7 +504,7 @@ static int run(struct explain *e, const char *path, unsigned int flags,
 {
 	int err = 0;
 
-	if (e->query->thread) {
+	if (e->query->thread && !e->query->span) {
 		if (grow(&e->subject, 0, &e->room_subjects, sizeof(*e->subject)))
 			return tacho_no_memory(d);
 		e->subject[0] = (struct explain_subject){
@@ -477,6 +535,7 @@ int app_explain_open(struct app_explain **out, const char *path, unsigned int fl
 	tacho_arena_init(&e->arena, ARENA_MAX);
 	e->query = query;
 	e->result.own = e;
+	e->result.session = !strncmp(path, "session:", strlen("session:"));
 	err = run(e, path, flags, rules, observer, d);
 	if (err == -ENOMEM)
 		err = tacho_no_memory(d);

@@ -34,13 +34,14 @@
 #define APP_EXPLAIN_SUBJECTS	256u
 
 struct app_explain_query {
-	/* slices of this name (a glob); or */
+	/* slices of this name (a glob), with `thread` only those of such threads that begin
+	   from `from` to `to`; or */
 	const char *span;
 	uint32_t worst;			/* so many of the longest */
 	bool all;			/* compare the slowest 1 % with those around the median */
 	/* the slice that begins with this record; MODEL_NO_RECORD: not asked for; or */
 	uint64_t record;
-	/* a thread, by number or name, from one time to another (ns since 1970) */
+	/* a thread, by number or name (a glob), from one time to another (ns since 1970) */
 	const char *thread;
 	uint64_t from, to;		/* to: UINT64_MAX is the end of the trace */
 };
@@ -99,13 +100,14 @@ struct app_explain {
 	uint32_t nr;
 	uint64_t found;			/* slices of the name */
 	uint64_t first, last;		/* times of the first and last record */
+	bool session;			/* read from a session: without the kernel's events */
 	void *own;			/* private */
 };
 
 /*
  * app_explain_open - explain intervals of a trace.
  *
- * path: a trace, opened twice.  rules outlive the result.  Returns 0 and *e, which the caller
+ * path: a trace or "session:NAME", opened twice.  rules outlive the result.  Returns 0 and *e, which the caller
  * closes; -ENOENT with d filled in: there is no such slice or thread; -E2BIG: more than
  * APP_EXPLAIN_ITEMS; -ECANCELED; or the trace's error.
  */

@@ -373,9 +373,9 @@ static const char *time_out(const struct explain_item *call, bool sure)
 	       "a timer: the time-out" : "a timer";
 }
 
-/* What woke a thread that no thread woke. */
+/* What woke a thread that no thread woke; *which: the kind of the request, or "". */
 static const char *irq_cause(struct path *p, const struct explain_item *state,
-			     const struct explain_item *call, uint32_t waker)
+			     const struct explain_item *call, uint32_t waker, const char **which)
 {
 	const struct explain_item *irq = waker ? irq_at(p, waker, state->end) : NULL;
 	const struct explain_item *request = NULL;
@@ -385,9 +385,11 @@ static const char *irq_cause(struct path *p, const struct explain_item *state,
 		request = request_in(p, irq->begin, state->end);
 	if (!request && state->flags & MODEL_IO)
 		request = request_in(p, state->begin, state->end);
-	if (request)
-		return explain_text(p->e, "device %s: %s", p->e->track[request->track].name,
-				    request->name[0] ? request->name : "request");
+	if (request) {
+		if (request->name[0])
+			*which = explain_text(p->e, ": %s", request->name);
+		return explain_text(p->e, "device %s", p->e->track[request->track].name);
+	}
 	if (state->flags & MODEL_IO)
 		return "a device";
 	if (irq && !is_timer(irq))
@@ -448,7 +450,7 @@ static void add_blocked(struct path *p, uint32_t thread, const struct explain_it
 			 call->name : words;
 	uint32_t waker = woken ? woken->other : 0;
 	struct app_explain_node *node;
-	const char *why;
+	const char *why, *which = "";
 
 	node = add_node(p, APP_EXPLAIN_BLOCKED, begin, end,
 			explain_text(p->e, "%s%s%s", words, call ? " in " : "",
@@ -464,12 +466,13 @@ static void add_blocked(struct path *p, uint32_t thread, const struct explain_it
 		why = explain_text(p->e, "woken by %s",
 				   explain_thread_name(p->e, p->e->track[waker].parent));
 	else if (woken)
-		why = irq_cause(p, state, call, waker);
+		why = irq_cause(p, state, call, waker, &which);
 	else if (state->end >= p->e->result.last)
 		why = "until the end of the trace";
 	else
 		why = "the wake-up was not recorded";
-	node->what = explain_text(p->e, "%s, %s", node->what, why);
+	node->what = explain_text(p->e, "%s, %s%s", node->what, why, which);
+	/* all requests of a device are one cause: a call may need several kinds of them */
 	node->cause = explain_text(p->e, "%s%s%s%s (%s)", p->chain, words, call ? " in " : "",
 				   call ? call->name : "", why);
 }

@@ -87,7 +87,10 @@ static void put_subject(const struct app_explain *e, const struct app_explain_su
 			 (double)(s->begin - e->first) / 1e9, unknown_ends(s->flags),
 			 s->flags & MODEL_UNCERTAIN ? ", uncertain: records were lost" : "");
 	if (s->no_states)
-		tacho_buf_puts(out, "  The trace does not say when this thread ran: record the "
+		tacho_buf_puts(out, e->session ?
+			       "  A session is read without the kernel's events: explain a trace "
+			       "(tacho record -k 'sched:*')\n" :
+			       "  The trace does not say when this thread ran: record the "
 			       "kernel's scheduler, too (tacho record -k 'sched:*')\n");
 	else
 		put_kinds(s, out);

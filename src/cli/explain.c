@@ -39,7 +39,7 @@ static const struct option options[] = {
 };
 
 static const char usage[] =
-	"usage: tacho explain [OPTIONS] --span NAME [TRACE]\n"
+	"usage: tacho explain [OPTIONS] --span NAME [--thread THREAD] [TRACE]\n"
 	"       tacho explain [OPTIONS] --slice RECORD [TRACE]\n"
 	"       tacho explain [OPTIONS] --thread THREAD [--from S] [--to S] [TRACE]\n\n"
 	"Shows where the time of an interval went, along its critical path: running,\n"
@@ -51,8 +51,11 @@ static const char usage[] =
 	"      --worst N        the N longest of them (default: 1)\n"
 	"      --all            compare the slowest 1 % with those around the median\n"
 	"      --slice RECORD   the slice that begins with this record\n"
-	"      --thread THREAD  a thread, by number or name (a glob)\n"
-	"      --from S         from so many seconds after the first record (default: 0)\n"
+	"      --thread THREAD  a thread, by number or name (a glob); with --span, only\n"
+	"                       slices of such threads\n"
+	"      --from S         with --thread: from so many seconds after the first\n"
+	"                       record (default: 0); with --span, too: slices that\n"
+	"                       begin from then on\n"
 	"      --to S           until so many (default: the end of the trace)\n"
 	"      --timeline       print the path in order of time, too\n"
 	"      --rule RULE      add a rule, 'EVENT VERB ...' (see 'tacho model --help')\n"
@@ -217,8 +220,11 @@ static int explain_main(int argc, char **argv)
 		ret = take(&a, opt);
 	ways = (a.query.span != NULL) + (a.query.thread != NULL) +
 	       (a.query.record != MODEL_NO_RECORD);
+	if (a.query.span && a.query.thread)
+		ways--;
 	if (ret < 0 && (ways != 1 || argc - optind > 1))
-		ret = cli_usage("give one of --span, --slice and --thread, and one trace");
+		ret = cli_usage("give --span, --slice, --thread, or --span with --thread, and one "
+				"trace");
 	else if (ret < 0 && !a.query.thread && (a.from || a.to))
 		ret = cli_usage("--from and --to belong to --thread");
 	else if (ret < 0 && !a.query.span && (a.query.all || a.query.worst))

@@ -192,6 +192,8 @@ case("explain-span", TACHO, "explain", "--span", ORDER, "--worst", "3", "../in/w
 case("explain-json", TACHO, "explain", "--json", "--span", "*", "--worst", "3", "../in/waits")
 case("explain-all", TACHO, "explain", "--span", "*", "--all", "../in/waits")
 case("explain-thread", TACHO, "explain", "--thread", "1001", "--from", "0.01", "../in/waits")
+case("explain-span-thread", TACHO, "explain", "--span", "*", "--thread", "wor*", "../in/waits",
+     variant=True)
 case("explain-slice", TACHO, "explain", "--slice", "0", "../in/waits")
 for f in FORMATS:
     # a trace of ours has a number that no other one has: it is read, not compared

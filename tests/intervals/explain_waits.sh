@@ -25,7 +25,7 @@ order (span), server (1000):    4.300 ms, 0.000000 s after the first record
   running 4.4%, waiting for a CPU 0.5%, blocked 92.8%, unknown 2.3%
    41.6%     1.790 ms      1x  futex <- wor"ker x (1001): sleeping in clock_nanosleep (a timer)
    23.5%     1.009 ms      2x  futex <- wor"ker x (1001): waiting for a CPU, which ran ? (2000) 99% of that time
-   20.7%   891.000 us      1x  futex <- wor"ker x (1001): waiting for a device (device 8,0: block)
+   20.7%   891.000 us      1x  futex <- wor"ker x (1001): waiting for a device (device 8,0)
     4.4%   190.000 us      2x  futex <- wor"ker x (1001): running: user code
     4.0%   170.000 us      1x  running: user code
     2.3%   100.000 us      1x  unknown
@@ -64,7 +64,7 @@ server (thread), server (1000):   10.000 ms, 0.100000 s after the first record
    57.0%     5.700 ms      1x  running: user code
    17.9%     1.790 ms      1x  futex <- wor"ker x (1001): sleeping in clock_nanosleep (a timer)
    10.1%     1.009 ms      2x  futex <- wor"ker x (1001): waiting for a CPU, which ran ? (2001) 99% of that time
-    8.9%   891.000 us      1x  futex <- wor"ker x (1001): waiting for a device (device 8,0: block)
+    8.9%   891.000 us      1x  futex <- wor"ker x (1001): waiting for a device (device 8,0)
     2.8%   280.000 us      3x  futex <- wor"ker x (1001): running: user code
     2.7%   270.000 us      2x  running: order (span)
     0.2%    20.000 us      2x  futex <- wor"ker x (1001): running: clock_nanosleep
@@ -83,7 +83,7 @@ is 'the slowest and the median' <<'END'
     0.020 ms    0.020 ms   +0.000 ms  futex <- wor"ker x (1001): running: clock_nanosleep
     1.790 ms    1.790 ms   +0.000 ms  futex <- wor"ker x (1001): sleeping in clock_nanosleep (a timer)
     1.009 ms    1.009 ms   +0.000 ms  futex <- wor"ker x (1001): waiting for a CPU, which ran ? (2000) 99% of that time
-    0.891 ms    0.891 ms   +0.000 ms  futex <- wor"ker x (1001): waiting for a device (device 8,0: block)
+    0.891 ms    0.891 ms   +0.000 ms  futex <- wor"ker x (1001): waiting for a device (device 8,0)
     0.020 ms    0.020 ms   +0.000 ms  running: futex
     0.020 ms    0.020 ms   +0.000 ms  waiting for a CPU, which was idle
     0.190 ms    0.280 ms   -0.090 ms  futex <- wor"ker x (1001): running: user code
@@ -97,6 +97,23 @@ clock_nanosleep (syscall), wor"ker x (1001):    2.810 ms, 0.000200 s after the f
    63.7%     1.790 ms      1x  sleeping (an interrupt: a timer or device)
    35.6%     1.000 ms      1x  waiting for a CPU, which ran ? (2000)
     0.7%    20.000 us      2x  running: user code
+END
+
+# as above: all orders are of one thread, which is found by number and by name
+"$TACHO" explain --span order "$dir/t" >"$dir/whole" 2>&1
+for thread in 1000 'serv*'; do
+	"$TACHO" explain --span order --thread "$thread" "$dir/t" >"$dir/out" 2>&1
+	is "a span of the thread $thread" <"$dir/whole"
+done
+# 20 orders in 200 ms, of which these begin in the time
+"$TACHO" explain --json --span order --worst 256 --thread server --from 0.1 --to 0.15 "$dir/t" |
+	tr ',{' '\n\n' | grep -c '"thread":"server (1000)"' >"$dir/out"
+is 'spans of a thread that begin from a time on' <<'END'
+5
+END
+"$TACHO" explain --span order --thread 1001 "$dir/t" >"$dir/out" 2>&1
+is 'no span of that thread' <<'END'
+tacho: the trace has no slice 'order' of a thread '1001' at that time; 'tacho model --items' lists them
 END
 
 echo "1..$nr"

@@ -109,23 +109,27 @@ static void *owner(void *arg)
 	return arg;
 }
 
+/* Small writes, each synced, until the syncs alone took 60 ms. */
 static void sync_file(void)
 {
-	static char data[1 << 20];
-	char path[4096];
+	char data[512] = { 0 }, path[4096];
+	long long in_sync = 0;
 	int fd;
 
 	(void)snprintf(path, sizeof(path), "%s/order", dir);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	if (fd < 0)
 		fail(path);
-	for (int i = 0; i < 24; i++) {
-		memset(data, i, sizeof(data));
+	while (in_sync < 60000000) {
+		long long begin;
+
 		if (write(fd, data, sizeof(data)) < 0)
 			fail(path);
+		begin = now();
+		if (fsync(fd))
+			fail("fsync");
+		in_sync += now() - begin;
 	}
-	if (fsync(fd))
-		fail("fsync");
 	(void)close(fd);
 	(void)unlink(path);
 }
