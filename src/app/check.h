@@ -42,7 +42,7 @@ struct app_check_config {
 	void (*found)(void *arg, const struct app_check_found *f);
 	void *arg;
 	unsigned int flags;		/* of app_trace_open() */
-	const struct tacho_observer *observer;	/* can cancel; NULL: nobody */
+	const struct tacho_observer *observer;	/* can cancel; NULL: none */
 };
 
 struct app_check_result {

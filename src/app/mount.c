@@ -57,8 +57,8 @@ static int fail_mounts(int err, struct tacho_diag *d)
 
 enum server {
 	SERVER_ANSWERS,
-	SERVER_DEAD,	/* it was killed: nothing in it can be used, whoever still has it open */
-	SERVER_SILENT,	/* whoever asks it waits */
+	SERVER_DEAD,	/* it was killed: nothing in it can be used, not even by open files */
+	SERVER_SILENT,	/* a caller waits */
 };
 
 /* The status of a child, in time; -1: it was not, and the child is gone. */
@@ -78,7 +78,7 @@ static int wait_for_child(pid_t pid)
 	return WEXITSTATUS(status);
 }
 
-/* A child asks: a server that is stopped answers nobody. */
+/* A child asks: a server that is stopped does not answer. */
 static enum server ask_server(const char *dir)
 {
 	struct statvfs st;
@@ -86,7 +86,7 @@ static enum server ask_server(const char *dir)
 	int status;
 
 	if (!pid) {
-		/* whoever waits for our output does not wait for the child */
+		/* a reader of our output does not wait for the child */
 		for (int fd = 0; fd <= STDERR_FILENO; fd++)
 			close(fd);
 		/* what stat(2) tells may be known from before */
@@ -314,7 +314,7 @@ static int add_left(const char *name, const char *path, void *arg)
 	return 0;
 }
 
-/* Nobody has put the sessions away. */
+/* The server did not end its sessions. */
 static void tell_left(const struct tacho_observer *o)
 {
 	struct left l = { "" };

@@ -11,7 +11,7 @@
  *	3  each place becomes a line in the kernel's language (tracefs/probe_spec.h)
  *	4  the kernel gets the lines; when it refuses one, those before it are taken back
  *
- * Probes are the kernel's: they remain until they are deleted, whoever made them.
+ * Probes are the kernel's: they remain until they are deleted, by any process.
  */
 #ifndef TACHO_APP_PROBE_H
 #define TACHO_APP_PROBE_H

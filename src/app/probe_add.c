@@ -215,7 +215,7 @@ static int make_lines(struct probe_add *a)
 	return err ? err : program_lines(a);
 }
 
-/* What the kernel would refuse, nobody needs to be root to hear. */
+/* What the kernel would refuse is said without root, too. */
 static int check_lines(struct probe_add *a)
 {
 	struct tacho_probe_spec s;

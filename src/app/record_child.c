@@ -44,7 +44,7 @@ static _Noreturn void become_command(const struct app_record *r, int gate)
 
 	default_signals();
 	n = read(gate, &c, 1);
-	/* without the recorder there is nobody to open the gate */
+	/* without the recorder the gate stays closed */
 	if (!n)
 		_exit(127);
 	if (n > 0)

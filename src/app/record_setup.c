@@ -22,7 +22,7 @@ static void publish_output(struct app_record *r)
 
 	if (output[0] == '/' || !getcwd(cwd, sizeof(cwd)))
 		cwd[0] = '\0';
-	/* one that is too long is cut, and then nobody finds the trace by it */
+	/* one that is too long is cut, and then the trace is not found by it */
 	if (snprintf(c->output, sizeof(c->output), "%s%s%s", cwd, cwd[0] ? "/" : "",
 		     output) < 0)
 		c->output[0] = '\0';

@@ -140,7 +140,7 @@ static int recover_session(struct recover *r, struct tacho_session *s, struct ta
 	if (tacho_session_owned(s->path))
 		return tacho_diag(d, -EBUSY, 0, "session '%s' is being recorded by process %d; "
 				  "end that first", s->name, s->view.ctl->owner);
-	/* nobody writes while its last records are read */
+	/* there is no writer while its last records are read */
 	if (s->dir)
 		(void)tacho_session_end(s);
 	err = app_output_ready(r->config->output, !r->config->replace, d);

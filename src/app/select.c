@@ -295,7 +295,7 @@ static int open_time(struct app_select *f, struct tacho_diag *d)
 	if (!source || source->ops->live || !source->ops->seek)
 		return 0;
 	status = tacho_stream_next(f->stream, &r);
-	/* damage is met again by whoever reads on; what was no damage may not be */
+	/* damage is met again by the next reader; what was no damage may not be */
 	if (status == TACHO_STREAM_ERROR && tacho_stream_error(f->stream)->err != -EINVAL)
 		return app_stream_failed(f->stream, 0, d);
 	if (status != TACHO_STREAM_RECORD)

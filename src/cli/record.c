@@ -495,7 +495,7 @@ static void show_command(const struct app_record *r)
 
 /* ---- signals ---- */
 
-static struct app_record *recording;	/* whom signals are for; NULL: nobody */
+static struct app_record *recording;	/* what signals are for; NULL: none */
 
 static void on_signal(int sig)
 {

@@ -2,7 +2,7 @@
 /*
  * stdout.h - the last step of every program that prints with stdio.
  *
- * What is printed lies in a buffer until exit() writes it, and exit() tells nobody that the
+ * What is printed lies in a buffer until exit() writes it, and exit() does not say that the
  * disk was full.  So main() asks, says so and fails.
  */
 #ifndef TACHO_CLI_STDOUT_H
@@ -17,7 +17,7 @@
  */
 static inline const char *cli_stdout_end(void)
 {
-	int lost = ferror(stdout);	/* before this, with an errno that nobody kept */
+	int lost = ferror(stdout);	/* before this, with an errno that was not kept */
 
 	if (!fflush(stdout))
 		return lost ? "some of the text is lost" : NULL;

@@ -5,8 +5,8 @@
  *	tacho_stream  ->  fill, plan, ops  ->  table  ->  arrow
  *	(stream/run)      fill.h, plan.h       table.h    arrow.h
  *
- * Only fill, plan and ops know events.  table.h and arrow.h know columns: whoever
- * has rows of another kind fills a table and exports it likewise.  Several threads have a fill
+ * Only fill, plan and ops know events.  table.h and arrow.h know columns: code with
+ * rows of another kind fills a table and exports it likewise.  Several threads have a fill
  * and a table each: ahead.h.
  *
  * 1. The life of a batch

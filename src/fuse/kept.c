@@ -168,7 +168,7 @@ off_t tacho_fuse_kept_size(struct tacho_fuse_mount *m, struct tacho_fuse_node *n
 }
 
 /*
- * Pages that the kernel has not, or not any more.  Its page is locked meanwhile, so whoever
+ * Pages that the kernel has not, or not any more.  Its page is locked meanwhile, so a thread that
  * makes the kernel forget pages may wait for us: nothing is made here, nothing but this
  * lock taken.
  */
@@ -234,7 +234,7 @@ static void look(struct tacho_fuse_mount *m, struct tacho_fuse_node *node)
 	pthread_mutex_unlock(&node->opening);
 }
 
-/* Those that are opened meanwhile see what there is; those that are closed, nobody reads. */
+/* Those that are opened meanwhile see what there is; those that are closed have no reader. */
 static void each_open(struct tacho_fuse_mount *m,
 		      void (*fn)(struct tacho_fuse_mount *m, struct tacho_fuse_node *node))
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Directories.  What is in one is listed when it is read from its beginning, and handed out in
- * parts; the attributes come along (readdirplus), so that nobody has to ask for them one by one.
+ * parts; the attributes come along (readdirplus), so that callers need not ask for them one by one.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -332,7 +332,7 @@ static void op_rename(fuse_req_t req, fuse_ino_t from, const char *name, fuse_in
 /* ---- files ---- */
 
 /*
- * One that opened a file of pages more, or less.  Whoever opens it finds no pages of those who
+ * One that opened a file of pages more, or less.  A new reader finds no pages of those who
  * read it before, and one byte at the end makes the kernel take it for as long as that.
  */
 static void use_paged(struct tacho_fuse_mount *m, struct tacho_fuse_node *node, int more)
@@ -392,7 +392,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fi->fh |= TACHO_FUSE_KEPT;
 		fi->keep_cache = 1;
 		/*
-		 * nobody uses the file itself any more: as if it was closed, its release is waited
+		 * the file itself has no user any more: as if it was closed, its release is waited
 		 * for
 		 */
 		fi->noflush = 1;
@@ -463,7 +463,7 @@ static ssize_t read_file(fuse_req_t req, fuse_ino_t ino, char *to, size_t size, 
 
 	if (lkst)
 		return tacho_lkst_file_read(lkst, to, size, (uint64_t)off, &lc);
-	/* who reads by read(2) is told, the kernel for itself is nobody */
+	/* a read(2) is a caller, a read of the kernel for itself is none */
 	spliced = tacho_load_relaxed(&node->paged) && !fi->lock_owner;
 	if (spliced) {
 		drop_pages(req, ino, off);
@@ -544,7 +544,7 @@ static void op_init(void *arg, struct fuse_conn_info *conn)
 	/* pages one by one, each by a request that can be interrupted */
 	conn->want &= ~(unsigned int)FUSE_CAP_ASYNC_READ;
 	conn->max_readahead = 0;
-	/* without it nobody who waits is woken, and what the kernel keeps grows old */
+	/* without it no waiter is woken, and what the kernel keeps grows old */
 	m->failed = tacho_fuse_poller_start(m);
 	if (m->failed)
 		fuse_session_exit(m->se);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Who waits in poll(2), and the thread that looks at what nobody tells of. */
+/* Waiters in poll(2), and the thread that looks for changes that are not announced. */
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>

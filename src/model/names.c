@@ -71,7 +71,7 @@ const char *model_intern(struct model *m, const char *s, size_t len)
 			return m->names.slot[at];
 	own = tacho_arena_strndup(&m->names.arena, s, len);
 	if (!own) {
-		/* the arena is full: so many names that nobody reads them */
+		/* the arena is full: so many names are of no use */
 		if (m->names.arena.no_memory)
 			(void)model_fail(m, -ENOMEM);
 		return "?";

@@ -340,7 +340,7 @@ static void switch_known(struct model *m, struct model_cpu *c, uint32_t out, int
 		m->thread[out].waker = (struct model_place){ 0 };
 }
 
-/* A thread that is switched out has run, though nobody saw since when. */
+/* A thread that is switched out has run, though since when is not recorded. */
 static void has_run(struct model *m, uint32_t out)
 {
 	model_state_end(m, out, m->time, MODEL_NO_RECORD, MODEL_END_UNKNOWN);

@@ -795,7 +795,7 @@ static uint64_t unread(const struct tacho_recorder *rec)
 	return less(n.written, got);
 }
 
-/* A snapshot's records that are not written because writing failed: nobody gets them. */
+/* A snapshot's records that are not written because writing failed: they are lost. */
 static uint64_t count_unwritten(struct tacho_recorder *rec)
 {
 	struct tacho_chunk chunk;

@@ -2,8 +2,8 @@
 /*
  * Which commands fit no event.
  *
- * A program compiles a session's commands for itself, and tells nobody that one does
- * not compile: a glob may cover events without the field.  But it adds the types of
+ * A program compiles a session's commands for itself, and does not report one that
+ * does not compile: a glob may cover events without the field.  But it adds the types of
  * all events that it compiled for to the session's table.  So a tool that compiles
  * the commands for the types of that table learns the same.
  */

@@ -267,7 +267,7 @@ static void *run_worker(void *arg)
 			pool->failed = k;
 		pool->stop = pool->stop || err;
 		pool->damaged[piece.source] += piece.damaged;
-		/* of what nobody takes, the first ones that are done need no order */
+		/* of what is not taken, the first ones that are done need no order */
 		if (!pool->p->take)
 			pool->taken = pool->next;
 		/* the caller sleeps until there is something to do */
@@ -315,7 +315,7 @@ static int take_one(struct pool *pool)
 	if (k == pool->plan->nr)
 		return 0;
 	(void)pthread_mutex_lock(&pool->lock);
-	/* a piece that nobody got will not come; one that somebody got will */
+	/* a piece that no thread got will not come; one that a thread got will */
 	while (pool->state[u] != UNIT_DONE && !(pool->stop && k >= pool->next))
 		(void)pthread_cond_wait(&pool->changed, &pool->lock);
 	lost = pool->state[u] != UNIT_DONE || k >= pool->failed;

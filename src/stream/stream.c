@@ -544,7 +544,7 @@ static TACHO_ALWAYS_INLINE bool part_follows(const struct tacho_part *p, struct 
 	uint64_t word;
 	uint32_t id;
 
-	/* in a scope, whoever reads one by one looks whether a record is wanted */
+	/* in a scope, a caller that reads one by one looks whether a record is wanted */
 	if (left < TACHO_RECORD_HEAD || p->source->scope)
 		return false;
 	word = tacho_load_u64(pos);

@@ -95,7 +95,7 @@ static void on_signal(int sig)
 static int to_starter = -1;
 
 /*
- * The terminal and whoever waits for the end of our output get them back: all that there was
+ * The terminal and a reader of our output get them back: all that there was
  * to say of the start has been said.  From now on it goes to the system's log.
  */
 static void leave_terminal(void)
@@ -425,7 +425,7 @@ static void remember(const struct daemon *d)
 
 /*
  * The first d->ring of d->id follow each other, and are gone on in: where one of them is being
- * written, in that, as the others may hold what nobody has read.
+ * written, in that, as the others may hold what was not read.
  */
 static int make_ring(struct tacho_lkst *l, int cpu, void *arg)
 {

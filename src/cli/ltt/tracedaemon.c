@@ -246,7 +246,7 @@ static void config_of(const struct daemon *d, const struct ltt_lists *lists, boo
 	};
 }
 
-static struct app_record *recording;	/* whom signals are for; NULL: nobody */
+static struct app_record *recording;	/* what signals are for; NULL: none */
 
 static void on_signal(int sig)
 {
@@ -258,7 +258,7 @@ static void on_signal(int sig)
 		app_record_stop(r);
 }
 
-/* Whoever ends this program ends the recording; it is made into files then. */
+/* The end of this program is that of the recording; it is made into files then. */
 static void catch_signals(struct app_record *r)
 {
 	static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1 };
@@ -481,7 +481,7 @@ static bool is_gone(const char *pid_file)
 	return flight_pid(pid_file) < 0;
 }
 
-/* Whoever waits for what this program says is not to wait for the recorder. */
+/* A reader of what this program says is not to wait for the recorder. */
 static void go_behind(void)
 {
 	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);

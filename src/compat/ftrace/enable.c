@@ -290,7 +290,7 @@ static bool is_glob(const char *word)
 }
 
 /*
- * All events of a system that nobody has: a program that has it may come, and is to find the
+ * All events of an unknown system: a program that has it may come, and is to find the
  * rule.  A single event that is not there is rather a mistake.
  */
 static bool is_for_later(const char *glob)

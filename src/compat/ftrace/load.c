@@ -21,7 +21,7 @@
 #define NAMES_MAX	((size_t)16 << 20)
 #define FORMAT_MAX	((size_t)8 << 20)
 #define NR_IDS		65536u
-#define AGAIN_NS	TACHO_NS_PER_S	/* ids that nobody has are not looked up more often */
+#define AGAIN_NS	TACHO_NS_PER_S	/* unknown ids are not looked up more often */
 
 /* The number in an event's `id` file; NR_IDS: there is none. */
 static uint32_t read_id(int dirfd, const struct tacho_kernel_event *e)

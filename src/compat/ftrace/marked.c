@@ -2,7 +2,7 @@
 /*
  * Triggers on markers: events/ftrace/print/trigger.
  *
- * A marker is a record of the session; nobody but the writer of trace_marker hits its event.
+ * A marker is a record of the session; only a write to trace_marker hits its event.
  * So its triggers are the engine's, and the engine gets each marker as the kernel's event
  * ftrace:print, by its time between the kernel's records:
  *

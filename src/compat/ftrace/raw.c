@@ -12,7 +12,7 @@
  *	- where not even one record fits in that many, there is nothing to read (0).
  *
  * Records that are in a page are consumed, all others are not: a record that does
- * not fit any more is held back, and whoever asks first gets it.
+ * not fit any more is held back, and the next reader gets it.
  *
  * A record that is larger than a page is never in a page of the kernel: its writer is
  * refused.  Here it may be in the rings; it counts as lost in the page that

@@ -21,7 +21,7 @@
  * another one just was.
  *
  * A server that removes a session has ASKED, and tries 3 until it is alone.  The others look at
- * ASKED every TREE_PUMP_MS, and let go of a session in which nobody has a file open.
+ * ASKED every TREE_PUMP_MS, and let go of a session without open files.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,7 @@
  * the store's two lists only keep both from being overwritten; a snapshot that was asked for
  * a moment ago (a program's trigger) is taken as of then, although the rings are shifted now.
  * Readers of the rings look into both buffers and leave out the other side's records;
- * the store, which nobody else writes to, is divided at the time.
+ * the store, which has no other writer, is divided at the time.
  *
  * What is consumed is each side's, too: the marks are swapped with them.
  */

@@ -314,7 +314,7 @@ static clockid_t system_clock(enum tree_clock clock)
 /*
  * CLOCK_REALTIME less the clock that is shown, in ns.  Readers of several CPUs find it
  * each for itself, and their times are compared: of some tries the best counts, that
- * nobody interrupted.
+ * was not interrupted.
  */
 static uint64_t offset_of(enum tree_clock clock)
 {

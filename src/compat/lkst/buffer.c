@@ -114,8 +114,8 @@ int lkst_late_make(struct tacho_lkst *l, uint32_t cpu, uint32_t ring, uint32_t n
 }
 
 /*
- * A buffer of the lane for nr_subs sub-buffers that nobody has: an old one of that size, or a new
- * one.
+ * A buffer of the lane for nr_subs sub-buffers that is not in use: an old one of that size, or a
+ * new one.
  */
 static int free_ring(const struct tacho_lkst *l, uint32_t cpu, uint32_t nr_subs)
 {

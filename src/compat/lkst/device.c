@@ -44,7 +44,7 @@ static int get_lkst(struct tacho_lkst_files *f, bool look)
 	return err == -EPERM || err == -ENOENT ? err : err ? -ENODEV : 0;
 }
 
-/* What programs have registered, a session or not; NULL: nobody has.  Under the lock. */
+/* What programs have registered, a session or not; NULL: none has.  Under the lock. */
 static const struct lkst_state *state_of(struct tacho_lkst_files *f)
 {
 	if (!f->watch && lkst_state_map(&f->watch, NULL, false))
@@ -373,7 +373,7 @@ static ssize_t try_device(struct tacho_lkst_file *f, void *to, size_t size, int3
 		return -EINVAL;
 	pthread_mutex_lock(&files->lock);
 	n = get_lkst(files, true);
-	if (n == -ENOENT)	/* nobody has asked it anything: so who reads is not bound */
+	if (n == -ENOENT)	/* there was no request: so a reader is not bound */
 		n = -EBUSY;
 	if (!n) {
 		*seen = tacho_load_acquire(&files->watch->wake);

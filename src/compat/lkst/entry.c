@@ -190,5 +190,5 @@ int tacho_lkst_entry(struct tacho_lkst *l, const struct lkst_record *given)
 		fill_in_self(&r);
 	r.cpu = (uint16_t)(sched_getcpu() < 0 ? 0 : sched_getcpu());
 	err = tacho_lkst_handle(l, handler, &r, false);
-	return err == -ESHUTDOWN ? 0 : err;	/* whoever stopped it meanwhile wants none */
+	return err == -ESHUTDOWN ? 0 : err;	/* it was stopped meanwhile: none is wanted */
 }

@@ -140,7 +140,7 @@ static uint16_t id_of(struct lkst_link *k, const struct lkst_state *s, uint32_t 
 	return got > 0 ? (uint16_t)got : 0;
 }
 
-/* Whether the session wants it or not, and whoever defined the type. */
+/* Whether the session wants it or not, and of any program that defined the type. */
 static void record_any(uint32_t etype, const uint64_t arg[4])
 {
 	struct lkst_state *s = tacho_load_acquire(&lkst_run.state);	/* [lkst-state] */

@@ -50,7 +50,7 @@ static void *hand_thread(void *arg)
 	}
 }
 
-/* False: there can be no thread; then whoever asks does it. */
+/* False: there can be no thread; then the caller does it. */
 static bool has_thread(struct tacho_lkst_pump *p, uint32_t cpu)
 {
 	struct lkst_pump_cpu *c = &p->cpu[cpu];

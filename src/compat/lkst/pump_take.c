@@ -140,7 +140,7 @@ static bool tells_ids(uint32_t etype)
 	       etype == LKST_ETYPE_PROCESS_EXIT || etype == LKST_ETYPE_SYSTEM_CALL_EXIT;
 }
 
-/* Takes the record that is at the end of the staged ones, unless nobody needs it. */
+/* Takes the record that is at the end of the staged ones, if it is needed. */
 static void stage(struct tacho_lkst_pump *p, struct lkst_pump_cpu *c, uint32_t number)
 {
 	struct lkst_staged *s = &c->staged[c->nr];

@@ -24,7 +24,7 @@
 
 struct event {
 	trace_new_event is;	/* as it is recorded; id 0: a free place */
-	pid_t owner;		/* 0: nobody */
+	pid_t owner;		/* 0: none */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -119,7 +119,7 @@ struct ltt_tracer {
 
 /*
  * Opens LTT's tracer of this machine, and takes its lock; create: makes the run-time directory
- * if there is none.  0; -ENODEV: there is no directory, so nobody traces; -EPERM, -ENOMEM, ...
+ * if there is none.  0; -ENODEV: there is no directory, so there is no tracer; -EPERM, -ENOMEM, ...
  * as <ltt/tracer.h> has them.
  */
 int ltt_tracer_open(struct ltt_tracer *t, bool create);

@@ -18,8 +18,8 @@
 
 /*
  * A place is changed under the lock, and `seq` is odd meanwhile; an empty one has no `fn`.
- * Whoever looks takes a copy, again if `seq` is another one then: a handler as it is, or as it
- * was.  Nobody waits for himself, as signals are blocked under the lock.
+ * A reader takes a copy, again if `seq` is another one then: a handler as it is, or as it
+ * was.  No thread waits for itself, as signals are blocked under the lock.
  */
 struct place {
 	uint32_t seq;

@@ -34,7 +34,7 @@ struct writing {
 	struct tacho_buf header;
 	uint32_t cpus;
 	uint64_t from;			/* ticks: what was earlier is left out */
-	struct past *past;		/* NULL: nobody asks for it */
+	struct past *past;		/* NULL: not asked for */
 	bool begun;
 };
 

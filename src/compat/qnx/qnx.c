@@ -31,7 +31,7 @@ void tacho_qnx_unlock(struct tacho_qnx *q)
 	(void)flock(q->state_fd, LOCK_UN);
 }
 
-/* Whoever owns the run-time directory may, and the superuser. */
+/* The owner of the run-time directory may, and the superuser. */
 static int may(const struct tacho_dir *dir, struct tacho_diag *d)
 {
 	struct stat st;
@@ -311,7 +311,7 @@ int tacho_qnx_stop(struct tacho_qnx *q, struct tacho_diag *d)
 	err = tacho_session_run(&q->session, false);
 	tacho_store_relaxed(&s->running, 0);
 	(void)tacho_add_relaxed(&s->nr_stops, 1);
-	/* in ring mode nobody has read anything by now */
+	/* in ring mode nothing has been read by now */
 	if (s->ring)
 		(void)tacho_add_relaxed(&s->nr_flushes, 1);
 	changed(s);

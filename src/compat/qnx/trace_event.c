@@ -138,7 +138,7 @@ static int class_commands(struct tacho_qnx *q, struct command *c)
 	for (size_t i = 0; i < TACHO_ARRAY_SIZE(who_changes); i++)
 		if (who_changes[i].n == c->n)
 			return change_who(q, c, &who_changes[i]);
-	/* nobody says what their arguments are */
+	/* what their arguments are is not documented */
 	return c->n >= SETBUFFER && c->n <= PMU_QUERYEVENTS ? -ENOTSUP : -EFAULT;
 }
 

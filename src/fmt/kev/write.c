@@ -154,8 +154,8 @@ static void tell_first(struct tacho_kev_writer *w, uint32_t cpu)
 }
 
 /*
- * Events that came from a .kev have their TIME events with them, as long as nobody has
- * taken these out.  A reader looks ahead for a CPU's first one; where that does not
+ * Events that came from a .kev have their TIME events with them, as long as these
+ * were not taken out.  A reader looks ahead for a CPU's first one; where that does not
  * give the time of the CPU's first event, another is put before it.
  */
 static void tell_firsts(struct tacho_kev_writer *w)

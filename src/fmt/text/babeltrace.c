@@ -113,7 +113,7 @@ static uint32_t seconds_text(uint64_t second, char text[48])
 	return (uint32_t)(o - text);
 }
 
-/* Nobody knows what the first line's is. */
+/* The first line's is not known. */
 static char *put_delta(const struct tacho_line *l, const struct tacho_record *r, char *o)
 {
 	uint64_t d;

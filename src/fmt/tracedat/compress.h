@@ -14,7 +14,7 @@ struct tacho_dat_codec;
 
 /*
  * A codec by trace-cmd's name for it, "zstd" or "zlib".  0 and *codec,
- * -EINVAL for a name nobody knows, -ENOTSUP for one that this build lacks, -ENOMEM.
+ * -EINVAL for an unknown name, -ENOTSUP for one that this build lacks, -ENOMEM.
  */
 int tacho_dat_codec_new(struct tacho_dat_codec **codec, const char *name);
 /* Another of the same kind, for another thread.  0 and *copy, or -ENOMEM. */
