@@ -218,7 +218,7 @@ static int read_subjects(struct explain *e, const char *path, unsigned int flags
 	config.stream = t.stream;
 	err = model_new(&m, &config, d);
 	if (!err)
-		err = app_model_read(t.stream, m, observer, d);
+		err = app_model_read(t.stream, m, NULL, observer, d);
 	if (!err)
 		app_model_note_unused(rules, t.stream, observer);
 	if (!err && e->query->thread)
