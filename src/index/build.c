@@ -114,7 +114,7 @@ static void free_edge(struct index_builder *b, uint32_t i)
 	struct index_edge *e = b->edge[i];
 
 	b->room -= e->room;
-	*home_of(b, e->tree, e->which) = 0;
+	b->home[e->tree & 1][e->which].edge[e->tree >> 1] = 0;
 	index_edge_release(e);
 	free(e);
 	b->edge[i] = NULL;

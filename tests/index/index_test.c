@@ -347,7 +347,19 @@ static void compare_tracks(struct index *x, const struct list *l)
 	CHECK(index_track(x, l->nr_tracks, &t) == -EINVAL);
 }
 
-enum { EXACT = 1, ROUGH = 2 };
+/* Where a random item of a track ends. */
+static uint64_t end_of(const struct list *l, uint32_t track, struct random *r, uint64_t otherwise)
+{
+	for (unsigned int tries = 0; l->nr && tries < 1000; tries++) {
+		const struct item *item = &l->item[random_below(r, (uint32_t)l->nr)];
+
+		if (item->kind != LOSS && item->track == track)
+			return item->end;
+	}
+	return otherwise;
+}
+
+enum { EXACT = 1 };
 
 /* Random questions to all tracks. */
 static void compare(struct index *x, const struct list *l, uint64_t seed, unsigned int how)
@@ -370,10 +382,15 @@ static void compare(struct index *x, const struct list *l, uint64_t seed, unsign
 				from = 0;
 				part = INT64_MAX / 2;
 			}
-			if (l->track[i].track.kind > MODEL_CPU && (how & EXACT || k < 2))
+			if (k > 1)
+				from = end_of(l, i, &r, from);
+			if (l->track[i].track.kind > MODEL_CPU)
 				compare_items(x, l, i, from, from + part);
+			/* so that a bucket begins where an item ends */
+			if (k > 2)
+				from -= part / nr * random_below(&r, nr);
 			if (how & EXACT)
-				compare_buckets(x, l, i, from, part / nr + 1, nr);
+				compare_buckets(x, l, i, from, part / nr + !(part / nr), nr);
 			if (!i)
 				compare_losses(x, l, from, from + part);
 		}
@@ -580,6 +597,101 @@ static void test_damage(uint64_t seed, int times)
 	list_release(&list);
 }
 
+/* ---- many items at one time ---- */
+
+#define TIES	7u	/* of one time */
+#define TIMES	300u
+#define BEGIN	UINT64_C(1000000)
+
+static const char *const tie_names[TIES] = { "a", "b", "c", "d", "e", "f", "g" };
+
+static int put_ties(uint64_t time, const struct model_ops *ops, void *arg)
+{
+	for (uint32_t i = 0; i < TIES; i++) {
+		const struct model_instant x = { 1, time, 0, tie_names[i], "tie" };
+		int err = ops->instant(arg, &x);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int again_ties(void *arg, uint32_t track, uint64_t first, uint64_t last,
+		      const struct model_ops *ops, void *ops_arg)
+{
+	int err = 0;
+
+	++*(uint64_t *)arg;
+	CHECK(track == 1);
+	for (uint64_t time = first; time <= last && !err; time += 100)
+		err = put_ties(time, ops, ops_arg);
+	return err;
+}
+
+static uint64_t no_bytes(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+/* Leaves begin in the middle of a time; with and without their items. */
+static void test_ties(uint32_t share)
+{
+	struct index_config config = {
+		.path = path, .share = share, .trace_bytes = share ? no_bytes : NULL,
+	};
+	const struct model_ops none = { 0 };
+	struct model_config model = { trace.stream, trace.rules, &none, NULL };
+	const struct model_track tracks[2] = { { 0, 0, MODEL_MACHINE, 0, "" },
+					       { 1, 0, MODEL_CALLS, 0, "" } };
+	struct index_sum sum[TIMES / 3];
+	struct index_builder *b;
+	struct index_place place = { 0 };
+	struct tacho_diag d = { 0 };
+	struct tacho_buf state;
+	uint64_t calls = 0;
+	struct model *m;
+	struct index *x;
+
+	(void)unlink(path);
+	tacho_buf_init(&state, 100);
+	CHECK(!model_new(&m, &model, &d));
+	CHECK(!index_build_new(&b, &config, &identity, &state, &place, &d));
+	CHECK(!index_build_ops.track(b, &tracks[0]) && !index_build_ops.track(b, &tracks[1]));
+	for (uint32_t i = 0; i < TIMES; i++) {
+		place = (struct index_place){ BEGIN + i * 100, 0, i };
+		CHECK(!index_build_tick(b, m, &place));
+		CHECK(!put_ties(place.time, &index_build_ops, b));
+	}
+	CHECK(!index_build_finish(b, m) && !index_build_commit(b, m, &identity, &d));
+	index_build_free(b);
+	model_free(m);
+	x = opened();
+	index_set_again(x, again_ties, &calls);
+	for (uint32_t i = 0; i < TIMES; i++) {
+		uint64_t time = BEGIN + i * 100;
+		struct list got = { 0 };
+
+		CHECK(!index_items(x, 1, time, time + 1, &list_ops, &got, &d));
+		CHECK(got.nr == TIES);
+		for (uint32_t k = 0; k < TIES && k < got.nr; k++)
+			CHECK(!strcmp(got.item[k].name, tie_names[k]) &&
+			      got.item[k].begin == time);
+		list_release(&got);
+	}
+	CHECK((calls > 0) == (share > 0));
+	for (uint32_t width = 3; width < 40 && !share; width++) {
+		uint32_t nr = TIMES / width;
+
+		CHECK(!index_buckets(x, 1, BEGIN, width * 100, nr, sum, &d));
+		for (uint32_t i = 0; i < nr; i++)
+			CHECK(sum[i].count == width * TIES && sum[i].begins == width * TIES);
+	}
+	index_close(x);
+	tacho_buf_release(&state);
+}
+
 /* ---- many tracks ---- */
 
 #define NAME	8u	/* bytes of a thread's name */
@@ -690,6 +802,8 @@ static void run_short(void)
 	TEST(test_random(10, 2000, 10000));
 	TEST(test_continued(11, 2800));
 	TEST(test_share(21));
+	TEST(test_ties(0));
+	TEST(test_ties(1));
 	TEST(test_damage(31, 200));
 	TEST(test_many(5000));
 }
