@@ -13,10 +13,10 @@
  * Block
  *	u32 CRC-32C of all that follows in it, u32 length of the payload << 8 | kind, u64 its own
  *	offset in the file, payload.  So a block that was copied to another place is damaged.
- *	RECORDS		leaves, nodes, edges, one after the other, each refered to by a *ref*:
+ *	RECORDS		leaves, nodes, edges, one after the other, each referred to by a *ref*:
  *			offset of the block << 16 | offset in its payload.  No ref is 0
  *	BLOB		a piece of at most 32 KiB of something larger; the pieces follow each
- *			other. A blob is refered to by the offset of its first block, and its
+ *			other.  A blob is referred to by the offset of its first block, and its
  *			length
  *
  * Records begin with a byte that says what they are and the number of their tree: track * 2,

@@ -94,7 +94,7 @@
  *	the index answers nothing more.
  *
  * 9. Memory
- *	The builder keeps 40 MiB of edges (`memory`), 4 bytes for each track, 2.5 MiB of the
+ *	The builder keeps 40 MiB of edges (`memory`), 4 bytes for each track, 5 MiB of the
  *	tables, the address of each name, and the state of the model while it is saved.  Edges
  *	that got no item for long are written, and read again when one comes.  A reader keeps 32
  *	MiB of blocks, and the names that it was asked for.
