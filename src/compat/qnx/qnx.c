@@ -220,6 +220,7 @@ int tacho_qnx_alloc(struct tacho_qnx *q, uint32_t n, struct tacho_diag *d)
 
 int tacho_qnx_dealloc(struct tacho_qnx *q, struct tacho_diag *d)
 {
+	const struct tacho_slot *slot;
 	int err;
 
 	if (!tacho_qnx_has_buffers(q))
@@ -228,7 +229,12 @@ int tacho_qnx_dealloc(struct tacho_qnx *q, struct tacho_diag *d)
 		return runs(d);
 	tacho_qnx_kernel_remove(q);
 	qnx_state_reset(q->state);
+	slot = &q->dir.reg->slot[q->session.bit];
 	err = tacho_session_destroy(&q->session, d);
+	/* a session that is not there any more: what could not be removed, the next one's maker
+	   does, as a second call could not */
+	if (tacho_no_room_here(err) && tacho_load_acquire(&slot->state) == TACHO_SLOT_MAKING)
+		err = 0;
 	q->has_session = false;
 	changed(q->state);
 	return errno_of(err);
