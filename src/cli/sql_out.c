@@ -357,7 +357,7 @@ static int put_row(struct printer *p)
 
 static int put_rows(struct printer *p)
 {
-	int rc;
+	int rc, shown = SQLITE_OK;
 
 	if (p->shell->mode == SQL_MODE_CSV)
 		csv_head(p);
@@ -372,11 +372,11 @@ static int put_rows(struct printer *p)
 	}
 	/* what came before an error is shown */
 	if (p->shell->mode == SQL_MODE_CHART)
-		(void)chart_end(p);
+		shown = chart_end(p);
 	else if (p->shell->mode == SQL_MODE_TABLE && !p->width &&
 		 (rc == SQLITE_DONE || p->held.nr))
-		(void)release_rows(p);
-	return rc;
+		shown = release_rows(p);
+	return rc == SQLITE_DONE && shown != SQLITE_OK ? shown : rc;
 }
 
 static void printer_release(struct printer *p)
