@@ -464,7 +464,7 @@ static int read_ahead(struct app_query *q, struct tacho_diag *d)
 	};
 	int err;
 
-	if (q->live || !tacho_query_is_sparse(q->query))
+	if (q->live || q->model || !tacho_query_is_sparse(q->query))
 		return 0;
 	err = app_ahead_records(&r.ahead);
 	q->read = r.ahead.read;

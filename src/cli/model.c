@@ -49,9 +49,9 @@ static const char usage[] =
 	"      --items[=LIST]   print items, one per line: tracks, slices, states,\n"
 	"                       counters, flows, losses, instants (default: all)\n"
 	"      --top N          summary: print so many threads and names (default: 20)\n"
-	"      --time A,B       from A until B: 1.5 seconds since the first event, @SECONDS\n"
-	"                       since 1970, =SECONDS of its clock, or empty; finds A at once\n"
-	"                       where the trace has an index ('tacho index')\n"
+	"      --time A,B       from A until B: seconds since the first event, @SECONDS\n"
+	"                       since 1970, =SECONDS of its clock, or empty; an index of\n"
+	"                       the trace ('tacho index') finds it at once\n"
 	CLI_MODEL_HELP
 	"      --rules          print the rules\n"
 	"      --suggest        print spans that the names of events suggest\n"
