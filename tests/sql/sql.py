@@ -716,6 +716,8 @@ def main():
     global number, failures
     top = tempfile.mkdtemp(prefix='tacho-sql.')
     os.chdir(top)
+    # sessions of its own: programs of other tests are recorded elsewhere
+    os.environ['TACHO_DIR'] = os.path.join(top, 'run')
     signal.alarm(280)
     try:
         for program, *argv in (('MAKE_SQL', 't'), ('MAKE_TRACE', 'small', 'small'),
