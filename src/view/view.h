@@ -52,3 +52,37 @@
  *
  * 5. Memory: the index's cache, tracks, jobs' results of at most 16 MiB each, cut with a note.
  */
+#ifndef TACHO_VIEW_VIEW_H
+#define TACHO_VIEW_VIEW_H
+
+#include <stdbool.h>
+
+#include "base/diag.h"
+#include "base/observer.h"
+
+struct view;
+struct model_rules;
+
+struct view_config {
+	const char *trace;		/* the path; outlives the view */
+	const struct model_rules *rules;	/* outlive it */
+	const char *listen, *cert, *key;	/* as of struct view_http_config */
+	unsigned int flags;		/* enum tacho_stream_flag */
+	/* Called by the indexing thread: what is to be said. */
+	const struct tacho_observer *observer;
+};
+
+/* Returns 0, or a negative errno with d. */
+int view_open(struct view **view, const struct view_config *config, struct tacho_diag *d);
+
+/* The address for people, with its token. */
+const char *view_address(const struct view *view);
+
+/* Serves from now on, until view_close(). */
+int view_start(struct view *view, struct tacho_diag *d);
+void view_close(struct view *view);
+
+/* Whether the page is part of this build; without it only the interface is served. */
+bool view_has_page(void);
+
+#endif
