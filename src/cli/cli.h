@@ -35,7 +35,7 @@ extern const struct cli_verb cli_record, cli_report, cli_stat, cli_list,
 	cli_start, cli_stop, cli_enable, cli_disable, cli_snapshot,
 	cli_probe, cli_status, cli_destroy, cli_create, cli_convert, cli_recover,
 	cli_check, cli_hist, cli_recipe, cli_sql, cli_filter_verb, cli_trigger, cli_synth,
-	cli_mount, cli_umount, cli_model, cli_index, cli_explain, cli_diff;
+	cli_mount, cli_umount, cli_model, cli_index, cli_explain, cli_diff, cli_view;
 
 /* The verb that runs. */
 extern const struct cli_verb *cli_verb;

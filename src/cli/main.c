@@ -15,6 +15,9 @@
 static const struct cli_verb *const verbs[] = {
 	&cli_record, &cli_report, &cli_stat, &cli_hist, &cli_recipe, &cli_sql, &cli_model,
 	&cli_index, &cli_explain, &cli_diff,
+#ifdef TACHO_VIEW
+	&cli_view,
+#endif
 	&cli_list, &cli_probe, &cli_status,
 	&cli_create, &cli_start, &cli_stop, &cli_enable, &cli_disable, &cli_filter_verb,
 	&cli_trigger, &cli_synth,
