@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http.h - requests and answers: what libmicrohttpd does for us, and who may ask (view.h, section 3).
+ * http.h - requests and answers: what libmicrohttpd does for us, and who may ask (view.h,
+ * section 3).
  *
  *	view_http_new()		a socket, a token, an address
  *	view_http_start()	from now on requests come to the handler
@@ -8,9 +9,9 @@
  *
  * A request
  *	The handler is called by the serving thread when the whole request is there.  It fills
- *	in the answer and returns; or it keeps the request (view_later()), and another thread fills in
- *	the answer and calls view_answer().  A request that is kept is answered exactly once:
- *	view_http_free() waits for it.
+ *	in the answer and returns; or it keeps the request (view_later()), and another thread
+ *	fills in the answer and calls view_answer().  A request that is kept is answered exactly
+ *	once: view_http_free() waits for it.
  *
  *	A request that is not for us (token, host, method, size) never comes to the handler.
  *

@@ -8,8 +8,8 @@
  *	view_indexing_stop()
  *
  * The maker commits again and again (index/index.h); a reader sees what the last commit has, and
- * is opened again when it asks for more, at most every VIEW_INDEX_AGAIN_NS.  `generation` counts the
- * readers: what was answered by one is not changed by the next where a tile is closed.
+ * is opened again when it asks for more, at most every VIEW_INDEX_AGAIN_NS.  `generation` counts
+ * the readers: what was answered by one is not changed by the next where a tile is closed.
  *
  * Threads: all calls are the serving thread's, or come before and after it.  The maker shares with
  * it: progress and state (atomics), its error (written before the state says so).

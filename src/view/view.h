@@ -11,35 +11,28 @@
  * 1. Who does what
  *	http.c		requests: sockets, the token, headers, routes, bodies (libmicrohttpd)
  *	page.c		the files of the page, as the build packed them
- *	trace.c		the trace: facts, tracks, density by packet headers, the index
+ *	listen.c	the socket, and the names under which it may be asked for
+ *	density.c	events over time, by packet headers
+ *	indexing.c	the index: made by a thread, read by the serving one
  *	tile.c		tiles: buckets of the index as bytes
- *	job.c		questions that take long: on threads of their own
- *	json.h		JSON out
- *	The questions themselves are those of every front end: src/app, src/index, src/sql.
+ *	view.c		the routes
  *
  * 2. Threads
- *	serving		one thread in view_run(): all requests whose answer is at hand.  It
- *			alone uses the index's reader.
+ *	serving		one thread: all requests.  It alone uses the index's reader
  *	indexing	one thread, at most: reads the trace through the model into the
- *			index's file, and says after each commit that there is more
- *	jobs		at most VIEW_JOBS threads: SQL, histograms, explanations, searches.  Each
- *			has a stream of its own.  The request is suspended meanwhile
- *	A job is cancelled when its client goes away or says so, and when the server ends: it
- *	watches an atomic flag (base/observer.h).  All threads have signals blocked and are joined by
- *	view_close().
- *
- *	S1	What two threads share is: the flag and result of a job, handed over under its
- *		lock; the index's generation, an atomic; nothing else.
+ *			index's file
+ *	All have signals blocked and are joined by view_close().
  *
  * 3. Who may ask
  *	H1	Bound to a loopback address or a Unix socket, unless told another one, and then
  *		only with TLS.
- *	H2	The token, 128 random bits, is in the path of every request: /TOKEN/...  The comparison
- *		takes the same time whatever differs.  A wrong one is 404, with nothing said.
+ *	H2	The token, 128 random bits, is in the path of every request: /TOKEN/...  The
+ *		comparison takes the same time whatever differs.  A wrong one is 404, with
+ *		nothing said.
  *	H3	Host must be the address that was printed, or localhost with its port (a page
  *		elsewhere could rebind a name of its own to us); Origin, where there is one, too.
- *	H4	GET changes nothing.  What changes something (notes, the session) is POST with
- *		a body of JSON, so that no form of another page can send it.
+ *	H4	GET changes nothing.  What changes something is POST with a body of JSON, so that
+ *		no form of another page can send it.
  *	H5	No path of a request is ever a path of a file: the files of the page are a table,
  *		the trace is the one that was opened.
  *	H6	Every answer has a Content-Security-Policy of our own files only, no
@@ -50,7 +43,7 @@
  *	escapes control characters and invalid UTF-8 (U+FFFD); the page puts them into text nodes
  *	and canvas text only.
  *
- * 5. Memory: the index's cache, tracks, jobs' results of at most 16 MiB each, cut with a note.
+ * 5. Memory: the index's cache, and one answer for each connection.
  */
 #ifndef TACHO_VIEW_VIEW_H
 #define TACHO_VIEW_VIEW_H
