@@ -73,6 +73,10 @@ VARIABLES = (
     ['-e', 'raw_syscalls:sys_enter', 'keys=common_pid,id', '-e', 'sched:sched_switch',
      'disable_hist:raw_syscalls:sys_enter if prev_pid == 10 && next_pid == 12', '-e',
      'sched:sched_wakeup', 'enable_hist:raw_syscalls:sys_enter:40 if pid == 11', '--all'],
+    # of the model's items, which need every record
+    ['-e', 'model:state', 'keys=comm,state:vals=dur:sort=comm,state'],
+    ['-e', 'model:slice', 'keys=category,name:vals=dur:sort=category,name',
+     '-e', 'sched:sched_switch', 'keys=next_pid', '--all'],
 )
 FORMATS = ('ctf', 'dat', 'dat7', 'kev', 'lkst', 'ltt', 'lttfull', 'text', 'json')
 
