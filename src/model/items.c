@@ -172,10 +172,15 @@ static int append(struct model_item_list *items, const struct model_item *it)
 	return 0;
 }
 
+static int queue_wanted(struct model_items *items, const struct model_item *it)
+{
+	return items->wanted(items->arg, it) ? append(&items->queue, it) : 0;
+}
+
 static int queue(struct model_items *items, struct model_item *it)
 {
 	it->serial = items->serial++;
-	return items->wanted(items->arg, it) ? append(&items->queue, it) : 0;
+	return queue_wanted(items, it);
 }
 
 int model_items_add(struct model_items *items, const struct model_item *item)
@@ -189,9 +194,14 @@ int model_items_end(struct model_items *items, uint64_t end)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < items->held.nr; i++) {
-		items->held.list[i].end = end;
-		err = queue(items, &items->held.list[i]);
+	for (uint32_t i = 0; !err && i < items->tracks.nr; i++) {
+		struct model_track_row *t = &items->tracks.track[i];
+
+		if (!t->held)
+			continue;
+		items->held.list[t->held - 1].end = end;
+		err = queue_wanted(items, &items->held.list[t->held - 1]);
+		t->held = 0;
 	}
 	items->held.nr = 0;
 	return err;
@@ -236,7 +246,8 @@ static int on_counter(void *arg, const struct model_counter *v)
 	struct model_items *items = arg;
 	struct model_track_row *t = &items->tracks.track[v->track];
 	struct model_item it = {
-		.time = v->time, .begin_record = v->record, .end_record = MODEL_NO_RECORD,
+		.serial = items->serial++, .time = v->time, .begin_record = v->record,
+		.end_record = MODEL_NO_RECORD,
 		.name = t->name, .value = v->value, .track = v->track, .thread = v->track,
 		.cpu = MODEL_NO_CPU,
 	};
@@ -250,7 +261,7 @@ static int on_counter(void *arg, const struct model_counter *v)
 	}
 	held = &items->held.list[t->held - 1];
 	held->end = it.time;
-	err = queue(items, held);
+	err = queue_wanted(items, held);
 	*held = it;
 	return err;
 }

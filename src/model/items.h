@@ -22,7 +22,8 @@
  *	I4  An item's thread, CPU and path are what its track is called when model_items_cell() is
  *	    asked.  A reader that lets several records pass first must ask before a track
  *	    gets another name: the op `track` with an id below tracks.nr.
- *	I5  serial numbers the items of the table as the model makes them, wanted or not.
+ *	I5  serial numbers the items of the table as the model makes them, wanted or not; a
+ *	    counter's value when it comes.  It may be set between two records.
  *
  * The rows of track are the tracks at the end, by number: no item is queued, and
  * model_track_cell() has the values.
@@ -176,7 +177,7 @@ void model_items_ops(enum model_items_kind kind, struct model_ops *ops);
 /* Queues an item that no op gave, if it is wanted.  0 or -ENOMEM. */
 int model_items_add(struct model_items *items, const struct model_item *item);
 
-/* Queues the counters' last values, which are valid until `end`.  0 or -ENOMEM. */
+/* Queues the counters' last values, by track, which are valid until `end`.  0 or -ENOMEM. */
 int model_items_end(struct model_items *items, uint64_t end);
 
 /* The item's CPU; false: not known. */

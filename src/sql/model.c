@@ -77,7 +77,20 @@ static bool pulse(void *arg, uint64_t now)
 	return sql_pulse(c->vtab->trace->sql, c->begin, c->end, now);
 }
 
-int sql_model_begin(struct sql_trace *trace, const struct tacho_scope *scope,
+static int begin_stream(struct sql_trace *trace, const struct tacho_scope *scope,
+			struct sql_stream **stream, struct model_config *config,
+			struct tacho_diag *d)
+{
+	int err = sql_stream_new(trace, stream, d);
+
+	if (err)
+		return err;
+	(*stream)->fresh = false;
+	config->stream = (*stream)->trace.stream;
+	return tacho_stream_narrow(config->stream, scope) ? tacho_no_memory(d) : 0;
+}
+
+int sql_model_begin(struct sql_trace *trace, const struct tacho_scope *scope, uint64_t from,
 		    const struct model_ops *ops, void *arg, struct sql_stream **stream,
 		    struct model **model, struct tacho_diag *d)
 {
@@ -85,14 +98,21 @@ int sql_model_begin(struct sql_trace *trace, const struct tacho_scope *scope,
 	int err = sql_rules(trace->sql, d);
 
 	if (!err)
-		err = sql_stream_new(trace, stream, d);
+		err = begin_stream(trace, scope, stream, &config, d);
 	if (err)
 		return err;
-	(*stream)->fresh = false;
-	if (tacho_stream_narrow((*stream)->trace.stream, scope))
-		return tacho_no_memory(d);
-	config.stream = (*stream)->trace.stream;
 	config.rules = trace->sql->rules;
+	if (from && sql_index(trace)) {
+		err = sql_index_model(trace, &config, from, model, d);
+		if (err != -ENOENT)
+			return err;
+		/* without it; tracks that it told are told again */
+		sql_stream_put(trace, *stream, true);
+		*stream = NULL;
+		err = begin_stream(trace, scope, stream, &config, d);
+		if (err)
+			return err;
+	}
 	err = model_new(model, &config, d);
 	return err == -ENOMEM ? tacho_no_memory(d) : err;
 }
@@ -145,7 +165,7 @@ int sql_model_pass(struct sql_trace *trace, const struct model_ops *ops, void *a
 	else if (trace->sql->watch.progress)
 		err = sql_measure(trace, d);
 	if (!err)
-		err = sql_model_begin(trace, &p.scope, ops, arg, &p.stream, &p.model, d);
+		err = sql_model_begin(trace, &p.scope, 0, ops, arg, &p.stream, &p.model, d);
 	if (!err)
 		err = read_all(&p, d);
 	if (!err)
@@ -185,7 +205,8 @@ static int begin_scan(struct sql_model_cursor *c, struct tacho_diag *d)
 	c->scope = (struct tacho_scope){ .arg = c, .to = c->last, .pulse = pulse };
 	model_items_init(&c->items, sql_items_kind(c->vtab->table->kind), sql_item_wanted, c);
 	model_items_ops(c->items.kind, &c->ops);
-	err = sql_model_begin(trace, &c->scope, &c->ops, &c->items, &c->stream, &c->model, d);
+	err = sql_model_begin(trace, &c->scope, c->plan.from, &c->ops, &c->items, &c->stream,
+			      &c->model, d);
 	if (c->stream) {
 		trace->sql->nr_readers++;
 		trace->sql->stats.scans++;
@@ -214,6 +235,7 @@ static int feed(struct sql_model_cursor *c)
 	}
 	if (status == TACHO_STREAM_AGAIN && !trace->live)
 		return SQLITE_OK;
+	c->items.serial = model_stats(c->model)->records << SQL_ITEM_BITS;
 	if (status == TACHO_STREAM_RECORD && r.time <= c->last) {
 		c->records++;
 		err = model_record(c->model, &r);

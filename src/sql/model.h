@@ -14,7 +14,9 @@
  *	I2  The stream is opened for the scan and closed after it.  One that was read before may
  *	    know names of threads that the records did not tell yet, and the items would
  *	    depend on what was asked before.
- *	I3  rowid numbers the items of the table as the model makes them, whatever passes.
+ *	I3  rowid is the number of the record that completed the item (of a counter: that has
+ *	    the value; at the end: how many there are) and which of the items of the table that
+ *	    record made, whatever passes.  A scan that begins in the middle gives the same.
  *
  * 2. Where reading ends.  Items come in order of their ends, roughly: what ends with a loss, or
  *	with a guess about an earlier time, comes later.  A slice that begins in a range may end at
@@ -27,14 +29,25 @@
  *	events.  xBestIndex says so, and SQLite makes a table of items the outer loop of a join
  *	with events.  Two of them are joined through `materialized`.
  *
- * 4. track is a list that one pass makes when it is first asked for.  It is kept until rules are
- *	added or a live session is refreshed, and found by number, so that it is cheap to join.
+ *	The index.  If the trace has an index of all of it and of the handle's rules, a scan
+ *	with a lower bound of time begins at the checkpoint before it.  What was complete there
+ *	began before the bound, so no row is missing.  The values of counters that hold there
+ *	began before it, too.  Costs stay those of a pass: a bound that another table gives
+ *	would begin a scan for each of its rows.  The index is looked for when it is first
+ *	needed; one that fails later is not used any more, and the scan begins as without it.
+ *	It stays open as long as cursors may have its names.
+ *
+ * 4. track is a list that the index has, or one pass makes, when it is first asked for.  It is
+ *	kept until rules are added or a live session is refreshed, and found by number, so that it
+ *	is cheap to join.
  *
  * 5. states(FROM, TO) sums thread_state per thread and state: states.c.  xFilter makes the whole
  *	pass, with a struct for each thread and state that occur; there is no queue.  It reads to
  *	the end of the trace: a state that reaches into the range may end at any time after it, and
  *	what comes later may say more about it (docs/model.md, switch).  So the sums are those of
- *	the rows of thread_state, cut at both ends.
+ *	the rows of thread_state, cut at both ends.  The index has these rows, and gives those that
+ *	touch the range; nothing else is read.  Where leaves are without items (index.h, 5)
+ *	there is a pass.
  *
  * 6. Rules are the handle's.  They must not change while a model uses them: nr_readers counts
  *	cursors between xFilter and the end of their scan.
@@ -44,6 +57,8 @@
 
 #include "base/buf.h"
 #include "sql/plan.h"
+
+#define SQL_ITEM_BITS	24	/* of a rowid: which of the items of a record */
 
 struct sql_model_cursor {
 	sqlite3_vtab_cursor base;
@@ -78,6 +93,28 @@ int sql_item_result(sqlite3_context *ctx, const struct model_cell *cell);
 int sql_item_value(struct sql_model_cursor *c, sqlite3_context *ctx,
 		   const struct sql_column *column);
 
+/* ---- index.c ---- */
+
+/*
+ * The index of the whole trace and of the handle's rules, looked for once until
+ * sql_index_release().  NULL: there is none, or it is not to be used.
+ */
+struct index *sql_index(struct sql_trace *trace);
+void sql_index_release(struct sql_trace *trace);
+
+/*
+ * The tracks of the trace, called as they are at its end; names are the index's.  0; -ENOMEM;
+ * -ENOENT: the index does not tell.
+ */
+int sql_index_tracks(struct sql_trace *trace, struct model_tracks *tracks);
+
+/*
+ * app_index_model() with the index that sql_index() gave.  0; -ENOMEM with d; -ENOENT: it failed
+ * and is not used any more, and what config has may have been used.
+ */
+int sql_index_model(struct sql_trace *trace, const struct model_config *config, uint64_t time,
+		    struct model **model, struct tacho_diag *d);
+
 /* ---- track.c ---- */
 
 void sql_tracks_release(struct sql_tracks *tracks);
@@ -90,10 +127,11 @@ const char *sql_states_declaration(void);
 
 /*
  * A model over a new stream of the trace, which reads until scope->to; for a live trace, what
- * is there now.  scope and ops are borrowed.  0, or a negative errno with d; *stream is to be
- * put back as failed either way.
+ * is there now.  It stands before the first record that is not before `from`, or earlier.
+ * scope and ops are borrowed.  0, or a negative errno with d; *stream is to be put back as
+ * failed either way.
  */
-int sql_model_begin(struct sql_trace *trace, const struct tacho_scope *scope,
+int sql_model_begin(struct sql_trace *trace, const struct tacho_scope *scope, uint64_t from,
 		    const struct model_ops *ops, void *arg, struct sql_stream **stream,
 		    struct model **model, struct tacho_diag *d);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "sql/model.h"
 
 #define ROWS_GUESS	1e6	/* of a trace whose packets were not counted */
 #define MODEL_COST	5	/* a pass through the model, in passes over the stream */
@@ -143,7 +144,7 @@ static const char *term_name(const struct sql_table *table, const sqlite3_index_
 }
 
 static char *describe(const struct sql_table *table, const sqlite3_index_info *info,
-		      const struct choice *c, bool ordered)
+		      const struct choice *c, bool ordered, bool indexed)
 {
 	sqlite3_str *s = sqlite3_str_new(NULL);
 	const char *blank = "";
@@ -160,6 +161,10 @@ static char *describe(const struct sql_table *table, const sqlite3_index_info *i
 		sqlite3_str_appendf(s, "%sorder by time", blank);
 		blank = " ";
 	}
+	if (indexed)
+		sqlite3_str_appendf(s, "%s" SQL_BY_INDEX, blank);
+	if (indexed)
+		blank = " ";
 	sqlite3_str_appendf(s, "%scolumns:", blank);
 	for (uint32_t i = 0; i < table->nr_columns; i++)
 		if (info->colUsed & (sqlite3_uint64)1 << (i < 63 ? i : 63))
@@ -223,6 +228,14 @@ static void set_costs(const struct sql_vtab *v, sqlite3_index_info *info, struct
 		info->estimatedCost *= MODEL_COST;
 }
 
+/* Whether the model begins at a checkpoint of the index. */
+static bool begins_late(const struct sql_vtab *v, const struct choice *c)
+{
+	return sql_is_items(v->table->kind) &&
+	       (c->at[SQL_TERM_TIME_EQ] >= 0 || c->at[SQL_TERM_TIME_GE] >= 0 ||
+		c->at[SQL_TERM_TIME_GT] >= 0) && sql_index(v->trace);
+}
+
 int sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	const struct sql_vtab *v = (const struct sql_vtab *)(const void *)vtab;
@@ -251,7 +264,7 @@ int sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	info->idxNum |= used_bits(v->table, info);
 	set_costs(v, info, &c);
 	info->orderByConsumed = ordered;
-	info->idxStr = describe(v->table, info, &c, ordered);
+	info->idxStr = describe(v->table, info, &c, ordered, begins_late(v, &c));
 	info->needToFreeIdxStr = 1;
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }

@@ -59,6 +59,9 @@ struct sql_plan {
 	bool nothing;		/* no row can pass */
 };
 
+/* What `explain query plan` says of a scan that uses the index of the trace. */
+#define SQL_BY_INDEX	"by the index"
+
 /* The xBestIndex of a table of events or of items. */
 int sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 

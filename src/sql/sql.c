@@ -45,6 +45,7 @@ static void trace_free(struct sql_trace *t)
 	for (size_t i = 0; i < SQL_NR_ROWS; i++)
 		sql_rows_release(&t->rows[i]);
 	sql_tracks_release(&t->tracks);
+	sql_index_release(t);
 	sql_stacks_release(&t->stacks);
 	tacho_query_free(t->query);
 	app_trace_close(&t->main);
@@ -141,6 +142,7 @@ static int open_main(struct sql_trace *t, struct tacho_diag *d)
 	for (size_t i = 0; i < SQL_NR_ROWS; i++)
 		sql_rows_release(&t->rows[i]);
 	sql_tracks_release(&t->tracks);
+	sql_index_release(t);
 	sql_stacks_release(&t->stacks);
 	tacho_query_free(t->query);
 	app_trace_close(&t->main);
@@ -396,8 +398,10 @@ int sql_add_rules(struct tacho_sql *sql, const char *text, struct tacho_diag *d)
 		err = model_rules_add(sql->rules, text, strlen(text), d);
 	if (err == -ENOMEM)
 		return tacho_no_memory(d);
-	for (struct sql_trace *t = sql->traces; !err && t; t = t->next)
+	for (struct sql_trace *t = sql->traces; !err && t; t = t->next) {
 		sql_tracks_release(&t->tracks);
+		sql_index_release(t);
+	}
 	return err;
 }
 

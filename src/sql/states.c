@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hashmap.h"
+#include "index/index.h"
 #include "sql/model.h"
 
 #define NAMES_MAX	((size_t)1 << 30)
@@ -35,7 +36,7 @@ struct states_cursor {
 	sqlite3_vtab_cursor base;
 	struct sql_vtab *vtab;
 	struct sql_tracks tracks;
-	struct states_sum **sum;	/* in the order of the first state in the range */
+	struct states_sum **sum;	/* by track, then state, when all are there */
 	size_t nr, room, at;
 	struct tacho_hashmap by_key;
 	bool has_arg[NR_ARGS];
@@ -114,10 +115,8 @@ static int on_state(void *arg, const struct model_state *s)
 }
 
 /* Names outlive the model: those that the rows have. */
-static int on_end(void *arg, const struct model *model)
+static int keep(struct states_cursor *c, const struct model_stats *stats)
 {
-	const struct model_stats *stats = model_stats(model);
-	struct states_cursor *c = arg;
 	uint64_t from = stats->first > c->from ? stats->first : c->from;
 	uint64_t to = stats->last < c->to ? stats->last : c->to;
 
@@ -133,7 +132,12 @@ static int on_end(void *arg, const struct model *model)
 	return 0;
 }
 
-static void forget(struct states_cursor *c)
+static int on_end(void *arg, const struct model *model)
+{
+	return keep(arg, model_stats(model));
+}
+
+static void drop_sums(struct states_cursor *c)
 {
 	for (size_t i = 0; i < c->nr; i++)
 		free(c->sum[i]);
@@ -141,6 +145,67 @@ static void forget(struct states_cursor *c)
 	c->sum = NULL;
 	c->nr = c->room = c->at = 0;
 	tacho_hashmap_release(&c->by_key);
+}
+
+/* ---- by the index ------------------------------------------------------------------------ */
+
+/* The states of the index that touch the range.  0, -ECANCELED, or another errno. */
+static int take_states(struct states_cursor *c, struct index *index)
+{
+	static const struct model_ops ops = { .state = on_state };
+	uint64_t to = c->to < INT64_MAX ? c->to : INT64_MAX;
+	struct tacho_diag d = { 0 };
+	int err = 0;
+
+	for (uint32_t i = 0; !err && c->from < to && i < c->tracks.tracks.nr; i++) {
+		if (c->tracks.tracks.track[i].kind != MODEL_STATE)
+			continue;
+		if (sql_cancelled(c->vtab->trace->sql))
+			return -ECANCELED;
+		err = index_items(index, i, c->from, to, &ops, c, &d);
+	}
+	return err;
+}
+
+/* Sums without reading the trace.  0; -ECANCELED; -ENOMEM with d; -ENOENT: it takes a pass. */
+static int sum_by_index(struct states_cursor *c, struct tacho_diag *d)
+{
+	struct sql_trace *trace = c->vtab->trace;
+	struct index *index = sql_index(trace);
+	struct index_info info;
+	int err = sql_index_tracks(trace, &c->tracks.tracks);
+
+	if (!err)
+		err = take_states(c, index);
+	if (!err) {
+		index_info(index, &info);
+		err = keep(c, &info.stats);
+	}
+	if (!err || err == -ECANCELED)
+		return err;
+	if (err == -ENOMEM)
+		return tacho_no_memory(d);
+	/* some items are only in the trace, or it is damaged */
+	trace->index_failed |= err != -ENODATA && err != -ENOENT;
+	drop_sums(c);
+	return -ENOENT;
+}
+
+/* ---- the order --------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+	const struct states_sum *x = *(const struct states_sum *const *)a;
+	const struct states_sum *y = *(const struct states_sum *const *)b;
+
+	if (x->track != y->track)
+		return x->track < y->track ? -1 : 1;
+	return x->state < y->state ? -1 : x->state > y->state;
+}
+
+static void forget(struct states_cursor *c)
+{
+	drop_sums(c);
 	sql_tracks_release(&c->tracks);
 }
 
@@ -149,9 +214,11 @@ static void forget(struct states_cursor *c)
 /* idxNum: bit 0: FROM, bit 1: TO is given. */
 static int states_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
+	const struct sql_vtab *v = (const struct sql_vtab *)(const void *)vtab;
 	int nr = 0;
 
-	(void)vtab;
+	if (sql_index(v->trace))
+		info->idxStr = (char *)(uintptr_t)SQL_BY_INDEX;
 	info->idxNum = 0;
 	for (int arg = 0; arg < NR_ARGS; arg++)
 		for (int i = 0; i < info->nConstraint; i++) {
@@ -237,9 +304,13 @@ static int states_filter(sqlite3_vtab_cursor *cursor, int number, const char *te
 	if (!err) {
 		sql->nr_readers++;
 		sql->stats.scans++;
-		err = sql_model_pass(c->vtab->trace, &ops, c, on_end, &d);
+		err = sum_by_index(c, &d);
+		if (err == -ENOENT)
+			err = sql_model_pass(c->vtab->trace, &ops, c, on_end, &d);
 		sql->nr_readers--;
 	}
+	if (!err && c->nr)
+		qsort(c->sum, c->nr, sizeof(*c->sum), compare);
 	if (!err)
 		return SQLITE_OK;
 	forget(c);

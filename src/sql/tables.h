@@ -182,6 +182,8 @@ struct sql_stacks {
 
 #define SQL_NR_ROWS	(SQL_TABLE_FIELD - SQL_TABLE_THREAD + 1)
 
+struct index;
+
 /* ---- a trace ----------------------------------------------------------------------- */
 
 struct sql_stream {
@@ -214,6 +216,9 @@ struct sql_trace {
 	struct sql_rows rows[SQL_NR_ROWS];
 	struct sql_tracks tracks;
 	struct sql_stacks stacks;
+	struct index *index;	/* index.c; NULL: there is none, or it was not asked for */
+	bool index_asked;
+	bool index_failed;	/* not used: damaged, or not of the whole trace */
 };
 
 struct tacho_sql {

@@ -46,7 +46,10 @@ static int copy_names(void *arg, const struct model *model)
 static int load(struct sql_trace *trace, struct sql_tracks *tracks, struct tacho_diag *d)
 {
 	const struct model_ops ops = { .track = on_track };
+	int err = sql_index_tracks(trace, &tracks->tracks);
 
+	if (err != -ENOENT)
+		return err ? tacho_no_memory(d) : copy_names(tracks, NULL);
 	return sql_model_pass(trace, &ops, tracks, copy_names, d);
 }
 
@@ -70,7 +73,10 @@ static struct track_cursor *cursor_of(sqlite3_vtab_cursor *cursor)
 /* idxNum 1: id is equal to the value. */
 static int track_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-	(void)vtab;
+	const struct sql_vtab *v = (const struct sql_vtab *)(const void *)vtab;
+
+	if (sql_index(v->trace))
+		info->idxStr = (char *)(uintptr_t)SQL_BY_INDEX;
 	info->estimatedCost = 10000;
 	info->estimatedRows = 10000;
 	for (int i = 0; i < info->nConstraint; i++) {
