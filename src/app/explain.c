@@ -10,10 +10,12 @@
 #include <string.h>
 
 #include "app/explain_priv.h"
+#include "app/index.h"
 #include "base/scan.h"
 
 #define ARENA_MAX	((size_t)256 << 20)
 #define SUBJECTS_MAX	((size_t)8 << 20)
+#define WHERE_MAX	((size_t)64 << 10)
 
 const char *explain_text(struct explain *e, const char *fmt, ...)
 {
@@ -392,6 +394,25 @@ static int list_places(struct explain *e)
 	return 0;
 }
 
+/* The second pass, from the index's checkpoint before the first window if there is one. */
+static int read_windows(struct explain *e, const struct model_config *config, unsigned int flags,
+			const struct tacho_observer *observer, struct tacho_diag *d)
+{
+	struct app_model_range range = { .from = e->window[0].begin, .to = UINT64_MAX };
+	struct tacho_diag none = { 0 };
+	struct tacho_buf where;
+	int err;
+
+	tacho_buf_init(&where, WHERE_MAX);
+	/* other flags: other records */
+	if (range.from && !flags)
+		(void)app_index_open(&e->index, e->trace.path, config->rules, &where, &none);
+	tacho_buf_release(&where);
+	range.index = e->index;
+	err = app_model_begin(&e->model, config, &range, d);
+	return err ? err : app_model_read(config->stream, e->model, NULL, observer, d);
+}
+
 static int collect(struct explain *e, const char *path, unsigned int flags,
 		   const struct model_rules *rules, const struct tacho_observer *observer,
 		   struct tacho_diag *d)
@@ -406,9 +427,7 @@ static int collect(struct explain *e, const char *path, unsigned int flags,
 	if (err)
 		return err;
 	config.stream = e->trace.stream;
-	err = model_new(&e->model, &config, d);
-	if (!err)
-		err = app_model_read(config.stream, e->model, NULL, observer, d);
+	err = read_windows(e, &config, flags, observer, d);
 	if (e->full)
 		return tacho_diag(d, -E2BIG, 0, "the intervals overlap more than %zu states and "
 				  "slices: explain fewer or shorter ones", APP_EXPLAIN_ITEMS);
@@ -556,6 +575,7 @@ void app_explain_close(struct app_explain *result)
 	for (uint32_t i = 0; i < e->result.nr; i++)
 		free(e->result.subject[i].total);
 	model_free(e->model);
+	index_close(e->index);
 	app_trace_close(&e->trace);
 	free(e->track);
 	free(e->subject);

@@ -19,7 +19,8 @@
  * numbers of threads are one: "wait4 <- cc (several): running: execve".
  *
  *	E1	one pass of the model finds the subjects: the longest slices of a name
- *	E2	a second one keeps what overlaps them: states, slices, instants
+ *	E2	a second one keeps what overlaps them: states, slices, instants.  If the trace has
+ *		an index it begins at the checkpoint before the first of them
  *	E3	the tree of each is built from that, and the totals
  *
  * Memory is that of E2, at most APP_EXPLAIN_ITEMS items.  One thread.

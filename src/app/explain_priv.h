@@ -50,6 +50,7 @@ struct explain {
 	struct tacho_arena arena;
 	struct app_trace trace;
 	struct model *model;		/* of the second pass: owns names */
+	struct index *index;		/* may be NULL; owns names */
 	const struct app_explain_query *query;
 	struct explain_track *track;
 	uint32_t nr_tracks, room_tracks;
