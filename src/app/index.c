@@ -260,14 +260,32 @@ static int make(struct making *m, const struct owner *o, const struct model_rule
 	return err ? err : read_and_commit(m, o, d);
 }
 
+/* Whether there is an index that fits, of all of the trace: 1; or -ENOMEM. */
+static int is_complete(const char *trace, const struct model_rules *rules, struct tacho_buf *path)
+{
+	struct tacho_diag d = { 0 };
+	struct index_info info;
+	struct index *index;
+	int err = app_index_open(&index, trace, rules, path, &d);
+
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	index_info(index, &info);
+	index_close(index);
+	return info.finished;
+}
+
 int app_index_make(struct app_trace *t, const struct model_rules *rules, bool again,
 		   const struct tacho_observer *observer, struct tacho_buf *path,
 		   struct tacho_diag *d)
 {
 	struct making m = { .stream = t->stream, .observer = observer };
 	struct owner o = { .trace = t->path };
-	int err = tacho_stream_seek(t->stream, 0);
+	int err = again ? 0 : is_complete(t->path, rules, path);
 
+	if (err)
+		return err == -ENOMEM ? tacho_no_memory(d) : 0;
+	err = tacho_stream_seek(t->stream, 0);
 	if (err == -ESPIPE)
 		return tacho_diag(d, -ENOTSUP, 0, "%s cannot be read from its middle, so an index "
 				  "of it is of no use", t->path);
@@ -291,6 +309,14 @@ int app_index_make(struct app_trace *t, const struct model_rules *rules, bool ag
 
 /* ---- asking ---- */
 
+static int has_none(const char *trace, struct tacho_diag *d)
+{
+	if (!strncmp(trace, "session:", 8))
+		return tacho_diag(d, -ENOENT, 0, "a session has no index: record it first");
+	return tacho_diag(d, -ENOENT, 0, "%s has no index; make one with 'tacho index %s'", trace,
+			  trace);
+}
+
 int app_index_open(struct index **index, const char *path, const struct model_rules *rules,
 		   struct tacho_buf *where, struct tacho_diag *d)
 {
@@ -300,9 +326,9 @@ int app_index_open(struct index **index, const char *path, const struct model_ru
 	if (!err && access(where->data, F_OK))
 		err = app_index_cached(path, where);
 	if (err)
-		return err == -ENOMEM ? tacho_no_memory(d) :
-		       tacho_diag(d, -ENOENT, 0, "%s has no index; make one with 'tacho index %s'",
-				  path, path);
+		return err == -ENOMEM ? tacho_no_memory(d) : has_none(path, d);
+	if (access(where->data, F_OK))
+		return has_none(path, d);
 	err = owner_find(&o, path, rules, d);
 	if (err)
 		return err;

@@ -83,10 +83,15 @@ static int add_dir(struct app_index_files *f, int fd, const char *prefix, unsign
 	}
 	if (snprintf(path, sizeof(path), "%s%s", prefix, *prefix ? "/" : "") >= (int)sizeof(path))
 		err = -ENAMETOOLONG;
-	while (!err && (errno = 0, e = readdir(dir)))
+	while (!err) {
+		errno = 0;
+		e = readdir(dir);
+		if (!e) {
+			err = -errno;
+			break;
+		}
 		err = add_entry(f, fd, path, e->d_name, depth);
-	if (!err && errno)
-		err = -errno;
+	}
 	closedir(dir);
 	return err;
 }

@@ -36,8 +36,10 @@ int app_model_read(struct tacho_stream *stream, struct model *m,
 	if (observer && observer->progress)
 		(void)tacho_stream_get_info(stream, &info);
 	while ((status = tacho_stream_next(stream, &r)) == TACHO_STREAM_RECORD) {
-		if (r.time > to)
+		if (r.time > to) {
+			model_until(m, to);
 			break;
+		}
 		if (waiting && r.time >= range->from) {
 			range->before = *model_stats(m);
 			waiting = false;
@@ -53,8 +55,10 @@ int app_model_read(struct tacho_stream *stream, struct model *m,
 	}
 	if (status == TACHO_STREAM_ERROR)
 		return app_stream_failed(stream, -EIO, d);
-	if (waiting)
+	if (waiting) {
 		range->before = *model_stats(m);
+		tacho_observer_note(observer, "no event lies in this time");
+	}
 	return model_finish(m);
 }
 

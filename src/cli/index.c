@@ -48,7 +48,7 @@ static const char usage[] =
 	"      --show           print what is known of it, make nothing\n"
 	CLI_MODEL_HELP
 	CLI_TRACE_HELP
-	"  -q, --quiet          print nothing unless it fails\n"
+	"  -q, --quiet          print nothing when it was made\n"
 	"      --json           print what is known of it as JSON\n"
 	"  -h, --help           print this help\n";
 

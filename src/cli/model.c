@@ -171,6 +171,9 @@ static int place(const struct model_args *a, struct app_model_range *range, stru
 		err = app_select_open(&select, t.stream, d);
 		ret = err ? cli_fail_diag(d) : CLI_OK;
 		*range = (struct app_model_range){ .from = select.from, .to = select.to };
+		if (ret == CLI_OK && !select.placed)
+			ret = cli_fail("--time is for recorded traces: what goes on has no end "
+				       "yet");
 		app_trace_close(&t);
 	}
 	app_select_release(&select);

@@ -250,6 +250,12 @@ uint32_t model_nr_tracks(const struct model *m)
 	return m->nr_tracks;
 }
 
+void model_until(struct model *m, uint64_t time)
+{
+	if (m->stats.records && time > m->stats.last)
+		m->stats.last = time;
+}
+
 int model_finish(struct model *m)
 {
 	if (m->err)

@@ -238,6 +238,12 @@ int model_record(struct model *model, const struct tacho_record *r);
 /* model_finish - no more records: ends everything at T1.  Returns as model_record(). */
 int model_finish(struct model *model);
 
+/*
+ * model_until - the trace is looked at until a time, and no record lies between the last one that
+ * was given and this time, which is not before it: T1 is that time.  Before model_finish().
+ */
+void model_until(struct model *model, uint64_t time);
+
 const struct model_stats *model_stats(const struct model *model);
 
 /* ---- saving and going on ---- */

@@ -46,7 +46,6 @@ struct view_request {
 	struct MHD_Connection *connection;
 	char *path;
 	bool post, called, later, keep, packed;
-	uint32_t answered;		/* atomic: of a kept request */
 	unsigned int status;
 	const char *type;
 	const void *bytes;		/* NULL: out */
@@ -204,7 +203,6 @@ void view_answer(struct view_request *r)
 {
 	struct view_http *h = r->http;
 
-	tacho_store_release(&r->answered, 1);
 	MHD_resume_connection(r->connection);	/* r may be gone from here on */
 	pthread_mutex_lock(&h->lock);
 	if (!--h->kept)
@@ -217,7 +215,7 @@ bool view_is_gone(const struct view_request *r)
 	const union MHD_ConnectionInfo *info;
 	struct pollfd p = { .events = POLLRDHUP };
 
-	if (tacho_load_acquire(&r->http->ending))
+	if (tacho_load_relaxed(&r->http->ending))
 		return true;
 	info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	if (!info)
@@ -448,7 +446,7 @@ void view_http_free(struct view_http *h)
 	if (!h)
 		return;
 	if (h->daemon) {
-		tacho_store_release(&h->ending, 1);
+		tacho_store_relaxed(&h->ending, 1);
 		pthread_mutex_lock(&h->lock);
 		while (h->kept)
 			pthread_cond_wait(&h->none_kept, &h->lock);

@@ -62,7 +62,8 @@ static void *make(void *arg)
 		app_trace_close(&t);
 	}
 	tacho_buf_release(&path);
-	tacho_store_release(&x->state, err ? VIEW_INDEX_FAILED : VIEW_INDEX_READY);
+	tacho_store_release(&x->state,	/* [view-index] */
+			    err ? VIEW_INDEX_FAILED : VIEW_INDEX_READY);
 	return NULL;
 }
 
@@ -138,7 +139,8 @@ void view_indexing_info(struct view_indexing *x, struct view_indexing_info *info
 {
 	uint64_t total = tacho_load_relaxed(&x->total);
 
-	*info = (struct view_indexing_info){ .state = tacho_load_acquire(&x->state) };
+	*info = (struct view_indexing_info){ 0 };
+	info->state = tacho_load_acquire(&x->state);	/* [view-index] */
 	info->part = info->state == VIEW_INDEX_READY ? 1 :
 		     total ? (double)tacho_load_relaxed(&x->done) / (double)total : 0;
 	if (info->state == VIEW_INDEX_FAILED)
