@@ -60,7 +60,7 @@ _tacho_options()
 		echo "$common $trace --items --top= --span= --counter= --rule= --rules-file=
 			--rules --suggest --time=" ;;
 	index)
-		echo "$common $trace --again --remove --show --span= --counter= --rule=
+		echo "$common $trace $jobs --again --remove --show --span= --counter= --rule=
 			--rules-file=" ;;
 	diff)
 		echo "$common $trace --events= --time-a= --time-b= --top= --all --span= --counter=

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/ahead.h"
+#include "app/index_pipe.h"
 #include "app/index_priv.h"
 #include "base/crc32c.h"
 
@@ -70,24 +72,25 @@ struct making {
 	struct tacho_stream *stream;
 	const struct tacho_observer *observer;
 	struct index_builder *builder;
+	struct app_index_pipe *pipe;	/* NULL: one thread does all */
 	struct model *model;
 	struct tacho_stream_info info;
 	uint64_t records;	/* the number of the next one */
 	uint64_t latest;	/* time of the last record */
 };
 
-/* Bytes of the trace up to the record at hand: each record has the same share. */
-static uint64_t trace_bytes(void *arg)
+/* Bytes of the trace up to a place: each record has the same share. */
+static uint64_t trace_bytes(void *arg, const struct index_place *place)
 {
-	const struct making *m = arg;
-	uint64_t span = m->info.end - m->info.begin;
+	const struct tacho_stream_info *info = arg;
+	uint64_t span = info->end - info->begin;
 	double part;
 
-	if (m->info.events)
-		part = (double)m->records / (double)m->info.events;
+	if (info->events)
+		part = (double)place->record / (double)info->events;
 	else
-		part = span ? (double)(m->latest - m->info.begin) / (double)span : 1;
-	return part < 1 ? (uint64_t)(part * (double)m->info.bytes) : m->info.bytes;
+		part = span ? (double)(place->time - info->begin) / (double)span : 1;
+	return part < 1 ? (uint64_t)(part * (double)info->bytes) : info->bytes;
 }
 
 /* ---- going on ---- */
@@ -158,9 +161,16 @@ static int model_begin(struct making *m, const struct model_rules *rules,
 		       const struct tacho_buf *state, const struct index_place *place,
 		       struct tacho_diag *d)
 {
-	const struct model_config config = { m->stream, rules, &index_build_ops, m->builder };
+	struct model_config config = { m->stream, rules, &index_build_ops, m->builder };
 	int err;
 
+	if (tacho_stream_threads(m->stream) > 1 &&
+	    (!m->info.events || m->info.events >= APP_AHEAD_MIN))
+		m->pipe = app_index_pipe_new(m->builder);
+	if (m->pipe) {
+		config.ops = &app_index_pipe_ops;
+		config.arg = m->pipe;
+	}
 	if (!state->len)
 		return model_new(&m->model, &config, d);
 	err = model_restore(&m->model, &config, state->data, state->len, d);
@@ -178,7 +188,8 @@ static int take(struct making *m, const struct tacho_record *r, struct tacho_dia
 				  "before it: a trace whose records are not in order of time "
 				  "can have no index", m->records);
 	if (r->time > m->latest || !m->records)
-		err = index_build_tick(m->builder, m->model, &place);
+		err = m->pipe ? app_index_pipe_tick(m->pipe, m->model, &place) :
+				index_build_tick(m->builder, m->model, &place);
 	m->latest = r->time;
 	m->records++;
 	return err ? err : model_record(m->model, r);
@@ -199,15 +210,18 @@ static int read_all(struct making *m, struct tacho_diag *d)
 		if (tacho_observer_cancelled(m->observer))
 			return -ECANCELED;
 	}
-	return status == TACHO_STREAM_ERROR ? app_stream_failed(m->stream, -EIO, d) :
-	       index_build_finish(m->builder, m->model);
+	return status == TACHO_STREAM_ERROR ? app_stream_failed(m->stream, -EIO, d) : 0;
 }
 
 static int read_and_commit(struct making *m, const struct owner *o, struct tacho_diag *d)
 {
 	struct tacho_diag late = { 0 };
-	int err = read_all(m, d), committed;
+	int err = read_all(m, d), committed = m->pipe ? app_index_pipe_end(m->pipe) : 0;
 
+	if (committed)
+		err = committed;
+	if (!err)
+		err = index_build_finish(m->builder, m->model);
 	if (err && err != -ECANCELED) {
 		(void)index_build_error(m->builder, d);
 		return err;
@@ -227,8 +241,8 @@ static int forget(const char *path, struct tacho_diag *d)
 static int builder_new(struct making *m, const struct owner *o, const char *path,
 		       struct tacho_buf *state, struct index_place *place, struct tacho_diag *d)
 {
-	const struct index_config config = { .path = path, .trace_bytes = trace_bytes, .arg = m,
-					     .save = model_save };
+	const struct index_config config = { .path = path, .trace_bytes = trace_bytes,
+					     .arg = &m->info, .save = model_save };
 	struct tacho_diag stale = { 0 };
 	int err = index_build_new(&m->builder, &config, &o->identity, state, place, &stale);
 
@@ -301,6 +315,7 @@ int app_index_make(struct app_trace *t, const struct model_rules *rules, bool ag
 		err = forget(path->data, d);
 	if (!err)
 		err = make(&m, &o, rules, path->data, d);
+	app_index_pipe_free(m.pipe);
 	model_free(m.model);
 	index_build_free(m.builder);
 	owner_release(&o);

@@ -29,6 +29,7 @@
  * t: opened, its records not read.  rules: as for the model.  again: forget one that is there;
  * one of another trace, version or of other rules is replaced in any case, with a note.
  * Progress is in records.  path, initialised, gets where it lies.
+ * If the stream may have several threads (app_trace_set_jobs()), two work at it (index_pipe.h).
  *
  * Returns 0; -ENOTSUP: a live session, or records that are not in order of time; -EBUSY: another
  * process makes it; -ECANCELED: what is there so far is kept and continued next time; or

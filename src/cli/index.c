@@ -29,6 +29,7 @@ static const struct option options[] = {
 	CLI_COMMON_OPTIONS,
 	CLI_TRACE_OPTIONS,
 	CLI_MODEL_OPTIONS,
+	CLI_JOBS_OPTIONS,
 	{ "again", no_argument, NULL, OPT_AGAIN },
 	{ "remove", no_argument, NULL, OPT_REMOVE },
 	{ "show", no_argument, NULL, OPT_SHOW },
@@ -48,6 +49,7 @@ static const char usage[] =
 	"      --show           print what is known of it, make nothing\n"
 	CLI_MODEL_HELP
 	CLI_TRACE_HELP
+	CLI_JOBS_HELP
 	"  -q, --quiet          print nothing when it was made\n"
 	"      --json           print what is known of it as JSON\n"
 	"  -h, --help           print this help\n";
@@ -256,7 +258,7 @@ static int index_main(int argc, char **argv)
 
 	if (model_rules_new(&a.rules, &d))
 		return cli_fail_diag(&d);
-	while (ret < 0 && (opt = getopt_long(argc, argv, "hq", options, NULL)) != -1)
+	while (ret < 0 && (opt = getopt_long(argc, argv, "hq" CLI_JOBS_LETTERS, options, NULL)) != -1)
 		ret = take(&a, opt);
 	if (ret < 0 && argc - optind > 1)
 		ret = cli_usage("give one trace");

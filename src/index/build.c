@@ -53,10 +53,13 @@ struct index_builder {
 	uint32_t *loss_of_cpu;		/* index in root.losses + 1 */
 	uint32_t nr_loss_cpus, loss_unknown;
 	uint64_t looked;		/* items at the last look at the share */
-	uint64_t state_bytes;		/* of all checkpoints */
-	uint64_t state_len;		/* of the last one */
-	uint64_t next_checkpoint;	/* record */
 	uint64_t committed, commit_size;
+	/* all that index_build_due() and _save() use, with config: of the model's thread */
+	struct {
+		uint64_t next;		/* record */
+		uint64_t bytes;		/* of all states */
+		uint64_t len;		/* of the last one */
+	} saves;
 };
 
 static int fail(struct index_builder *b, int err)
@@ -236,14 +239,14 @@ static int find_edge(struct index_builder *b, uint64_t tree, struct index_edge *
 /* ---- the share ---- */
 
 /* How much may be written as far as the trace was read; more or fewer leaves lose their items. */
-static void look(struct index_builder *b)
+static void look(struct index_builder *b, const struct index_place *place)
 {
 	uint64_t trace, size = index_log_size(&b->log), share = b->config.share;
 
 	b->looked = b->root.items;
 	if (!b->config.trace_bytes)
 		return;
-	trace = b->config.trace_bytes(b->config.arg);
+	trace = b->config.trace_bytes(b->config.arg, place);
 	b->root.trace_bytes = trace;
 	b->now.allowed = trace / 1000 * share + FREE * share / SHARE;
 	if (size > b->now.allowed / 100 * 95)
@@ -267,7 +270,7 @@ static int add(struct index_builder *b, struct index_edge *e, const struct index
 		b->room += e->room;
 	}
 	if (tacho_unlikely(b->root.items - b->looked >= LOOK_EVERY * INDEX_LEAF))
-		look(b);
+		look(b, &(struct index_place){ .time = b->now.time, .record = b->now.record });
 	return err ? fail(b, err) : 0;
 }
 
@@ -448,30 +451,74 @@ const struct model_ops index_build_ops = {
 
 /* ---- commits ---- */
 
-static int save(struct index_builder *b, const struct model *m, struct index_checkpoint *c)
+void index_state_init(struct index_state *state)
 {
-	const struct model_stats *stats = model_stats(m);
-	struct tacho_buf state;
+	*state = (struct index_state){ .taken = false };
+	tacho_buf_init(&state->bytes, STATE_MAX);
+}
+
+void index_state_release(struct index_state *state)
+{
+	tacho_buf_release(&state->bytes);
+}
+
+static void save(struct index_builder *b, const struct model *m, struct index_state *state)
+{
+	state->taken = true;
+	state->stats = *model_stats(m);
+	state->err = 0;
+	tacho_buf_reset(&state->bytes);
+	if (!b->config.save)
+		return;
+	state->err = b->config.save(m, &state->bytes);
+	if (!state->err)
+		state->err = tacho_buf_error(&state->bytes);
+	b->saves.bytes += state->bytes.len;
+	b->saves.len = state->bytes.len;
+}
+
+uint64_t index_build_due(const struct index_builder *b)
+{
+	return b->saves.next;
+}
+
+void index_build_save(struct index_builder *b, const struct model *m,
+		      const struct index_place *place, struct index_state *state)
+{
+	const struct index_config *config = &b->config;
+
+	b->saves.next += config->checkpoint_every;
+	state->taken = false;
+	if (!config->trace_bytes || b->saves.bytes + b->saves.len <=
+	    config->trace_bytes(config->arg, place) / 1000 * config->share * STATE_SHARE / SHARE)
+		save(b, m, state);
+}
+
+/* A state that was saved into the log. */
+static int keep_state(struct index_builder *b, const struct index_state *state,
+		      struct index_checkpoint *c)
+{
+	c->place = (struct index_place){ b->now.time, state->stats.records - b->now.record,
+					 state->stats.records };
+	c->len = 0;
+	if (state->err || !state->bytes.len)
+		return state->err;
+	c->offset = index_log_put_blob(&b->log, state->bytes.data, state->bytes.len);
+	c->len = state->bytes.len;
+	return c->offset ? 0 : b->log.err;
+}
+
+/* What a root has of the model as it is. */
+static int save_for_root(struct index_builder *b, const struct model *m)
+{
+	struct index_state state;
 	int err;
 
-	c->place = (struct index_place){ b->now.time,
-					 stats->records - b->now.record,
-					 stats->records };
-	c->len = 0;
-	if (!b->config.save)
-		return 0;
-	tacho_buf_init(&state, STATE_MAX);
-	err = b->config.save(m, &state);
-	if (!err)
-		err = tacho_buf_error(&state);
-	if (!err && state.len) {
-		c->offset = index_log_put_blob(&b->log, state.data, state.len);
-		c->len = state.len;
-		err = c->offset ? 0 : b->log.err;
-	}
-	b->state_bytes += state.len;
-	b->state_len = state.len;
-	tacho_buf_release(&state);
+	index_state_init(&state);
+	save(b, m, &state);
+	err = keep_state(b, &state, &b->root.state);
+	b->root.stats = state.stats;
+	index_state_release(&state);
 	return err;
 }
 
@@ -527,46 +574,56 @@ static int commit(struct index_builder *b)
 	return 0;
 }
 
-int index_build_tick(struct index_builder *b, struct model *m, const struct index_place *place)
+int index_build_at(struct index_builder *b, const struct index_place *place,
+		   const struct index_state *state)
 {
 	struct index_checkpoint c = { 0 };
 	uint64_t grown;
-	int err = 0;
+	int err;
 
 	b->now.time = place->time;
 	b->now.record = place->record;
-	if (tacho_likely(place->record < b->next_checkpoint))
+	if (tacho_likely(!state) || b->err)
 		return b->err;
-	if (b->err)
-		return b->err;
-	look(b);
-	b->next_checkpoint += b->config.checkpoint_every;
-	if (b->config.trace_bytes && b->state_bytes + b->state_len >
-	    b->root.trace_bytes / 1000 * b->config.share * STATE_SHARE / SHARE)
+	look(b, place);
+	if (!state->taken)
 		return 0;
-	err = save(b, m, &c);
+	err = keep_state(b, state, &c);
 	if (!err && c.len)
 		err = index_root_add_checkpoint(&b->root, &c);
 	grown = index_log_size(&b->log) - b->committed;
 	if (!err && grown >= COMMIT_MIN && grown / COMMIT_PART >= b->commit_size) {
 		b->root.state = c;
-		b->root.stats = *model_stats(m);
+		b->root.stats = state->stats;
 		b->root.finished = false;
 		err = commit(b);
 	}
 	return err ? fail(b, err) : 0;
 }
 
+int index_build_tick(struct index_builder *b, struct model *m, const struct index_place *place)
+{
+	struct index_state state;
+	int err;
+
+	if (tacho_likely(place->record < b->saves.next) || b->err)
+		return index_build_at(b, place, NULL);
+	index_state_init(&state);
+	index_build_save(b, m, place, &state);
+	err = index_build_at(b, place, &state);
+	index_state_release(&state);
+	return err;
+}
+
 int index_build_finish(struct index_builder *b, struct model *m)
 {
-	int err = b->err ? b->err : save(b, m, &b->root.state);
+	int err = b->err ? b->err : save_for_root(b, m);
 
 	if (err)
 		return fail(b, err);
 	err = index_table_resize(&b->root.tails, b->root.tracks.nr);
 	if (err)
 		return fail(b, err);
-	b->root.stats = *model_stats(m);
 	b->finishing = true;
 	err = model_finish(m);
 	return err ? fail(b, err) : 0;
@@ -575,18 +632,17 @@ int index_build_finish(struct index_builder *b, struct model *m)
 int index_build_commit(struct index_builder *b, const struct model *m,
 		       const struct index_identity *identity, struct tacho_diag *d)
 {
+	const struct model_stats *stats = model_stats(m);
 	int err = b->err;
 
 	index_identity_release(&b->root.identity);
 	if (!err)
 		err = index_identity_copy(&b->root.identity, identity);
-	if (!err && !b->finishing) {
-		err = save(b, m, &b->root.state);
-		b->root.stats = *model_stats(m);
-	}
+	if (!err && !b->finishing)
+		err = save_for_root(b, m);
 	b->root.finished = b->finishing;
 	if (!err) {
-		look(b);
+		look(b, &(struct index_place){ .time = stats->last, .record = stats->records });
 		err = commit(b);
 	}
 	if (!err)
@@ -661,7 +717,7 @@ static int go_on(struct index_builder *b, const struct index_identity *identity,
 	index_table_release(&root->tails);
 	root->tail_items = 0;
 	for (uint32_t i = 0; i < root->nr_checkpoints; i++)
-		b->state_bytes += root->checkpoint[i].len;
+		b->saves.bytes += root->checkpoint[i].len;
 	*place = root->state.place;
 	b->now.time = place->time;
 	b->now.record = place->record - place->skip;
@@ -737,7 +793,7 @@ static int begin(struct index_builder *b, const struct index_identity *identity,
 	b->now.allowed = b->config.trace_bytes ? b->log.end + FREE * b->config.share / SHARE :
 						UINT64_MAX;
 	b->looked = b->root.items;
-	b->next_checkpoint = place->record + b->config.checkpoint_every;
+	b->saves.next = place->record + b->config.checkpoint_every;
 	return err;
 }
 

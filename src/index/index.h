@@ -100,7 +100,7 @@
  *	MiB of blocks, and the names that it was asked for.
  *
  * Threads: a builder and each reader are used by one thread at a time; different ones are
- * independent.
+ * independent.  One exception: a model and its builder may have a thread each, see "Two threads".
  */
 #ifndef TACHO_INDEX_INDEX_H
 #define TACHO_INDEX_INDEX_H
@@ -156,10 +156,20 @@ int index_hash_fd(int fd, uint64_t size, uint32_t *hash);
 
 struct index_builder;
 
+/* Between two records. */
+struct index_place {
+	uint64_t time;		/* tacho_stream_seek() */
+	uint64_t skip;		/* records from there on that were read before; 0 at checkpoints */
+	uint64_t record;	/* the number that the next record has */
+};
+
 struct index_config {
 	const char *path;		/* of the file */
-	/* Bytes of the trace that were read so far: section 5.  NULL: no limit. */
-	uint64_t (*trace_bytes)(void *arg);
+	/*
+	 * Bytes of the trace up to a place: section 5.  NULL: no limit.  It depends on nothing else
+	 * that changes: with two threads both call it.
+	 */
+	uint64_t (*trace_bytes)(void *arg, const struct index_place *place);
 	void *arg;
 	uint32_t checkpoint_every;	/* records; 0: 8,192 */
 	uint32_t share;			/* thousandths of the trace's bytes; 0: 120 */
@@ -167,13 +177,6 @@ struct index_config {
 	int (*save)(const struct model *m, struct tacho_buf *out);
 	bool replace;			/* a file that is there and cannot be continued */
 	size_t memory;			/* bytes of edges in memory; 0: 40 MiB */
-};
-
-/* Between two records. */
-struct index_place {
-	uint64_t time;		/* tacho_stream_seek() */
-	uint64_t skip;		/* records from there on that were read before; 0 at checkpoints */
-	uint64_t record;	/* the number that the next record has */
 };
 
 /*
@@ -203,6 +206,43 @@ extern const struct model_ops index_build_ops;	/* arg: the builder */
  * Returns 0 or a negative errno: the builder has failed, see index_build_error().
  */
 int index_build_tick(struct index_builder *b, struct model *m, const struct index_place *place);
+
+/*
+ * Two threads: one has the model, the other the builder.  index_build_tick() is in two parts then:
+ *
+ *	of the model		before each record, as index_build_tick(): if its number is not
+ *				below index_build_due(), index_build_save()
+ *	of the builder		index_build_at() for each place that was before a record, with the
+ *				state if one was due; index_build_ops for what the records
+ *				from there on gave
+ *
+ * They touch nothing in common.  If the other thread gets all that in the order in which the first
+ * made it, the file is the one that index_build_tick() makes, byte for byte.  A place that was
+ * not due may be left out if no item came before the next one.  Before any other function the
+ * other thread must have come to the end, the last place included.
+ */
+
+/* What index_build_save() hands over. */
+struct index_state {
+	bool taken;		/* false: the share of the states was used up */
+	int err;		/* of saving it; index_build_at() reports it */
+	struct model_stats stats;
+	struct tacho_buf bytes;
+};
+
+void index_state_init(struct index_state *state);
+void index_state_release(struct index_state *state);
+
+/* The number of the record from which on a state is due. */
+uint64_t index_build_due(const struct index_builder *b);
+
+/* Before a record from which on one is due; state was initialised, and may have an older one. */
+void index_build_save(struct index_builder *b, const struct model *m,
+		      const struct index_place *place, struct index_state *state);
+
+/* state: NULL where none was due.  Returns as index_build_tick(). */
+int index_build_at(struct index_builder *b, const struct index_place *place,
+		   const struct index_state *state);
 
 /*
  * index_build_finish - the trace ends here: saves the model's state, then model_finish().

@@ -84,11 +84,11 @@ struct making {
 	uint64_t bytes, records, all;
 };
 
-static uint64_t trace_bytes(void *arg)
+static uint64_t trace_bytes(void *arg, const struct index_place *place)
 {
 	const struct making *x = arg;
 
-	return (uint64_t)((double)x->bytes * (double)x->records / (double)x->all);
+	return (uint64_t)((double)x->bytes * (double)place->record / (double)x->all);
 }
 
 static int make(const char *path, const char *to, bool with_index)

@@ -41,11 +41,11 @@ struct making {
 	uint64_t nr;			/* records so far */
 };
 
-static uint64_t trace_bytes(void *arg)
+static uint64_t trace_bytes(void *arg, const struct index_place *place)
 {
 	const struct making *x = arg;
 
-	return x->nr * x->bytes;
+	return place->record * x->bytes;
 }
 
 /* What the model gives goes to the list and to the index. */
@@ -629,8 +629,9 @@ static int again_ties(void *arg, uint32_t track, uint64_t first, uint64_t last,
 	return err;
 }
 
-static uint64_t no_bytes(void *arg)
+static uint64_t no_bytes(void *arg, const struct index_place *place)
 {
+	(void)place;
 	(void)arg;
 	return 0;
 }
