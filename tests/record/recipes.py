@@ -315,8 +315,11 @@ def test_model():
         # a thread's last call ends with it: of that, events do not know
         a["hits"] -= sum(e["hitcount"] for e in a.get("entries", a.get("groups"))
                          if e["key"].get("name") in ("exit", "exit_group"))
+        # a histogram of a busy disk drops requests when its map has 2,048 of them
         assert near(a["hits"], b["hits"], 2 * cpus) or \
-            (name == "lock-wait" and a["hits"] <= b["hits"]), (name, path, a["hits"], b["hits"])
+            (name == "lock-wait" and a["hits"] <= b["hits"]) or \
+            (name == "block-latency" and a["hits"] >= b["hits"] >= 2000), \
+            (name, path, a["hits"], b["hits"])
         if "entries" in a and name != "block-latency":
             sums = [sorted(number(e["values"]["dur"]) for e in h["entries"]) for h in (a, b)]
             # interrupts of an idle CPU wait for locks, too, but no thread does
