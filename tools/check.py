@@ -67,8 +67,8 @@ ALL = [
                      '-Db_sanitize=address,undefined'],
             ['unit', 'ring', 'runtime', 'stream', 'kernel', 'cli', 'fuzz', 'engine',
              'events', 'symbol', 'ftrace', 'kev', 'lkst', 'ltt', 'qnx', 'columns', 'sql',
-             'intervals'],
-            without=('model-recipes-long', 'cli-jobs-foreign-long', 'lkst_logd', 'qnx_logger',
+             'intervals', 'index'],
+            without=('model-recipes-long', 'cli-jobs-foreign-long', 'index-long', 'lkst_logd', 'qnx_logger',
                      'ftrace_tree_kernel', 'ftrace_output_live', 'cli-kernel', 'model-reference-long', 'explain', 'diff', 'diff-shops', 'cli-jobs-long', 'docs', 'ring-concurrent', 'hammer-discard', 'hammer-plain'),
             live=True),
     # (bt2 starts LTTng, of which one at a time runs)
