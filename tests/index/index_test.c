@@ -695,7 +695,7 @@ static void test_ties(uint32_t share)
 
 /* ---- many tracks ---- */
 
-#define NAME	8u	/* bytes of a thread's name */
+#define NAME	12u	/* bytes of a thread's name */
 
 /* Items of a thread in round `round`. */
 static struct model_state state_of(uint32_t thread, uint32_t round)
